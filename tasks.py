@@ -119,6 +119,35 @@ def scenario(
 
 
 @task(
+    positional=["what"],
+    iterable=["what"],
+    help={
+        "what": "a matrix of settings (docs/CAMPAIGNS.md); or status, results or clean, and a folder",
+        "output": "the folder of the campaign; runs/campaigns/MATRIX when not given",
+        "scheduler": "a scheduler of Dask that is there, tcp://HOST:PORT; workers here when not given",
+        "workers": "how many runs at a time on this machine; one a core when not given",
+        "json": "print JSON",
+    },
+)
+def campaign(
+    _context: Context,
+    what: list[str],
+    output: str = "",
+    scheduler: str = "",
+    workers: str = "",
+    json: bool = False,
+) -> None:
+    """Run a matrix of settings on all cores or a cluster; begun again, it goes on."""
+    with one_sentence(exit_status=2):
+        from console import campaigns as room
+
+        done = room.run(what, output=output, scheduler=scheduler, workers=workers, json=json)
+    print(done.text)
+    if not done.complete:
+        raise Exit(code=1)
+
+
+@task(
     positional=["run"],
     iterable=["run"],
     help={
@@ -888,7 +917,7 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture, direct or dashboard",
+        "what": "simulator, capture, direct, or dashboard",
         "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },

@@ -61,5 +61,15 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
         return _listed(bench.measure(latest(find_runs(runs_folder)), Path(folder), repeats))
 
 
+def _direct(repeats: int) -> Measured:
+    from analysis.bounds.image import bounds_of_run
+    from analysis.fragmentation.of_run import memory_of_run
+    from analysis.studies import direct_speed
+
+    ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
+    document = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
+    return Measured(document, direct_speed.as_text(ways))
+
+
 def _listed(found: Mapping[str, Any]) -> Measured:
     return Measured(found, "\n".join(f"{name}: {value}" for name, value in found.items()))

@@ -948,9 +948,9 @@ _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
     Elsewhere("cargo build --release", "console/checks.py", '("cargo", "build", "--locked", "--release"'),
     Elsewhere("cargo test", "console/checks.py", '("cargo", "test", *_CHECKED)'),
-    Elsewhere("cargo test --test hostile", "console/checks.py", '("cargo", "test", *_CHECKED)'),
+    Elsewhere("cargo test --test all hostile", "console/checks.py", '("cargo", "test", *_CHECKED)'),
     Elsewhere(
-        "cargo test --release --test core walk_by_place -- --nocapture",
+        "cargo test --release --test all walk_by_place -- --nocapture",
         "simulator/tests/core/flash_time.rs",
         "fn walk_by_place()",
     ),
@@ -1149,6 +1149,19 @@ PYTHON = (
 )
 
 GATE_BASELINE = "./lab gate --baseline baselines/tlsf.toml --update --limit allocate=10us RUN"
+CAMPAIGNS = (
+    *(
+        Elsewhere(command, "tests/test_campaigns.py", words, why="a page's matrix takes minutes")
+        for command, words in {
+            "./lab campaign matrix.toml": '"-m", "console", "campaign", str(asked.path)',
+            "./lab campaign matrix.toml --scheduler tcp://HOST:8786": "cluster.remote(there",
+            "./lab campaign status FOLDER": '["status", "results", "clean"]',
+            "./lab campaign results FOLDER": '["status", "results", "clean"]',
+            "./lab campaign clean FOLDER": '["status", "results", "clean"]',
+        }.items()
+    ),
+)
+
 GATE = (
     Tried(GATE_BASELINE, says=r"mem_frag on tlsf, board virtual: new", then="test -s baselines/tlsf.toml"),
     Tried(
@@ -1208,11 +1221,20 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FIRMWARE,
     *PYTHON,
     *GATE,
+    *CAMPAIGNS,
     *SITE,
     *PRE_COMMIT,
 )
 
 SHOWN = {
+    ("docs/CAMPAIGNS.md", 'scenarios  = ["mem_stress", "mem_frag"]   # names, or paths beside this file'),
+    ("docs/CAMPAIGNS.md", "import polars as pl"),
+    (
+        "docs/CAMPAIGNS.md",
+        "PYTHONPATH=$PWD .venv/bin/dask worker tcp://HOST:8786 --nthreads 1 --nworkers auto",
+    ),
+    ("docs/SPEC.md", "scenarios     names, or paths that end in .toml and begin at the matrix; required"),
+    ("docs/SPEC.md", "runs.parquet       a row for each run, sorted by key"),
     ("docs/CI.md", "name: heap"),
     ("docs/CI.md", "heap:"),
     ("docs/CI.md", "mem_frag on my_heap, from outside, d8995a38, board virtual: worse"),

@@ -43,7 +43,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("analysis.worst", "analysis.twin", "analysis.soak", "analysis.masks", "analysis.compare"),
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency", "analysis.gate"),
+    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency", "analysis.gate", "analysis.campaign"),
     ("dashboards.twin", "dashboards.masks", "dashboards.compare"),
     ("analysis.reproduce",),
     ("dashboards.reproduced",),

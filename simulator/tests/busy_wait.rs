@@ -1,7 +1,7 @@
 //! Compares runs that skip iterations of busy waits with runs that execute them one instruction at
 //! a time. Registers, counts, cycles and edges must be equal at every look.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Firmware files: good ones are placed where the linker said, damaged ones are refused with a
 //! message.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use support::board_firmware;

@@ -1,7 +1,7 @@
 //! Sleep costs the host nothing: time passes from event to event. These tests count steps and
 //! instructions, not seconds.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use support::board_firmware;

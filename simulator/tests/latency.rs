@@ -1,7 +1,7 @@
 //! Latencies of an interrupt that the board pends itself, and passages of marked instructions,
 //! against what the program's own counter, its own timer and a plain twin say.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::fs;

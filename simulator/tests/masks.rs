@@ -1,7 +1,7 @@
 //! `--masks` and `--mask-stacks` on whole boards: lengths against CYCCNT as the program reads it,
 //! stacks against the calls in its source, and the run against the same run without a log.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Compares observed runs with the same run unobserved: counts between edges, conditions that end a
 //! run, and the last instructions.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Peripherals driven by firmware. Each fixture sends words over USART2. Their expected values come
 //! from the manuals.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use support::{firmware, read_edges, scratch, virtual_nucleo};

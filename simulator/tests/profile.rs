@@ -1,7 +1,7 @@
 //! DWT's counters over a part of a whole board's firmware, with flash, buses, timers, UART and
 //! sleep.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use support::board_firmware;

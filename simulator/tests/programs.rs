@@ -1,7 +1,7 @@
 //! Programs that others wrote for chips of the line: what they call, where they fault, and how a run
 //! tells. `tests/fixtures/program.c` says what each part does.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::io::Write;

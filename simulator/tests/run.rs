@@ -1,6 +1,6 @@
 //! `virtual-nucleo run` with real firmware. The files must say what the firmware was written to do.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use support::{

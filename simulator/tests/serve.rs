@@ -1,7 +1,7 @@
 //! `virtual-nucleo serve` as its clients see it: the analyzer's protocol by a plain socket and by
 //! sigrok-cli, the samples compared with the edges of `run`, and the serial port.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,7 +1,7 @@
 //! Compares a run that was saved and restored with one that was not. Every byte of the machine must
 //! be equal.
 
-mod support;
+use crate::support;
 
 use std::fs;
 use std::process::Output;

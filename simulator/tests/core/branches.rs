@@ -1,6 +1,6 @@
 //! Branches and IT blocks.
 
-use crate::board::{run, Board, CODE};
+use crate::core::board::{run, Board, CODE};
 use virtual_nucleo::core::Stop;
 
 type Holds = fn(n: bool, z: bool, c: bool, v: bool) -> bool;

@@ -1,7 +1,7 @@
 //! Code that changes, code whose executions are counted, and code that is decoded anew each time.
 
-use crate::board::{run, Board, CODE};
-use crate::profile::mixture;
+use crate::core::board::{run, Board, CODE};
+use crate::core::profile::mixture;
 use virtual_nucleo::core::{Stop, Timing};
 
 #[test]

@@ -1,6 +1,6 @@
 //! Data processing, multiplication, bit fields, saturation and packed arithmetic (A7.7).
 
-use crate::board::{nzcv, run};
+use crate::core::board::{nzcv, run};
 
 #[test]
 fn addition_sets_carry_and_overflow() {

@@ -1,6 +1,6 @@
 //! Halting debug as a debugger sees it through the core's registers (DDI 0403E, C1).
 
-use crate::board::Board;
+use crate::core::board::Board;
 use virtual_nucleo::bus::Width;
 use virtual_nucleo::core::RunEnd;
 

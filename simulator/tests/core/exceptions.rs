@@ -1,6 +1,6 @@
 //! Entry, return, priorities, masking and sleep (B1.5).
 
-use crate::board::{run, Board, CODE, STACK_TOP};
+use crate::core::board::{run, Board, CODE, STACK_TOP};
 
 /// Enables lines 0–3 at priorities 0x40, 0x80, 0xC0, 0x80.
 const LINES: &str = "poke IPR, 0x80c08040\n poke ISER, 0xf\n";

@@ -1,7 +1,7 @@
 //! Compares fast accesses to SRAM, single ones and runs of words, with the same accesses made in
 //! the general way.
 
-use crate::board::Board;
+use crate::core::board::Board;
 
 /// The handler of line 0, which uses the stack. The programs work on the words at 0x20000100; r4
 /// points to their middle.

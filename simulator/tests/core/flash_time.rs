@@ -1,7 +1,7 @@
 //! What fetching from flash costs: the prefetch unit, wait states, the accelerator. Expected cycles
 //! are worked out by hand from docs/TIMING.md. A comment beside each says how.
 
-use crate::board::Board;
+use crate::core::board::Board;
 
 /// FLASH_ACR: two wait states, as at 84 MHz, and the accelerator off or on.
 const OFF: u32 = 0x002;
@@ -149,7 +149,7 @@ fn data_in_flash_waits_unless_its_line_is_cached() {
     assert_eq!(cycles(INSTRUCTIONS_CACHED), 9 + 2 * 2);
 }
 
-/// The rows of docs/TIMING.md. `cargo test --test core walk_by_place -- --nocapture` prints them.
+/// The rows of docs/TIMING.md. `cargo test --test all walk_by_place -- --nocapture` prints them.
 #[test]
 fn walk_by_place() {
     for (name, access_control) in [("off", OFF), ("prefetch", PREFETCH), ("on", ON)] {

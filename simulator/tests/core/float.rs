@@ -1,6 +1,6 @@
 //! The floating-point unit: access, lazy stacking, arithmetic (A2.5, B1.5.7).
 
-use crate::board::{nzcv, run, Board, STACK_TOP};
+use crate::core::board::{nzcv, run, Board, STACK_TOP};
 
 const ENABLE: &str = "poke CPACR, 0x00f00000\n dsb\n isb\n";
 

@@ -1,7 +1,7 @@
 //! Interrupts in the middle of an instruction. LDM, STM and the like are continued (DDI 0403E,
 //! B1.5.10; Cortex-M4 TRM, ARM DDI 0439D, 3.9.1). Divisions are restarted (TRM 3.9.1).
 
-use crate::board::{Board, STACK_TOP};
+use crate::core::board::{Board, STACK_TOP};
 use std::collections::BTreeSet;
 use virtual_nucleo::core::Stop;
 

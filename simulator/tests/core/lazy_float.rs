@@ -1,6 +1,6 @@
 //! Floating-point context in exceptions: lazy, eager and none (B1.5.7, B3.2.22).
 
-use crate::board::{Board, STACK_TOP};
+use crate::core::board::{Board, STACK_TOP};
 
 /// A thread with its own S0, S15, S16 and FPSCR calls SVC. `fpccr` selects how they are saved.
 fn program(fpccr: u32, handler: &str) -> String {

@@ -1,6 +1,6 @@
 //! Loads and stores.
 
-use crate::board::{run, Board, DEVICE, SRAM};
+use crate::core::board::{run, Board, DEVICE, SRAM};
 use virtual_nucleo::core::Stop;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The debug monitor (DDI 0403E, C1.4–C1.5; DEMCR C1.6.5): debug events as an exception, while
 //! halting debug is off.
 
-use crate::board::Board;
+use crate::core::board::Board;
 use virtual_nucleo::bus::Width;
 use virtual_nucleo::core::{RunEnd, Stop};
 

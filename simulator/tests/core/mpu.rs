@@ -1,6 +1,6 @@
 //! The Memory Protection Unit (B3.5).
 
-use crate::board::Board;
+use crate::core::board::Board;
 
 /// `region number, base, attributes`, then `protect control` turns the unit on. Attributes are RASR
 /// without ENABLE.

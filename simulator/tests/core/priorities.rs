@@ -1,6 +1,6 @@
 //! Priorities, grouping and masks (B1.5.4, B3.2.6, B1.4.3).
 
-use crate::board::run;
+use crate::core::board::run;
 
 /// Handlers append their line's number plus one to r8, as hexadecimal digits.
 const HANDLERS: &str = "b 1f\n .pool\n function irq0\n lsl r8, #4\n add r8, #1\n bx lr\n function irq1\n lsl r8, #4\n add r8, #2\n bx lr\n function irq2\n lsl r8, #4\n add r8, #3\n bx lr\n function nmi\n lsl r8, #4\n add r8, #9\n bx lr\n function pendsv\n lsl r8, #4\n add r8, #0xe\n bx lr\n function systick\n lsl r8, #4\n add r8, #0xf\n bx lr\n1:";

@@ -1,7 +1,7 @@
 //! DWT's counters of where cycles went (DDI 0403E, C1.8): CPICNT, EXCCNT, SLEEPCNT, LSUCNT,
 //! FOLDCNT.
 
-use crate::board::Board;
+use crate::core::board::Board;
 use virtual_nucleo::bus::Width;
 use virtual_nucleo::core::Timing;
 

@@ -1,6 +1,6 @@
 //! Every form of EXC_RETURN and its integrity checks (B1.5.8).
 
-use crate::board::{run, Board, STACK_TOP};
+use crate::core::board::{run, Board, STACK_TOP};
 
 const REPORT: &str = "function hard_fault\n mov r9, lr\n ldr r5, =CFSR\n ldr r5, [r5]\n mrs r7, ipsr\n bkpt 0\n .pool\n";
 

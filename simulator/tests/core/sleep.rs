@@ -1,6 +1,6 @@
 //! WFI, WFE, events and sleep on exit (B1.5.17–B1.5.19).
 
-use crate::board::Board;
+use crate::core::board::Board;
 
 const SCR: &str = ".equ SCR, 0xE000ED10\n poke ISER, 1\n";
 

@@ -1,6 +1,6 @@
 //! Cycle counts, CYCCNT and SysTick.
 
-use crate::board::{run, Board};
+use crate::core::board::{run, Board};
 use virtual_nucleo::core::Timing;
 
 /// Starts CYCCNT; r11 = CYCCNT's address.
@@ -424,5 +424,8 @@ fn a_late_arrival_does_not_stack_twice() {
     let mut board = Board::new(&TWO_LINES.replace("str r0, [r4]", "str sp, [r4]"));
     board.lines = vec![(60, 1, true), (61, 1, false), (70, 0, true), (71, 0, false)];
     board.finish();
-    assert_eq!(board.memory.written[0].1, crate::board::STACK_TOP - 32);
+    assert_eq!(
+        board.memory.written[0].1,
+        crate::core::board::STACK_TOP - 32
+    );
 }

@@ -1,6 +1,6 @@
 //! ITM stimulus ports (C1.7) and the DWT's counters of exception and sleep cycles (C1.8).
 
-use crate::board::{run, Board};
+use crate::core::board::{run, Board};
 
 const ITM: &str = ".equ TER, 0xE0000E00\n .equ TPR, 0xE0000E40\n .equ TCR, 0xE0000E80\n .equ LAR, 0xE0000FB0\n ldr r9, =0xE0000000\n poke DEMCR, 0x01000000\n";
 const ENABLE: &str = "poke LAR, 0xC5ACCE55\n poke TCR, 1\n poke TER, 0x102\n";

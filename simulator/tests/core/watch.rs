@@ -4,7 +4,7 @@
 //! instruction's end. So two such loads are as far apart as the ends of the instructions before
 //! them.
 
-use crate::board::{Board, SRAM};
+use crate::core::board::{Board, SRAM};
 use virtual_nucleo::core::{Change, What};
 
 /// Starts CYCCNT; r11 = its address. The code that follows is aligned.

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread;
 
 pub fn virtual_nucleo() -> Command {
     Command::new(env!("CARGO_BIN_EXE_virtual-nucleo"))
@@ -25,12 +26,16 @@ pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A path for a test's own file.
+/// A path for a test's own file, in a folder that has the test's name: tests run side by side.
 pub fn scratch(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+    let test = thread::current();
+    let folder = test.name().unwrap_or("unnamed").replace("::", "-");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
 }
 
-/// Compiles tests/fixtures/board.c with macros defined. `name` must be unique to the test.
+/// Compiles tests/fixtures/board.c with macros defined. `name` is that of the file.
 pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
     firmware("board.c", name, macros)
 }

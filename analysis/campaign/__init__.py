@@ -1,0 +1,1 @@
+"""Campaigns: every run of a matrix of settings, spread over workers, stored as tables."""

@@ -1,0 +1,179 @@
+"""Conducts a campaign: hands out what is not done yet, and stores what comes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.campaign.cluster import Lost, Workers
+from analysis.campaign.matrix import Matrix, Point
+from analysis.campaign.order import Needs, Order, Orders, ShippedImage, key_without_run, shipped
+from analysis.campaign.rows import failed_row
+from analysis.campaign.store import Store
+from analysis.campaign.work import Outcome
+from capture.files.errors import TailscopeError
+from capture.processes import signals
+from scenarios.plan import Plan
+
+_PATIENCE_S = 0.2
+
+
+@dataclass
+class Course:
+    """How far a campaign is. `worst` is the row with the longest critical section that came."""
+
+    points: int
+    settled: int = 0
+    done_now: int = 0
+    incomplete: int = 0
+    worst: dict[str, Any] | None = None
+    began_s: float = 0.0
+
+    @property
+    def per_minute(self) -> float | None:
+        """Runs a minute since this command began to hand them out; None before the first."""
+        taken_s = time.monotonic() - self.began_s
+        return self.done_now / taken_s * 60 if self.done_now and taken_s > 0 else None
+
+    @property
+    def left_s(self) -> float | None:
+        """About how long it will still take."""
+        rate = self.per_minute
+        return (self.points - self.settled) / rate * 60 if rate else None
+
+    def take(self, row: dict[str, Any]) -> None:
+        """A run is settled."""
+        self.settled += 1
+        self.done_now += 1
+        self.incomplete += row["verdict"] != "complete"
+        longest = row.get("allocate_max_ns")
+        if longest is not None and (self.worst is None or longest > self.worst["allocate_max_ns"]):
+            self.worst = row
+
+
+Tell = Callable[[Course], None]
+Refuse = Callable[[Plan, str], object]
+
+
+def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix:
+    """Builds all images before the first run, and tries the first seed of each scenario.
+
+    Returns the matrix; of one that asks for all allocators without those that cannot run all of
+    its scenarios. `refuse` raises TailscopeError for an allocator that cannot run a plan. Raises
+    CampaignError for whatever else cannot be run, with its line.
+    """
+    orders = Orders(matrix)
+    tried: set[tuple[Any, ...]] = set()
+    unfit: set[str] = set()
+    for point in matrix.points():
+        choice = (
+            *(point.scenario, str(point.parameters), point.heap_bytes),
+            *(point.allocator, point.locking, point.art, str(point.knobs)),
+        )
+        if choice in tried or point.allocator in unfit:
+            continue
+        tried.add(choice)
+        signals.check()
+        try:
+            plan = orders.plan(point)
+            if (objection := _objection(refuse, plan, point.allocator)) is not None:
+                if not matrix.takes_all:
+                    raise objection
+                unfit.add(point.allocator)
+                continue
+            tell(f"building firmware with {point.allocator}")
+            shipped(Needs.of(point, plan))
+        except TailscopeError as error:
+            raise matrix.refusal(point, error) from None
+    return matrix.without(unfit)
+
+
+def _objection(refuse: Refuse, plan: Plan, allocator: str) -> TailscopeError | None:
+    try:
+        refuse(plan, allocator)
+    except TailscopeError as error:
+        return error
+    return None
+
+
+def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> Course:
+    """Runs what is not settled. To be called within store.writing() and signals.orderly().
+
+    A signal raises signals.Stopped; what was done is stored. Raises CampaignError where the workers
+    are gone.
+    """
+    return _Conductor(matrix, store, workers, points, tell).run()
+
+
+class _Conductor:
+    def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> None:
+        self._orders = Orders(matrix)
+        self._waiting = matrix.points()
+        self._store = store
+        self._workers = workers
+        self._tell = tell
+        self._course = Course(points, began_s=time.monotonic())
+        self._seen: set[str] = set()
+        self._out: dict[str, tuple[Order, ShippedImage]] = {}
+        self._exhausted = False
+
+    def run(self) -> Course:
+        while True:
+            self._hand_out()
+            if not self._out:
+                return self._course
+            signals.check()
+            came = self._workers.next(_PATIENCE_S)
+            signals.check()
+            if came is not None:
+                self._take(came)
+            self._tell(self._course)
+
+    def _hand_out(self) -> None:
+        room = self._workers.room()
+        while room > 0 and not self._exhausted:
+            signals.check()
+            point = next(self._waiting, None)
+            if point is None:
+                self._exhausted = True
+            elif self._begin(point):
+                room -= 1
+
+    def _begin(self, point: Point) -> bool:
+        """Whether a run was handed out: one that is settled, or equal to another, is not."""
+        try:
+            order, image = self._orders.make(point)
+        except TailscopeError as error:
+            self._give_up(point, str(error))
+            return False
+        if order.key in self._seen or self._store.settled(order.key):
+            self._course.settled += 1
+            self._seen.add(order.key)
+            return False
+        self._seen.add(order.key)
+        self._submit(order, image)
+        return True
+
+    def _give_up(self, point: Point, why: str) -> None:
+        """Of a run that cannot even be ordered: trying again would not help."""
+        key = key_without_run(point)
+        row = failed_row(key, point, why)
+        if not self._store.settled(key):
+            self._store.add(Outcome(key, row))
+        self._course.take(row)
+
+    def _submit(self, order: Order, image: ShippedImage) -> None:
+        self._out[order.key] = (order, image)
+        self._workers.submit(order, image, self._store.attempts(order.key) + 1)
+
+    def _take(self, came: Outcome | Lost) -> None:
+        if isinstance(came, Lost):
+            came = Outcome(came.order.key, failed_row(came.order.key, came.order.point, came.why))
+        self._store.add(came)
+        order, image = self._out.pop(came.key)
+        if self._store.settled(came.key):
+            self._course.take(came.row)
+        else:
+            self._submit(order, image)

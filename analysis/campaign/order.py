@@ -1,0 +1,176 @@
+"""What a worker gets: an image and an order, and the key that says what decides a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from analysis.campaign.matrix import Matrix, Point
+from capture.acquisition.duration import longest_s
+from capture.desk.bench import read_bench
+from capture.run_folder import heap_size
+from firmware import build as firmware
+from firmware.build import Configuration, FirmwareImage
+from scenarios.plan import Plan
+
+BOARD = "virtual"
+"""Runs can only go on side by side on a board that is a program."""
+RECORDS = "uart"
+
+_ROOT = Path(__file__).resolve().parents[2]
+_DECIDING = (
+    *("simulator/src/**/*.rs", "simulator/Cargo.*", "simulator/build.rs", "simulator/*.py"),
+    *("capture/**/*.py", "scenarios/**/*.py", "analysis/metrology/*.py", "analysis/bounds/*"),
+    *("analysis/campaign/rows.py", "analysis/campaign/work.py", "dashboards/index/row.py"),
+)
+
+
+@dataclass(frozen=True)
+class ShippedImage:
+    """A firmware as bytes, with what a run must know of its build.
+
+    `footprint` is the ELF file that holds the allocator alone.
+    """
+
+    sha256: str
+    elf: bytes
+    footprint: bytes
+    allocator: str
+    configuration: Configuration
+    looks: tuple[int, ...]
+
+    @property
+    def digest(self) -> str:
+        """Of both files."""
+        return hashlib.sha256(self.elf + self.footprint).hexdigest()
+
+
+@dataclass(frozen=True)
+class Order:
+    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began."""
+
+    key: str
+    point: Point
+    plan: Plan
+    samplerate_hz: int
+    bench: str
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a point asks of the build."""
+
+    allocator: str
+    art: bool
+    locking: str | None
+    knobs: tuple[tuple[str, int], ...]
+    kernel_calls: bool
+    heap_bytes: int
+
+    @classmethod
+    def of(cls, point: Point, plan: Plan) -> Needs:
+        knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
+        heap_bytes = plan.heap_bytes or heap_size.DEFAULT_BYTES
+        return cls(point.allocator, point.art == "on", point.locking, knobs, plan.calls_kernel, heap_bytes)
+
+
+@cache
+def shipped(needs: Needs) -> ShippedImage:
+    """Builds an image, once in each process. Raises TailscopeError."""
+    image = firmware.build(
+        needs.allocator,
+        needs.art,
+        needs.locking,
+        dict(needs.knobs),
+        needs.kernel_calls,
+        heap_bytes=needs.heap_bytes,
+    )
+    return of_image(image)
+
+
+def of_image(image: FirmwareImage) -> ShippedImage:
+    """The files of an image that is built."""
+    built = image.configuration
+    return ShippedImage(
+        image.sha256,
+        image.elf.read_bytes(),
+        image.elf.with_name("tailscope_footprint.elf").read_bytes(),
+        image.allocator,
+        Configuration(built.heap_bytes, built.kernel, built.flash_acr, built.locking, dict(built.knobs)),
+        image.looks,
+    )
+
+
+def order(point: Point, plan: Plan, image: ShippedImage) -> Order:
+    """The order of a run, with its key."""
+    rate = point.samplerate or read_bench().board(BOARD).analyzer.samplerate_hz
+    decided = {
+        "image": image.digest,
+        "looks": image.looks,
+        "operations": hashlib.sha256(plan.image).hexdigest(),
+        "parameters": plan.parameters,
+        "scenario": plan.name,
+        "duration_s": longest_s(plan),
+        "samplerate_hz": rate,
+        "board": str(read_bench().board(BOARD)),
+        "records": RECORDS,
+        "bench": digest(),
+    }
+    return Order(_hashed(decided), point, plan, rate, digest())
+
+
+def key_without_run(point: Point) -> str:
+    """The key of a point of which there is no plan or image: of its settings alone."""
+    return _hashed(asdict(point))
+
+
+def _hashed(values: object) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def digest() -> str:
+    """Of the sources that decide what a run gives: simulator, capture and judgement.
+
+    Of sources, not of programs: two machines that build the same simulator agree.
+    """
+    return digest_of(_ROOT, _DECIDING)
+
+
+def digest_of(root: Path, patterns: Iterable[str]) -> str:
+    """SHA-256 of the names and contents of the files, those of tests left out."""
+    files = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
+    found = hashlib.sha256()
+    for path in sorted(files):
+        name = path.relative_to(root)
+        if not {"tests", "__pycache__"} & set(name.parts):
+            found.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()
+
+
+class Orders:
+    """Makes the orders of a matrix. The plan of the latest scenario and seed is kept."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+        self._latest: tuple[object, Plan] | None = None
+
+    def plan(self, point: Point) -> Plan:
+        """Raises TailscopeError."""
+        asked = (point.scenario, point.parameters, point.seed, point.heap_bytes)
+        if self._latest is None or self._latest[0] != asked:
+            self._latest = (asked, self._matrix.scenario(point).compile())
+        return self._latest[1]
+
+    def make(self, point: Point) -> tuple[Order, ShippedImage]:
+        """The order of a point and its image, which is built where it is not yet.
+
+        Raises TailscopeError where it cannot be run.
+        """
+        plan = self.plan(point)
+        image = shipped(Needs.of(point, plan))
+        return order(point, plan, image), image

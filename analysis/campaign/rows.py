@@ -1,0 +1,67 @@
+"""A row of runs.parquet (docs/SPEC.md, section 26)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.campaign.matrix import Point
+from capture.run_folder import folder as names
+from capture.run_folder.manifest import read_manifest
+from capture.run_folder.quantities import KEYS
+from dashboards.index import row as index
+
+STATISTICS = ("n", "min", "mean", "median", "p99", "p99_9", "max")
+_NOT_OF_A_CAMPAIGN = {"id", "time", "problem", "state"}
+
+COLUMNS = pl.Schema(
+    {
+        "key": pl.String(),
+        "state": pl.String(),
+        **{name: dtype for name, dtype in index.COLUMNS.items() if name not in _NOT_OF_A_CAMPAIGN},
+        **{
+            f"{key}_{name}": pl.Int64() if name == "n" else pl.Float64()
+            for key in KEYS
+            for name in STATISTICS
+        },
+    }
+)
+"""No column tells when, where or how often a run was made: equal runs have equal rows."""
+
+_MOST_REASON = 600
+
+
+def row_of(key: str, folder: Path) -> dict[str, Any]:
+    """The row of the run in `folder`. Raises RunError."""
+    manifest = read_manifest(folder / names.MANIFEST)
+    row = {name: value for name, value in index.row_of(folder, "").items() if name in COLUMNS}
+    for quantity, summary in manifest.statistics.items():
+        for name in STATISTICS:
+            value = getattr(summary, name)
+            row[f"{quantity}_{name}"] = value if name == "n" or value is None else float(value)
+    return {**row, "key": key, "state": "finished"}
+
+
+def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
+    """The row of a run that could not be made, with the sentence why."""
+    return {
+        "key": key,
+        "state": "failed",
+        "scenario": point.scenario,
+        "allocator": point.allocator,
+        "parameters": _listed(point.parameters),
+        "seed": None if point.seed is None else str(point.seed),
+        "art": point.art == "on",
+        "locking": point.locking,
+        "knobs": _listed(point.knobs),
+        "heap_bytes": point.heap_bytes,
+        "samplerate_hz": point.samplerate,
+        "verdict": None,
+        "reason": why[:_MOST_REASON],
+    }
+
+
+def _listed(values: Any) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))

@@ -1,0 +1,90 @@
+"""matrix.toml: what it asks for, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.campaign import matrix
+from analysis.campaign.errors import CampaignError
+from analysis.campaign.matrix import Point
+
+
+def read(folder: Path, text: str) -> matrix.Matrix:
+    path = folder / "matrix.toml"
+    path.write_text(text, encoding="utf-8")
+    return matrix.read(path)
+
+
+def test_what_is_missing_is_at_its_default(tmp_path: Path) -> None:
+    points = list(read(tmp_path, 'scenarios = ["mem_frag"]').points())
+    assert points == [Point("mem_frag", "seglist"), Point("mem_frag", "tlsf")]
+
+
+def test_every_combination_is_run_once(tmp_path: Path) -> None:
+    asked = read(
+        tmp_path,
+        'scenarios = ["mem_stress"]\nallocators = ["tlsf", "tlsf", "heap_4"]\nseeds = [1, 2, 3]\n'
+        "parameters = [{ operations = 8 }, { operations = 9 }]\nheap_bytes = [4096, 8192]\n"
+        'art = ["on", "off"]\nlocking = ["basepri", "primask"]\nknobs = [{}]\n'
+        "samplerate = [84_000_000, 24_000_000]\n",
+    )
+    points = list(asked.points())
+    assert len(points) == asked.count() == 2 * 3 * 2 * 2 * 2 * 2 * 2
+    assert len({str(point) for point in points}) == len(points)
+
+
+def test_a_scenario_that_draws_nothing_runs_once_whatever_the_seeds(tmp_path: Path) -> None:
+    asked = read(tmp_path, 'scenarios = ["mem_frag", "mem_stress"]\nallocators = ["tlsf"]\nseeds = [1, 2]')
+    assert [(point.scenario, point.seed) for point in asked.points()] == [
+        ("mem_frag", None),
+        ("mem_stress", 1),
+        ("mem_stress", 2),
+    ]
+
+
+def test_what_is_excluded_is_what_all_keys_of_a_table_list(tmp_path: Path) -> None:
+    asked = read(
+        tmp_path,
+        'scenarios = ["mem_frag", "mem_stress"]\nart = ["on", "off"]\n'
+        '[[exclude]]\nscenarios = ["mem_frag"]\nart = ["off"]\n'
+        '[[exclude]]\nallocators = ["tlsf"]\nart = ["on"]\n',
+    )
+    assert [(point.scenario, point.allocator, point.art) for point in asked.points()] == [
+        ("mem_frag", "seglist", "on"),
+        ("mem_stress", "seglist", "on"),
+        ("mem_stress", "seglist", "off"),
+        ("mem_stress", "tlsf", "off"),
+    ]
+
+
+def test_a_scenario_by_path_is_looked_for_beside_the_matrix(tmp_path: Path) -> None:
+    source = Path(matrix.__file__).parents[2] / "scenarios" / "mem_frag.toml"
+    (tmp_path / "mine.toml").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    asked = read(tmp_path, 'scenarios = ["mine.toml"]\nallocators = ["tlsf"]')
+    assert asked.scenario(next(asked.points())).name == "mem_frag"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('scenarios = ["mem_frag"]\nseed = [1]', r"matrix.toml:2: seed is unknown.*seeds"),
+        ('scenarios = ["mem_fraq"]', r"matrix.toml:1: scenarios\[0\] cannot be 'mem_fraq'.*mem_frag\?"),
+        ('scenarios = ["gone.toml"]', r"matrix.toml:1: .*gone.toml"),
+        ("scenarios = []", r"matrix.toml:1: scenarios must be"),
+        ("seeds = [1]", r"scenarios is missing"),
+        ('scenarios = ["mem_frag"]\nseeds = ["1"]', r"matrix.toml:2: seeds\[0\] must be a whole number"),
+        ('scenarios = ["mem_frag"]\nseeds = 1', r"matrix.toml:2: seeds must be a list"),
+        ('scenarios = ["mem_frag"]\nart = [true]', r"matrix.toml:2: art\[0\] must be 'on' or 'off'"),
+        ('scenarios = ["mem_frag"]\nallocators = ["tslf"]', r"matrix.toml:2: allocators\[0\] .*tlsf\?"),
+        ('scenarios = ["mem_frag"]\n[[exclude]]\nsead = [1]', r"matrix.toml:3: exclude\[0\].sead is unknown"),
+        (
+            'scenarios = ["mem_frag"]\n[[exclude]]\nscenarios = ["mem_frag"]',
+            r"nothing to run: everything is excluded",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match=said):
+        read(tmp_path, text)

@@ -1,0 +1,231 @@
+"""Campaigns from end to end: whatever is killed, the tables are the same to the byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from distributed import LocalCluster
+
+from analysis.campaign import cluster, conduct, matrix
+from analysis.campaign.cluster import Lost
+from analysis.campaign.errors import CampaignError
+from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
+from analysis.campaign.rows import COLUMNS
+from analysis.campaign.store import JOURNAL, MOST_ATTEMPTS, RUNS, Store
+from analysis.campaign.tests.made import Inline
+from analysis.campaign.work import Outcome
+from simulator import build as simulator
+from tests import lab
+
+ROOT = Path(__file__).resolve().parent.parent
+MATRIX = """
+scenarios = ["mem_frag"]
+allocators = ["tlsf"]
+parameters = [{ depth = 2, trials = 1 }, { depth = 3, trials = 1 }]
+samplerate = [84_000_000, 24_000_000]
+"""
+WITHIN_S = 240.0
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> matrix.Matrix:
+    path = tmp_path_factory.mktemp("matrix") / "small.toml"
+    path.write_text(MATRIX, encoding="utf-8")
+    return matrix.read(path)
+
+
+def conducted(asked: matrix.Matrix, folder: Path, workers: Inline) -> tuple[Store, conduct.Course]:
+    store = Store(folder)
+    with store.writing():
+        course = conduct.run(asked, store, workers, asked.count(), lambda _: None)
+    return store, course
+
+
+@pytest.fixture(scope="module")
+def undisturbed(asked: matrix.Matrix, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the campaign without a cluster, in this process, in another order."""
+    simulator.build()
+    folder = tmp_path_factory.mktemp("undisturbed")
+    store, course = conducted(asked, folder, Inline(tmp_path_factory.mktemp("scratch")))
+    assert (course.settled, course.incomplete) == (4, 0)
+    store.write_runs()
+    return folder
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
+
+
+def lines(folder: Path) -> int:
+    path = folder / JOURNAL
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def wait_for_lines(folder: Path, most: int, command: subprocess.Popen[bytes]) -> None:
+    deadline_s = time.monotonic() + WITHIN_S
+    while lines(folder) < most:
+        assert time.monotonic() < deadline_s and command.poll() is None
+        time.sleep(0.02)
+
+
+def workers_of(command: subprocess.Popen[bytes]) -> list[int]:
+    """The processes of the command's workers."""
+    children = Path(f"/proc/{command.pid}/task").glob("*/children")
+    pids = [int(word) for path in children for word in path.read_text(encoding="utf-8").split()]
+    return [pid for pid in pids if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def test_with_worker_and_command_killed_the_tables_are_the_same(
+    asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
+) -> None:
+    words = [sys.executable, "-m", "console", "campaign", str(asked.path)]
+    words += ["--output", str(tmp_path / "out"), "--workers", "1"]
+    with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL) as command:
+        wait_for_lines(tmp_path / "out", 1, command)
+        for pid in workers_of(command):
+            os.kill(pid, signal.SIGKILL)
+        wait_for_lines(tmp_path / "out", 2, command)
+        command.kill()
+    before = lines(tmp_path / "out")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 of 4 runs complete" in done.stdout
+    assert 2 <= before <= 3 and lines(tmp_path / "out") == 4
+    assert tables(tmp_path / "out") == tables(undisturbed)
+
+
+def test_what_is_done_is_not_done_again(asked: matrix.Matrix, undisturbed: Path, tmp_path: Path) -> None:
+    workers = Inline(tmp_path)
+    _, course = conducted(asked, undisturbed, workers)
+    assert (workers.attempts, course.settled) == ([], 4)
+
+
+def test_any_reader_of_parquet_has_runs_and_partitions(undisturbed: Path) -> None:
+    runs = pl.read_parquet(undisturbed / RUNS)
+    assert runs.schema == COLUMNS
+    assert runs["verdict"].to_list() == ["complete"] * 4
+    operations = pl.scan_parquet(undisturbed / "operations", hive_partitioning=True).collect()
+    assert set(operations["key"]) == set(runs["key"])
+    assert operations.select("scenario", "allocator").unique().rows() == [("mem_frag", "tlsf")]
+    longest = operations.filter("measured").group_by("key").agg(pl.col("wire_critical_ns").max())
+    joined = runs.join(longest, on="key")
+    assert joined["wire_critical_ns"].to_list() == joined["critical_ns_max"].to_list()
+
+
+ACTS = ["status", "results", "clean"]
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
+    before = tables(undisturbed)
+    done = lab.run("campaign", act, undisturbed, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["complete"] == 4
+    if act != "clean":
+        assert (found["not_complete"], found["worst"]["scenario"]) == ([], "mem_frag")
+    assert tables(undisturbed) == before
+
+
+def test_a_run_that_fails_is_tried_a_bounded_number_of_times_and_told(
+    asked: matrix.Matrix, tmp_path: Path
+) -> None:
+    def lost(order: Order, _image: ShippedImage, _scratch: Path) -> Lost:
+        return Lost(order, "the worker burnt down")
+
+    workers = Inline(tmp_path, lost)
+    store, course = conducted(asked, tmp_path / "out", workers)
+    assert (course.settled, course.incomplete) == (4, 4)
+    assert len(workers.attempts) == 4 * MOST_ATTEMPTS
+    assert {attempt for _, attempt in workers.attempts} == set(range(1, MOST_ATTEMPTS + 1))
+    rows = store.rows()
+    assert rows.select("state", "verdict", "reason").unique().rows() == [
+        ("failed", None, "the worker burnt down")
+    ]
+    assert conducted(asked, tmp_path / "out", workers)[1].settled == 4
+    assert len(workers.attempts) == 4 * MOST_ATTEMPTS
+
+
+def test_a_key_is_of_all_that_decides_and_of_nothing_else(asked: matrix.Matrix) -> None:
+    orders = Orders(asked)
+    points = list(asked.points())
+    keys = [orders.make(point)[0].key for point in points]
+    assert len(set(keys)) == 4
+    assert [Orders(asked).make(point)[0].key for point in points] == keys
+
+
+def test_the_digest_of_the_sources_changes_with_each(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "main.rs").write_text("1", encoding="utf-8")
+    before = digest_of(tmp_path, ["**/*.rs"])
+    (tmp_path / "tests" / "test.rs").write_text("1", encoding="utf-8")
+    assert digest_of(tmp_path, ["**/*.rs"]) == before
+    (tmp_path / "main.rs").write_text("2", encoding="utf-8")
+    assert digest_of(tmp_path, ["**/*.rs"]) != before
+
+
+def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> None:
+    path = tmp_path / "matrix.toml"
+    path.write_text('scenarios = ["mem_frag"]\nparameters = [{ deepth = 3 }]\n', encoding="utf-8")
+    with pytest.raises(CampaignError, match=r"matrix.toml:1: .*deepth"):
+        conduct.check(matrix.read(path), lambda _plan, _allocator: None, lambda _: None)
+
+
+def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
+    asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
+) -> None:
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        host="127.0.0.1",
+        protocol="tcp",
+        dashboard_address=None,
+        local_directory=str(tmp_path / "scratch"),
+    ) as there:
+        one, *_, other = (Orders(asked).make(point) for point in asked.points())
+        with cluster.remote(there.scheduler_address) as workers:
+            workers.submit(*one, 1)
+            found = next(filter(None, iter(lambda: workers.next(1.0), object())))
+            assert isinstance(found, Outcome)
+            for what, content in found.tables.items():
+                (path,) = (undisturbed / what).rglob(f"{one[0].key}.parquet")
+                assert path.read_bytes() == content
+            workers.submit(*other, 1)
+            there.close()
+            with pytest.raises(CampaignError, match="scheduler is gone"):
+                while workers.room() or True:
+                    workers.next(1.0)
+
+
+def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_WITHIN_S", 0.5)
+    with (
+        pytest.raises(CampaignError, match=r"no scheduler at tcp://127\.0\.0\.1:9"),
+        cluster.remote("tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["campaign"], "give a matrix"),
+        (["campaign", "status"], "give a matrix"),
+        (["campaign", "status", "nowhere"], "nowhere is no folder of a campaign"),
+        (["campaign", "nowhere.toml"], "nowhere.toml: the file does not exist"),
+        (["campaign", "nowhere.toml", "--workers", "0"], "--workers 0: give 1 or more"),
+    ],
+)
+def test_what_is_wrong_with_the_words_is_one_sentence(words: list[str], said: str) -> None:
+    done = lab.run(*words)
+    assert done.returncode == 2 and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
