@@ -42,16 +42,6 @@ def run(what: str, repeats: int, runs_folder: Path) -> Measured:
     return Measured([asdict(speed) for speed in speeds], capture_speed.as_text(speeds))
 
 
-def _direct(repeats: int) -> Measured:
-    from analysis.bounds.image import bounds_of_run
-    from analysis.fragmentation.of_run import memory_of_run
-    from analysis.studies import direct_speed
-
-    ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
-    listed = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
-    return Measured(listed, direct_speed.as_text(ways))
-
-
 def _dashboard(repeats: int, runs_folder: Path) -> Measured:
     from dashboards import bench
     from dashboards.loaded.choice import latest
