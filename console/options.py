@@ -62,11 +62,11 @@ def parse(
     duration: str = "",
     art: str = "on",
     records: str = "uart",
+    capture: str = "sigrok",
     locking: str = "",
     trace: str = "",
     scale: str = "",
     heap: str = "",
-    capture: str = "sigrok",
 ) -> Options:
     """The options in the words of a command line. The names are those of the task `scenario`.
 

@@ -1043,6 +1043,19 @@ SIMULATOR = (
         why="a synopsis: the help must know its options",
     ),
     Tried(
+        "virtual-nucleo capture",
+        says=r"Usage: virtual-nucleo capture",
+        typed="virtual-nucleo capture --help",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
+        "virtual-nucleo capture fw.elf --samplerate HZ --samples N --edges edges.stream "
+        "--uart-log uart.txt [--most-edges N] [the options of serve on board, counts and clips]",
+        says=r"--most-edges",
+        typed="virtual-nucleo capture --help",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
         f"virtual-nucleo serve fw.elf {_SERVE_OPTIONS}",
         says=r"Usage: virtual-nucleo serve",
         typed="virtual-nucleo serve --help",
