@@ -26,6 +26,6 @@ def run(runs: Path, port: str, kept_in: Path) -> None:
 
 
 def _port(port: str) -> int:
-    if not (port.isascii() and port.isdigit()) or int(port) > MOST_PORT:
+    if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > MOST_PORT:
         raise OptionError(f"--port {port}: a port is a whole number from 0 to {MOST_PORT:,}.")
     return int(port)

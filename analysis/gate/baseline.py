@@ -88,9 +88,12 @@ class Entry(Table):
         return lines.read(self.operations, self.pulse_beyond_cycles)
 
     @model_validator(mode="after")
-    def _as_many_as_repeated(self) -> Entry:
+    def _whole(self) -> Entry:
         if not self.exact and self.repetitions < REPETITIONS_LEAST:
             raise WrongValueError(f"must be at least {REPETITIONS_LEAST} of a real board", "repetitions")
+        if self.exact and self.pulse_beyond_cycles is None:
+            # Without it no pulse would be compared.
+            raise WrongValueError("must be there where exact = true", "pulse_beyond_cycles")
         for name, quantity in self.quantities.items():
             for statistic, values in quantity.known.items():
                 if len(values) != self.repetitions:

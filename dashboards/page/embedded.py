@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,14 +15,11 @@ from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations
 from dashboards.page.interest import keys_by_interest
 from dashboards.page.templates import figure_json
-from dashboards.waveforms.windows import Window, window_of, windows_of
+from dashboards.waveforms.windows import Window, windows_of
 
 # About seven bytes of JSON an edge: some 4 MB for the whole report, shared by its runs.
 EDGES_IN_REPORT = 600_000
 WINDOWS_PER_RUN = 1_500
-
-KEY = re.compile(r"@?\d{1,15}", re.ASCII)
-"""What a key looks like; an address may hold anything."""
 
 _FACTS = (
     "kind", "size", "label", "depth", "trial", "probes", "dwt_cycles", "wire_critical_ns",
@@ -49,14 +45,6 @@ def run_of(one: Series) -> dict[str, Any]:
         "channels": list(edges.channels) if edges else [],
         "panel": figure_json(empty_panel([one])),
     }
-
-
-def instant(one: Series, key: str) -> dict[str, Any] | None:
-    """One sample as sample.js draws it. None where the run has no waveform of it."""
-    if not KEY.fullmatch(key):
-        return None
-    window = window_of(one.run, key)
-    return None if window is None else _instants(one.run, {key: window})[key]
 
 
 def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str, Any]]:

@@ -80,7 +80,14 @@ tailscope.sample = (() => {
     return best;
   }
 
-  function waveform(box, run, window) {
+  // From where to where the sample that is explained lies, from the window's zero; null if unknown.
+  function spanOf([explained], [, , zero]) {
+    const { start_sample: start, end_sample: end } = explained ?? {};
+    return start === undefined ? null : [start - zero, end - zero];
+  }
+
+  // The cursors begin at `span`, else at the longest critical section.
+  function waveform(box, run, window, span) {
     const us = (samples) => (samples * 1e6) / run.samplerate_hz;
     const back = (time) => Math.round((time * run.samplerate_hz) / 1e6);
     const figure = structuredClone(run.panel), shades = [], places = new Set();
@@ -98,7 +105,7 @@ tailscope.sample = (() => {
       });
     }
     const edges = [...places].sort((a, b) => a - b);
-    const cursors = section ? [...section] : [edges[0], edges[edges.length - 1]];
+    const cursors = [...(span ?? section ?? [edges[0], edges[edges.length - 1]])];
     const plot = element("div", undefined, "wave"), bar = element("div", undefined, "cursors");
     const inputs = ["A", "B"].map((name, which) => {
       const label = element("label", `cursor ${name} (µs) `), input = element("input");
@@ -247,8 +254,9 @@ tailscope.sample = (() => {
   async function draw(box, run, data) {
     const facts = element("p", factsOf(run, data.facts), "facts");
     box.replaceChildren(facts);
-    await waveform(box, run, data.window);
-    box.append(...(data.explained ?? []).map(explanation));
+    const explained = data.explained ?? [];
+    await waveform(box, run, data.window, spanOf(explained, data.window));
+    box.append(...explained.map(explanation));
   }
   return { draw, titleOf };
 })();

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import polars as pl
 
@@ -131,19 +130,7 @@ class Verbatim:
     text: str
 
 
-@dataclass(frozen=True)
-class Instant:
-    """What is known of one sample: waveform, facts, heap, calls, instructions.
-
-    `run` and `data` are what dashboards/page/sample.js draws; embedded.py there makes them.
-    """
-
-    sample: Sample
-    run: dict[str, Any]
-    data: dict[str, Any]
-
-
-Block = Grid | Chart | PerRun | Prose | Verbatim | Instant
+Block = Grid | Chart | PerRun | Prose | Verbatim
 
 
 def present(*blocks: Block | None) -> tuple[Block, ...]:

@@ -17,7 +17,6 @@ from dashboards.pages.phase import phase
 from dashboards.pages.probes import probes
 from dashboards.pages.ramp import ramp
 from dashboards.pages.run import run
-from dashboards.pages.sample import sample
 from dashboards.pages.tradeoff import tradeoff
 from dashboards.pages.waveforms import waveforms
 
@@ -38,6 +37,3 @@ OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
 
 OF_RUN: Callable[[Series], Page] = run
 """The page on one run."""
-
-OF_SAMPLE: Callable[[Series, str], Page | None] = sample
-"""The page on one sample of a run, by its key. None where the run has no such sample."""

@@ -367,6 +367,7 @@ def test_the_documents_hold_what_the_gate_says(tmp_path: Path) -> None:
         ("budget = 0", "budget = -1", "budget"),
         ("exact = true", "exact = true\nunknown = 1", "unknown"),
         ("image_sha256 = \"", "image_sha256 = \"x", "image_sha256"),
+        ("pulse_beyond_cycles", "#", "pulse_beyond_cycles"),
         ("[entry.settings]", "[entry.sittings]", "sittings"),
         ("schema = 1", "schema = 1\n\x00", "TOML"),
     ],
