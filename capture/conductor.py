@@ -29,6 +29,7 @@ from capture.store import RunResult, begin_folder, keep_observation, store_findi
 from capture.summary.summary import Setting
 from firmware import catalogue, compiler, footprint
 from firmware.build import FirmwareImage
+from firmware.footprint import FootprintError
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
@@ -95,7 +96,7 @@ def run(
                 raise
         watch.step("writing")
         keep_observation(folder, plan, observation)
-        setting = replace(setting, notes=store_session(folder, observation.edges))
+        setting = replace(setting, notes=(*setting.notes, *store_session(folder, observation.edges)))
         watch.step("judging")
         evidence, setting = judge(plan, image, observation, setting, bounds, memory)
         try:
@@ -157,14 +158,24 @@ def outside_of(allocator: str) -> Outside | None:
 
 
 def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[str, str]) -> Setting:
-    """What only the bench knows of a run of `image`. Raises TailscopeError."""
+    """What only the bench knows of a run of `image`.
+
+    An image whose footprint cannot be read has none, and a warning that says why.
+    """
+    taken: AllocatorFootprint | None = None
+    notes: tuple[str, ...] = ()
+    try:
+        taken = _footprint(image)
+    except FootprintError as error:
+        notes = (str(error),)
     return Setting(
         allocator=image.allocator,
         board=board,
         analyzer=analyzer,
         elf_sha256=image.sha256,
-        footprint=_footprint(image),
+        footprint=taken,
         tools=tools,
+        notes=notes,
     )
 
 
