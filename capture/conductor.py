@@ -13,8 +13,7 @@ from capture.acquisition.duration import longest_s
 from capture.acquisition.live import ALONE, Live, Part, Watch, Work
 from capture.acquisition.observe import Observation, Order, Progress, observe
 from capture.acquisition.sigrok_cli import versions
-from capture.desk.bench import read_bench
-from capture.desk.board import Board
+from capture.desk.bench import BoardResource, read_bench
 from capture.desk.open_board import open_board
 from capture.files.errors import TailscopeError
 from capture.files.whole import WriteError
@@ -70,21 +69,15 @@ def run(
     """
     plan = plan.recorded_by(records)
     resource = read_bench().board(board_name)
-    order = Order(
-        elf=image.elf,
-        image=plan.image,
-        analyzer=resource.analyzer,
-        samplerate_hz=resource.analyzer.samplerate_hz if samplerate_hz is None else samplerate_hz,
-        duration_s=longest_s(plan) if duration_s is None else duration_s,
-        records=records,
-    )
-    resource.analyzer.check_rate(order.samplerate_hz)
+    order = order_of(plan, image, resource, samplerate_hz, duration_s, records)
     name = RunName(plan.name, image.allocator, resource.name, tuple(options))
     with signals.orderly(), ExitStack() as stack:
         check_writable(runs_folder)
         began = datetime.now(UTC)
         with open_board(resource, records, image.looks) as board:
-            setting = setting_of(image, resource.name, resource.analyzer.driver, _tools(board, image))
+            setting = setting_of(
+                image, resource.name, resource.analyzer.driver, {**versions(), **board.tools()}
+            )
             folder = begin_folder(runs_folder, name, began, plan)
             watch = Watch(
                 name, began, stack.enter_context(ProgressFile(folder.path)), progress, live, part, _work(plan)
@@ -103,6 +96,27 @@ def run(
             return store_findings(folder, evidence, setting)
         except WriteError as error:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
+
+
+def order_of(
+    plan: Plan,
+    image: FirmwareImage,
+    resource: BoardResource,
+    samplerate_hz: int | None,
+    duration_s: float | None,
+    records: str,
+) -> Order:
+    """What to capture; None is as in run(). Raises CaptureError for a wrong samplerate."""
+    order = Order(
+        elf=image.elf,
+        image=plan.image,
+        analyzer=resource.analyzer,
+        samplerate_hz=resource.analyzer.samplerate_hz if samplerate_hz is None else samplerate_hz,
+        duration_s=longest_s(plan) if duration_s is None else duration_s,
+        records=records,
+    )
+    order.analyzer.check_rate(order.samplerate_hz)
+    return order
 
 
 def judge(
@@ -158,7 +172,7 @@ def outside_of(allocator: str) -> Outside | None:
 
 
 def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[str, str]) -> Setting:
-    """What only the bench knows of a run of `image`.
+    """What only the bench knows of a run of `image`; `tools` are those beside compiler and Python.
 
     An image whose footprint cannot be read has none, and a warning that says why.
     """
@@ -174,18 +188,13 @@ def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[s
         analyzer=analyzer,
         elf_sha256=image.sha256,
         footprint=taken,
-        tools=tools,
+        tools={
+            **tools,
+            "compiler": compiler.of_image(image.elf),
+            "python": platform.python_version(),
+        },
         notes=notes,
     )
-
-
-def _tools(board: Board, image: FirmwareImage) -> dict[str, str]:
-    return {
-        **versions(),
-        **board.tools(),
-        "compiler": compiler.of_image(image.elf),
-        "python": platform.python_version(),
-    }
 
 
 def _footprint(image: FirmwareImage) -> AllocatorFootprint:

@@ -7,16 +7,14 @@ a campaign calls; `run()` leaves a run folder.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from capture.acquisition import direct
-from capture.acquisition.duration import longest_s
-from capture.acquisition.observe import Observation, Order, Progress
-from capture.conductor import BoundsOf, MemoryOf, judge, setting_of
+from capture.acquisition.observe import Observation, Progress
+from capture.conductor import BoundsOf, MemoryOf, judge, order_of, setting_of
 from capture.desk.bench import BoardResource, read_bench
 from capture.joining.evidence import Evidence
 from capture.processes import signals
@@ -24,7 +22,6 @@ from capture.run_folder.folder import RunFolder, RunName, check_writable
 from capture.run_folder.manifest import VIRTUAL_BOARD
 from capture.store import RunResult, keep_observation, store_findings
 from capture.summary.summary import Setting
-from firmware import compiler
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
 from simulator.build import build, version
@@ -66,19 +63,12 @@ def find(
     """
     plan = plan.recorded_by(records)
     resource = check(board_name, records)
-    order = Order(
-        elf=image.elf,
-        image=plan.image,
-        analyzer=resource.analyzer,
-        samplerate_hz=resource.analyzer.samplerate_hz if samplerate_hz is None else samplerate_hz,
-        duration_s=longest_s(plan) if duration_s is None else duration_s,
-        records=records,
-    )
-    order.analyzer.check_rate(order.samplerate_hz)
+    order = order_of(plan, image, resource, samplerate_hz, duration_s, records)
     progress("capturing")
     observation = direct.observe(order, image.looks, program)
     progress("judging")
-    setting = _setting(resource, image, program or build())
+    tools = {VIRTUAL_BOARD: version(program or build())}
+    setting = setting_of(image, resource.name, direct.ANALYZER, tools)
     return Found(observation, *judge(plan, image, observation, setting, bounds, memory))
 
 
@@ -120,12 +110,3 @@ def run(
         folder = RunFolder.create(runs_folder, began, *name)
         keep_observation(folder, found.evidence.plan, found.observation)
         return store_findings(folder, found.evidence, found.setting)
-
-
-def _setting(resource: BoardResource, image: FirmwareImage, program: Path) -> Setting:
-    tools = {
-        VIRTUAL_BOARD: version(program),
-        "compiler": compiler.of_image(image.elf),
-        "python": platform.python_version(),
-    }
-    return setting_of(image, resource.name, direct.ANALYZER, tools)
