@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from analysis.campaign.matrix import Capture, Matrix, Point
+from analysis.fragmentation.of_run import program_of
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import read_bench
+from capture.files.errors import TailscopeError, first_line
 from capture.run_folder import heap_size
 from firmware import build as firmware
 from firmware.build import Configuration, FirmwareImage
@@ -26,7 +28,20 @@ _DECIDING = (
     *("simulator/src/**/*.rs", "simulator/Cargo.*", "simulator/build.rs", "simulator/*.py"),
     *("capture/**/*.py", "scenarios/**/*.py", "analysis/metrology/*.py", "analysis/bounds/*"),
     *("analysis/campaign/rows.py", "analysis/campaign/work.py", "dashboards/index/row.py"),
+    *("analysis/fragmentation/*.py", "firmware/host_heap.py", "firmware/heap/host/**/*"),
 )
+
+
+@dataclass(frozen=True)
+class Replayer:
+    """The host's build of an image's heap, which tells where the blocks of a run lay.
+
+    `name` is its folder's; without `program`, `why_none` is the sentence why there is none.
+    """
+
+    name: str = ""
+    program: bytes = b""
+    why_none: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,10 +57,11 @@ class ShippedImage:
     allocator: str
     configuration: Configuration
     looks: tuple[int, ...]
+    replayer: Replayer = Replayer()
 
     @property
     def digest(self) -> str:
-        """Of both files."""
+        """Of both files. What the replayer does follows from the image and the sources."""
         return hashlib.sha256(self.elf + self.footprint).hexdigest()
 
 
@@ -107,7 +123,16 @@ def of_image(image: FirmwareImage) -> ShippedImage:
         image.allocator,
         Configuration(built.heap_bytes, built.kernel, built.flash_acr, built.locking, dict(built.knobs)),
         image.looks,
+        _replayer(image),
     )
+
+
+def _replayer(image: FirmwareImage) -> Replayer:
+    try:
+        program = program_of(image)
+        return Replayer(program.parent.name, program.read_bytes())
+    except TailscopeError as error:
+        return Replayer(why_none=first_line(error))
 
 
 def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture) -> Order:
@@ -124,6 +149,7 @@ def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture) -> Or
         "board": str(read_bench().board(BOARD)),
         "records": RECORDS,
         "capture": capture,
+        "replayed": bool(image.replayer.program),
         "bench": digest(),
     }
     return Order(_hashed(decided), point, plan, rate, capture, digest())
