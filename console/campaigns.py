@@ -14,7 +14,8 @@ import polars as pl
 
 from analysis.campaign import cluster, conduct, matrix
 from analysis.campaign.errors import CampaignError
-from analysis.campaign.store import MOST_ATTEMPTS, RUNS, Store
+from analysis.campaign.journal import MOST_ATTEMPTS
+from analysis.campaign.store import RUNS, Store
 from capture.processes import signals
 from console import choose_allocators, options, progress
 from simulator import build as simulator
@@ -22,6 +23,7 @@ from simulator import build as simulator
 ROOT = Path(__file__).resolve().parent.parent
 CAMPAIGNS = ROOT / "runs" / "campaigns"
 _MOST_NAMED = 10
+_MOST_LISTED = 1000
 ACTS = ("status", "results", "clean")
 _USAGE = "give a matrix (docs/CAMPAIGNS.md), or status, results or clean and the folder of a campaign"
 
@@ -132,14 +134,20 @@ def _status(store: Store, json: bool) -> Done:
 
 def _told(store: Store, json: bool, table: str | None) -> Done:
     rows, points = store.rows(), store.points()
-    problems = rows.filter(pl.col("verdict").ne_missing("complete")).select(_PROBLEM).to_dicts()
-    worst = rows.drop_nulls("allocate_max_ns").sort("allocate_max_ns", descending=True).head(1)
+    bad = rows.filter(pl.col("verdict").ne_missing("complete"))
+    problems = bad.select(_PROBLEM).head(_MOST_LISTED).collect().to_dicts()
+    worst = (
+        rows.drop_nulls("allocate_max_ns")
+        .top_k(1, by=["allocate_max_ns", "key"], reverse=[False, True])
+        .select(_WORST)
+    )
     found = {
         "folder": str(store.folder),
         "asked": points,
         "complete": store.complete,
         "not_complete": problems,
-        "worst": next(iter(worst.select(_WORST).to_dicts()), None),
+        "not_complete_n": bad.select(pl.len()).collect(engine="streaming").item(),
+        "worst": next(iter(worst.collect(engine="streaming").to_dicts()), None),
         "runs": table,
     }
     whole = not problems and store.stored >= points
@@ -152,14 +160,15 @@ _WORST = ("key", "scenario", "allocator", "configuration", "seed", "allocate_max
 
 def _as_text(found: Mapping[str, Any]) -> str:
     problems, worst = found["not_complete"], found["worst"]
-    lines = [f"{found['complete']:,} of {found['asked']:,} runs complete, {len(problems):,} not complete."]
+    not_complete = found["not_complete_n"]
+    lines = [f"{found['complete']:,} of {found['asked']:,} runs complete, {not_complete:,} not complete."]
     for row in problems[:_MOST_NAMED]:
         said = row["verdict"] or row["state"]
         lines.append(
             f"{row['scenario']} on {row['allocator']}, run {row['key'][:12]}: {said}. {row['reason']}"
         )
-    if len(problems) > _MOST_NAMED:
-        lines.append(f"… and {len(problems) - _MOST_NAMED:,} more: state and reason in {RUNS}.")
+    if not_complete > _MOST_NAMED:
+        lines.append(f"… and {not_complete - _MOST_NAMED:,} more: state and reason in {RUNS}.")
     if problems:
         lines.append(f"Each is tried {MOST_ATTEMPTS} times; ./lab campaign clean FOLDER forgets them.")
     if worst:

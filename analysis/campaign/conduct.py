@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from analysis.campaign.cluster import Lost, Workers
+from analysis.campaign.cluster import Job, Lost, Workers
 from analysis.campaign.matrix import Matrix, Point
 from analysis.campaign.order import Needs, Order, Orders, ShippedImage, key_without_run, shipped
 from analysis.campaign.rows import failed_row
 from analysis.campaign.store import Store
+from analysis.campaign.wishes import Wishes, recognized
 from analysis.campaign.work import Outcome
 from capture.files.errors import TailscopeError
 from capture.processes import signals
@@ -110,14 +112,13 @@ def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell)
 class _Conductor:
     def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> None:
         self._orders = Orders(matrix)
+        self._wishes = Wishes(matrix)
         self._waiting = matrix.points()
         self._store = store
         self._workers = workers
         self._tell = tell
         self._course = Course(points, began_s=time.monotonic())
-        self._seen: set[str] = set()
         self._out: dict[str, tuple[Order, ShippedImage]] = {}
-        self._exhausted = False
 
     def run(self) -> Course:
         while True:
@@ -127,34 +128,44 @@ class _Conductor:
             signals.check()
             came = self._workers.next(_PATIENCE_S)
             signals.check()
-            if came is not None:
-                self._take(came)
+            self._take(came)
             self._tell(self._course)
 
     def _hand_out(self) -> None:
-        room = self._workers.room()
-        while room > 0 and not self._exhausted:
-            signals.check()
-            point = next(self._waiting, None)
-            if point is None:
-                self._exhausted = True
-            elif self._begin(point):
-                room -= 1
+        while most := self._workers.room():
+            orders = list(islice(self._to_be_made(), most))
+            if not orders:
+                return
+            self._submit(orders)
 
-    def _begin(self, point: Point) -> bool:
-        """Whether a run was handed out: one that is settled, or equal to another, is not."""
-        try:
-            order, image = self._orders.make(point)
-        except TailscopeError as error:
-            self._give_up(point, str(error))
-            return False
-        if order.key in self._seen or self._store.settled(order.key):
-            self._course.settled += 1
-            self._seen.add(order.key)
-            return False
-        self._seen.add(order.key)
-        self._submit(order, image)
-        return True
+    def _to_be_made(self) -> Iterator[tuple[Order, ShippedImage]]:
+        """Those of the next points that are neither settled nor equal to one that is out."""
+        for point in self._waiting:
+            signals.check()
+            self._tell(self._course)
+            try:
+                found = self._order(point)
+            except TailscopeError as error:
+                self._give_up(point, str(error))
+                continue
+            if found is None:
+                self._course.settled += 1
+            else:
+                self._out[found[0].key] = found
+                yield found
+
+    def _order(self, point: Point) -> tuple[Order, ShippedImage] | None:
+        """None of a run that is not to be made. Raises TailscopeError of one that cannot be."""
+        wish = self._wishes.of(point)
+        found = self._store.recognized(wish)
+        if found is not None and self._is_done(found.key) and self._wishes.holds(point, found):
+            return None
+        order, image = self._orders.make(point)
+        self._store.note(wish, recognized(order, image))
+        return None if self._is_done(order.key) else (order, image)
+
+    def _is_done(self, key: str) -> bool:
+        return key in self._out or self._store.settled(key)
 
     def _give_up(self, point: Point, why: str) -> None:
         """Of a run that cannot even be ordered: trying again would not help."""
@@ -164,16 +175,24 @@ class _Conductor:
             self._store.add(Outcome(key, row))
         self._course.take(row)
 
-    def _submit(self, order: Order, image: ShippedImage) -> None:
-        self._out[order.key] = (order, image)
-        self._workers.submit(order, image, self._store.attempts(order.key) + 1)
+    def _submit(self, orders: Sequence[tuple[Order, ShippedImage]]) -> None:
+        jobs = [Job(order, image, self._store.attempts(order.key) + 1) for order, image in orders]
+        self._workers.submit(jobs)
 
-    def _take(self, came: Outcome | Lost) -> None:
-        if isinstance(came, Lost):
-            came = Outcome(came.order.key, failed_row(came.order.key, came.order.point, came.why))
-        self._store.add(came)
-        order, image = self._out.pop(came.key)
-        if self._store.settled(came.key):
-            self._course.take(came.row)
-        else:
-            self._submit(order, image)
+    def _take(self, came: Sequence[Outcome | Lost]) -> None:
+        """Stores what came. What failed with others in a task is tried again alone."""
+        outcomes = [_outcome(one) for one in came]
+        if outcomes:
+            self._store.add(*outcomes)
+        for outcome in outcomes:
+            if self._store.settled(outcome.key):
+                del self._out[outcome.key]
+                self._course.take(outcome.row)
+            else:
+                self._submit([self._out[outcome.key]])
+
+
+def _outcome(came: Outcome | Lost) -> Outcome:
+    if isinstance(came, Outcome):
+        return came
+    return Outcome(came.order.key, failed_row(came.order.key, came.order.point, came.why))
