@@ -6,10 +6,11 @@ import hashlib
 import logging
 import math
 import os
+import pickle
 import queue
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -28,7 +29,7 @@ MOST_RUNS = 64
 """Of a task, and of what is fetched at a time."""
 _BUSY = 0.25
 """Share of its core that the scheduler may be busy: then a worker hardly waits for it."""
-_PER_THREAD = 2
+PER_THREAD = 2
 """Tasks that are handed out for each thread: one under way, one waiting."""
 _COUNT_EVERY_S = 1.0
 
@@ -74,10 +75,14 @@ class Made(NamedTuple):
     taken_s: float
 
 
+Task = Callable[[bytes, Mapping[str, ShippedImage]], Made | Awaitable[Made]]
+"""What a worker calls: make(), or what stands in for it."""
+
+
 class Cluster:
     """The workers that a client of Dask reaches. `task` is what they do."""
 
-    def __init__(self, client: Any, task: Callable[..., Any] | None = None) -> None:
+    def __init__(self, client: Any, task: Task | None = None) -> None:
         self._client = client
         self._task = task or make
         self._done: queue.Queue[Any] = queue.Queue()
@@ -93,19 +98,22 @@ class Cluster:
         if not self._threads or now_s - self._counted_s >= _COUNT_EVERY_S:
             self._threads = max(sum(self._ask(self._client.nthreads).values()), 1)
             self._counted_s = now_s
-        if len(self._under_way) >= self._threads * _PER_THREAD:
+        if len(self._under_way) >= self._threads * PER_THREAD:
             return 0
         return runs_of_a_task(self._threads, self._run_s)
 
     def submit(self, jobs: Sequence[Job]) -> None:
-        """An image is sent once, under its content's name; workers hand it to each other."""
+        """An image is sent once, under its content's name; workers hand it to each other.
+
+        Orders go as bytes: the scheduler hands them on as they are.
+        """
         for job in jobs:
             if job.image.digest not in self._images:
                 self._images[job.image.digest] = self._client.submit(
                     _itself, job.image, key=f"image-{job.image.digest}", pure=False
                 )
         images = {job.image.digest: self._images[job.image.digest] for job in jobs}
-        asked = [(job.order, job.image.digest) for job in jobs]
+        asked = pickle.dumps([(job.order, job.image.digest) for job in jobs])
         future = self._client.submit(self._task, asked, images, key=_name(jobs), pure=False)
         self._under_way[future] = [job.order for job in jobs]
         future.add_done_callback(self._done.put)
@@ -168,12 +176,18 @@ def _itself(image: ShippedImage) -> ShippedImage:
     return image
 
 
-def make(asked: Sequence[tuple[Order, str]], images: Mapping[str, ShippedImage]) -> Made:
+def unpacked(asked: bytes) -> list[tuple[Order, str]]:
+    """What a task is asked for: orders, each with the digest of its image."""
+    orders: list[tuple[Order, str]] = pickle.loads(asked)
+    return orders
+
+
+def make(asked: bytes, images: Mapping[str, ShippedImage]) -> Made:
     """What a worker does: the runs of a task, one after another. One that breaks ends no other."""
     from distributed import get_worker
 
     scratch, began_s = Path(get_worker().local_directory), time.monotonic()
-    outcomes = [_one(order, images[digest], scratch) for order, digest in asked]
+    outcomes = [_one(order, images[digest], scratch) for order, digest in unpacked(asked)]
     return Made(outcomes, time.monotonic() - began_s)
 
 
@@ -191,7 +205,7 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Cluster]:
     They end with the block, and die with this program if it is killed. `scratch` is removed before
     and after.
     """
-    _configure()
+    configure()
     from distributed import Client, LocalCluster
 
     shutil.rmtree(scratch, ignore_errors=True)
@@ -217,9 +231,9 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Cluster]:
 
 
 @contextmanager
-def remote(address: str) -> Iterator[Cluster]:
+def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
     """The workers of the scheduler at `address`, such as tcp://host:8786. Raises CampaignError."""
-    _configure()
+    configure()
     from distributed import Client
 
     try:
@@ -229,12 +243,12 @@ def remote(address: str) -> Iterator[Cluster]:
             f"There is no scheduler at {address}: {str(error).splitlines()[0] if str(error) else 'no answer'}"
         ) from None
     try:
-        yield Cluster(client)
+        yield Cluster(client, task)
     finally:
         client.close(timeout=1.0)  # type: ignore[no-untyped-call]
 
 
-def _configure() -> None:
+def configure() -> None:
     """No pages of the scheduler and workers, no reports home, and no words of theirs in ours."""
     import dask
 

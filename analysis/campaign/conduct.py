@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from analysis.campaign.cluster import Job, Lost, Workers
 from analysis.campaign.matrix import Matrix, Point
-from analysis.campaign.order import Needs, Order, Orders, ShippedImage, key_without_run, shipped
-from analysis.campaign.rows import failed_row
+from analysis.campaign.order import (
+    RECORDS,
+    Needs,
+    Order,
+    Orders,
+    ShippedImage,
+    board,
+    key_without_run,
+    samplerate_hz,
+    shipped,
+)
+from analysis.campaign.rows import DIFFERS, failed_row
 from analysis.campaign.store import Store
+from analysis.campaign.verification import Sample
 from analysis.campaign.wishes import Wishes, recognized
 from analysis.campaign.work import Outcome
+from capture.acquisition import direct
 from capture.files.errors import TailscopeError
 from capture.processes import signals
 from scenarios.plan import Plan
@@ -24,13 +36,17 @@ _PATIENCE_S = 0.2
 
 @dataclass
 class Course:
-    """How far a campaign is. `worst` is the row with the longest critical section that came."""
+    """How far a campaign is. `worst` is the row with the longest critical section that came.
+
+    `differs` is that of a direct run that is not what the real tools bring: it ends the campaign.
+    """
 
     points: int
     settled: int = 0
     done_now: int = 0
     incomplete: int = 0
     worst: dict[str, Any] | None = None
+    differs: dict[str, Any] | None = None
     began_s: float = 0.0
 
     @property
@@ -66,6 +82,8 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
     its scenarios. `refuse` raises TailscopeError for an allocator that cannot run a plan. Raises
     CampaignError for whatever else cannot be run, with its line.
     """
+    if matrix.capture == "direct":
+        direct.check(board(), RECORDS)
     orders = Orders(matrix)
     tried: set[tuple[Any, ...]] = set()
     unfit: set[str] = set()
@@ -101,7 +119,8 @@ def _objection(refuse: Refuse, plan: Plan, allocator: str) -> TailscopeError | N
 
 
 def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> Course:
-    """Runs what is not settled. To be called within store.writing() and signals.orderly().
+    """Runs what is not settled, or as much until a difference shows. To be called within
+    store.writing() and signals.orderly().
 
     A signal raises signals.Stopped; what was done is stored. Raises CampaignError where the workers
     are gone.
@@ -113,6 +132,7 @@ class _Conductor:
     def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> None:
         self._orders = Orders(matrix)
         self._wishes = Wishes(matrix)
+        self._sample = Sample(matrix.verify)
         self._waiting = matrix.points()
         self._store = store
         self._workers = workers
@@ -130,6 +150,8 @@ class _Conductor:
             signals.check()
             self._take(came)
             self._tell(self._course)
+            if self._course.differs is not None:
+                return self._course
 
     def _hand_out(self) -> None:
         while most := self._workers.room():
@@ -158,14 +180,19 @@ class _Conductor:
         """None of a run that is not to be made. Raises TailscopeError of one that cannot be."""
         wish = self._wishes.of(point)
         found = self._store.recognized(wish)
-        if found is not None and self._is_done(found.key) and self._wishes.holds(point, found):
+        image = None if found is None else self._wishes.image(point, found)
+        if found is None or image is None:
+            order, image = self._orders.make(point)
+            self._store.note(wish, recognized(order, image))
+            verify = self._sample.takes(order.key, image, order.samplerate_hz)
+            return None if self._is_done(order.key, verify) else (replace(order, verify=verify), image)
+        verify = self._sample.takes(found.key, image, samplerate_hz(point))
+        if self._is_done(found.key, verify):
             return None
-        order, image = self._orders.make(point)
-        self._store.note(wish, recognized(order, image))
-        return None if self._is_done(order.key) else (order, image)
+        return replace(self._orders.make(point)[0], verify=verify), image
 
-    def _is_done(self, key: str) -> bool:
-        return key in self._out or self._store.settled(key)
+    def _is_done(self, key: str, verify: bool) -> bool:
+        return key in self._out or self._store.settled(key, verify)
 
     def _give_up(self, point: Point, why: str) -> None:
         """Of a run that cannot even be ordered: trying again would not help."""
@@ -185,11 +212,14 @@ class _Conductor:
         if outcomes:
             self._store.add(*outcomes)
         for outcome in outcomes:
-            if self._store.settled(outcome.key):
+            order, image = self._out[outcome.key]
+            if outcome.row["state"] == DIFFERS:
+                self._course.differs = outcome.row
+            elif self._store.settled(outcome.key, order.verify):
                 del self._out[outcome.key]
                 self._course.take(outcome.row)
             else:
-                self._submit([self._out[outcome.key]])
+                self._submit([(order, image)])
 
 
 def _outcome(came: Outcome | Lost) -> Outcome:

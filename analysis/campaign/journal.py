@@ -17,7 +17,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from analysis.campaign.errors import CampaignError
-from analysis.campaign.rows import COLUMNS
+from analysis.campaign.rows import COLUMNS, DIFFERS
 from analysis.campaign.work import Outcome
 from capture.files.errors import first_line
 from capture.files.whole import WriteError
@@ -30,7 +30,8 @@ _CACHE_KIB = 65_536
 
 _SQL = {pl.String(): "TEXT", pl.Boolean(): "INTEGER", pl.Int64(): "INTEGER", pl.Float64(): "REAL"}
 _OWN = {"sha256": "TEXT NOT NULL", "attempts": "INTEGER NOT NULL", "failures": "INTEGER NOT NULL"}
-_STANDING = "CREATE INDEX IF NOT EXISTS standing ON runs (key, verdict, failures, attempts)"
+_STANDING = "CREATE INDEX IF NOT EXISTS standing ON runs (key, verdict, verified, failures, attempts)"
+_DONE = "verdict IS 'complete'"
 _ASKED = """CREATE TABLE IF NOT EXISTS asked
     (wish BLOB PRIMARY KEY, key TEXT NOT NULL, kernel_calls INTEGER NOT NULL, image BLOB NOT NULL)
     WITHOUT ROWID"""
@@ -86,10 +87,11 @@ class Journal:
         """How often the run was tried."""
         return int(self._one("SELECT attempts FROM runs WHERE key = ?", key) or 0)
 
-    def settled(self, key: str) -> bool:
-        """Whether the run is complete, or was tried often enough."""
-        words = "SELECT verdict IS 'complete' OR failures >= ? FROM runs WHERE key = ?"
-        return bool(self._one(words, MOST_ATTEMPTS, key))
+    def settled(self, key: str, verify: bool) -> bool:
+        """Whether the run is complete, and verified if it is to be, or was tried often enough."""
+        words = f"SELECT {_DONE} AND verified >= ? OR failures >= ? FROM runs WHERE key = ?"
+        words = words if verify else words.replace("AND verified >= ?", "AND ?")
+        return bool(self._one(words, True, MOST_ATTEMPTS, key))
 
     def recognized(self, wish: bytes) -> Recognized | None:
         """What is known of a wish."""
@@ -106,19 +108,29 @@ class Journal:
     @property
     def complete(self) -> int:
         """How many of them are complete."""
-        return int(self._one("SELECT count(*) FROM runs WHERE verdict = 'complete'"))
+        return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE}"))
+
+    @property
+    def verified(self) -> int:
+        """How many of these were also captured by the real tools, and are equal."""
+        return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE} AND verified"))
 
     def rows(self) -> pl.LazyFrame:
         """A row for each run, by key. They are read when they are collected, a few at a time."""
         return register_io_source(self._read, schema=COLUMNS, is_pure=False)
 
     def forget(self) -> Iterator[dict[str, Any]]:
-        """Forgets the runs that are not complete: key, scenario and allocator of each."""
-        words = "SELECT key, scenario, allocator FROM runs WHERE verdict IS NOT 'complete'"
+        """Forgets the runs that are not complete: key, scenario and allocator of each.
+
+        If a direct run differs from the real one, those are forgotten too that were not verified.
+        """
+        doubt = f"state = '{DIFFERS}'"
+        doubted = self._one(f"SELECT EXISTS (SELECT 1 FROM runs WHERE {doubt})")
+        unbelieved = f"NOT ({_DONE}) OR verified IS 0" if doubted else f"NOT ({_DONE})"
         with self._told(WriteError), self._open() as connection:
-            for row in connection.execute(words):
+            for row in connection.execute(f"SELECT key, scenario, allocator FROM runs WHERE {unbelieved}"):
                 yield dict(zip(("key", "scenario", "allocator"), row, strict=True))
-            connection.execute("DELETE FROM runs WHERE verdict IS NOT 'complete'")
+            connection.execute(f"DELETE FROM runs WHERE {unbelieved}")
 
     def close(self) -> None:
         """Lets go of the file, if it was read."""
@@ -222,7 +234,7 @@ def _columns(connection: sqlite3.Connection) -> set[str]:
 def _values(outcome: Outcome) -> list[Any]:
     """Those of _KEPT, of a first attempt."""
     row = outcome.row
-    failed = row["verdict"] != "complete"
+    failed = row["verdict"] != "complete" and row["state"] != DIFFERS  # that is tried until it is gone
     own = (json.dumps(outcome.digests, sort_keys=True), 1, int(failed))
     return [*(_printable(row.get(name)) for name in COLUMNS), *own]
 

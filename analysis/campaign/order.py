@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from analysis.campaign.matrix import Matrix, Point
+from analysis.campaign.matrix import Capture, Matrix, Point
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import BoardResource, read_bench
 from capture.run_folder import heap_size
@@ -51,13 +51,18 @@ class ShippedImage:
 
 @dataclass(frozen=True)
 class Order:
-    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began."""
+    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began.
+
+    With `verify` it is also made by the real tools, and both are compared.
+    """
 
     key: str
     point: Point
     plan: Plan
     samplerate_hz: int
+    capture: Capture
     bench: str
+    verify: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,11 @@ def board() -> BoardResource:
     return read_bench().board(BOARD)
 
 
+def samplerate_hz(point: Point) -> int:
+    """That of a point; where it has none that of the board."""
+    return point.samplerate or board().analyzer.samplerate_hz
+
+
 @cache
 def shipped(needs: Needs) -> ShippedImage:
     """Builds an image, once in each process. Raises TailscopeError."""
@@ -116,9 +126,9 @@ def of_image(image: FirmwareImage) -> ShippedImage:
     )
 
 
-def order(point: Point, plan: Plan, image: ShippedImage, duration_s: float) -> Order:
+def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture, duration_s: float) -> Order:
     """The order of a run, with its key. `duration_s` is longest_s(plan), which takes a while."""
-    rate = point.samplerate or board().analyzer.samplerate_hz
+    rate = samplerate_hz(point)
     decided = {
         "image": image.digest,
         "looks": image.looks,
@@ -129,9 +139,10 @@ def order(point: Point, plan: Plan, image: ShippedImage, duration_s: float) -> O
         "samplerate_hz": rate,
         "board": str(board()),
         "records": RECORDS,
+        "capture": capture,
         "bench": digest(),
     }
-    return Order(_hashed(decided), point, plan, rate, digest())
+    return Order(_hashed(decided), point, plan, rate, capture, digest())
 
 
 def key_without_run(point: Point) -> str:
@@ -189,4 +200,4 @@ class Orders:
         """
         plan, duration_s = self._compiled(point)
         image = shipped(Needs.of(point, plan))
-        return order(point, plan, image, duration_s), image
+        return order(point, plan, image, self._matrix.capture, duration_s), image

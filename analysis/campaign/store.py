@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import Field
 
+from analysis.campaign import verification
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import Journal, Noted, Recognized
 from analysis.campaign.work import Outcome
@@ -31,6 +32,7 @@ ASKED = "asked.json"
 JOURNAL = "journal.sqlite"
 RUNS = "runs.parquet"
 SCRATCH = ".scratch"
+DIFFERING = "differing"
 TABLES = ("operations", "interrupts")
 _MOST_NOTED = 10_000
 """Wishes that wait for the next outcome to be kept with it."""
@@ -73,9 +75,18 @@ class Store:
         """How many of them are complete."""
         return self._journal.complete
 
-    def settled(self, key: str) -> bool:
-        """Whether the run is complete, or was tried often enough."""
-        return self._journal.settled(key)
+    @property
+    def verified(self) -> int:
+        """How many of the complete ones were also captured by the real tools, and are equal."""
+        return self._journal.verified
+
+    def settled(self, key: str, verify: bool = False) -> bool:
+        """Whether the run is complete, and verified if it is to be, or was tried often enough."""
+        return self._journal.settled(key, verify)
+
+    def differing(self, key: str) -> Path:
+        """The folder of both runs where a direct one is not what the real tools bring."""
+        return self.folder / DIFFERING / key
 
     def attempts(self, key: str) -> int:
         """How often the run was tried."""
@@ -133,8 +144,19 @@ class Store:
                 for what, content in outcome.tables.items()
             }
         )
+        for outcome in outcomes:
+            self._keep_difference(outcome)
         self._journal.take(outcomes, self._noted)
         self._noted.clear()
+
+    def _keep_difference(self, outcome: Outcome) -> None:
+        """Both runs where they differ; what is there of an earlier attempt goes."""
+        folder = self.differing(outcome.key)
+        shutil.rmtree(folder, ignore_errors=True)
+        if outcome.differing:
+            verification.unpack(outcome.differing, folder)
+        elif folder.parent.is_dir() and not any(folder.parent.iterdir()):
+            folder.parent.rmdir()
 
     def rows(self) -> pl.LazyFrame:
         """A row for each run, by key: of several attempts the latest."""
@@ -147,13 +169,15 @@ class Store:
     def clean(self) -> int:
         """Forgets the runs that are not complete, to be tried anew, and what workers left.
 
-        Returns how many. Raises WriteError.
+        Where a direct run differs from the real one, no other direct run is believed that was not
+        verified: these are forgotten too. Returns how many. Raises WriteError.
         """
         forgotten = 0
         for row in self._journal.forget():
             forgotten += 1
             for what in TABLES:
                 self._table(what, row).unlink(missing_ok=True)
+        shutil.rmtree(self.folder / DIFFERING, ignore_errors=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
         return forgotten
 

@@ -28,10 +28,11 @@ class Wishes:
         scenario, _ = self._scenario(point)
         return hashlib.sha256("\0".join((scenario, repr(point))).encode()).digest()
 
-    def holds(self, point: Point, found: Recognized) -> bool:
-        """Whether the image is still the one that it was. Raises TailscopeError."""
+    def image(self, point: Point, found: Recognized) -> ShippedImage | None:
+        """The image of a wish; None if it is not the one that it was. Raises TailscopeError."""
         _, heap_bytes = self._scenario(point)
-        return identity(shipped(Needs.with_calls(point, found.kernel_calls, heap_bytes))) == found.image
+        image = shipped(Needs.with_calls(point, found.kernel_calls, heap_bytes))
+        return image if identity(image) == found.image else None
 
     def _scenario(self, point: Point) -> tuple[str, int | None]:
         """What is common to all seeds: all that decides their plans and runs, and the heap."""
@@ -47,6 +48,7 @@ class Wishes:
                 "heap_bytes": scenario.heap_bytes,
                 "board": str(board()),
                 "records": RECORDS,
+                "capture": self._matrix.capture,
                 "bench": digest(),
             }
             self._scenarios[name] = json.dumps(decided, sort_keys=True), scenario.heap_bytes
