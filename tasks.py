@@ -173,19 +173,16 @@ def dashboard(
         known.check_runs(run)
         tell("loading what draws the figures")
         from dashboards import report
+        from dashboards.index.latest import latest_folders, left_out
         from dashboards.loaded.adjustments import Adjustments
-        from dashboards.loaded.choice import latest
         from dashboards.loaded.runs import find_runs, unfinished
 
         every = [Path(folder) for folder in run] or find_runs(RUNS)
         for sentence in () if run else unfinished(RUNS):
             print(sentence)
-        folders = every if run or all else latest(every)
-        if len(folders) < len(every):
-            print(
-                f"{len(folders)} of {len(every)} runs: the latest of each scenario, allocator and options; "
-                "--all shows every one."
-            )
+        folders = every if run or all else latest_folders(every)
+        if sentence := left_out(len(every) - len(folders)):
+            print(f"{sentence} --all shows every one.")
         adjustments = Adjustments(subtract_baseline, without_ticks)
         print(report.write_report(folders, Path(output), adjustments, tell))
 

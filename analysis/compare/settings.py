@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.compare.pairing import parameters_of
+from capture.run_folder.alike import parameters_of
 from capture.run_folder.manifest import Manifest
 
 FIRMWARE = "firmware sha256"
