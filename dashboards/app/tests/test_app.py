@@ -33,8 +33,8 @@ UNDER_WAY = "20250102T030406Z-mem_stress-tlsf-virtual"
 
 @pytest.fixture(scope="module")
 def app_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs of a ramp, an older one of the first, one that is truncated, one that is damaged, and
-    one under way.
+    """Two runs of a ramp, an older one of the first, one that is truncated, one that is damaged,
+    and one under way.
     """
     runs = tmp_path_factory.mktemp("app") / "runs"
     for allocator in ("seglist", "tlsf"):
