@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from analysis.compare.settings import differing
 from analysis.gate import exact, repeated
 from analysis.gate.baseline import REPETITIONS_LEAST, Baseline, Entry, Statistics
 from analysis.gate.errors import GateError
@@ -13,7 +14,6 @@ from analysis.gate.gate import check_repetitions, groups, once
 from analysis.gate.lines import write
 from analysis.gate.measured import Measured, read
 from analysis.gate.quantities import LATENCIES, told_of
-from analysis.gate.settings import changes
 
 
 def updated(
@@ -110,7 +110,7 @@ def _change(old: Entry | None, new: Entry) -> str:
         return f"new, {new.repetitions} repetitions" if new.repetitions > 1 else "new"
     if old == new:
         return "as it was"
-    parts = [f"{one}" for one in changes(old.made_by, new.made_by)]
+    parts = [f"{one}" for one in differing(old.made_by, new.made_by)]
     if old.image_sha256 != new.image_sha256:
         parts.append("other operations")
     elif new.exact and old.exact:

@@ -220,7 +220,7 @@ def test_an_update_keeps_what_it_does_not_renew_and_says_what_it_does(tmp_path: 
     slower = write(tmp_path / "s", with_cycles({1: 9}), build="cd")
     new, told = update.updated(before, [slower], {"allocate": "10us"})
     assert told == [
-        "made on seglist, board virtual: firmware sha256 ab0000000000 → cd0000000000; 1 of 5 operations "
+        "made on seglist, board virtual: firmware sha256 ab0000000000… → cd0000000000…; 1 of 5 operations "
         "changed, +0 probes, +9 cycles.",
         "limit of allocate: none → 10us.",
     ]
