@@ -13,7 +13,7 @@ from analysis.gate.errors import GateError
 from analysis.gate.gate import check_repetitions, groups, once
 from analysis.gate.lines import write
 from analysis.gate.measured import Measured, read
-from analysis.gate.quantities import LATENCIES, told_of
+from analysis.gate.quantities import JUDGED, counted
 
 
 def updated(
@@ -91,7 +91,8 @@ def _check_counts(runs: Sequence[Measured]) -> None:
 
 
 def _of_one(run: Measured) -> dict[str, Statistics]:
-    told = {key: told_of(run.manifest.statistics.get(key)) for key in LATENCIES.values()}
+    keys = [quantity.key for quantity in JUDGED.values()]
+    told = {key: counted(run.manifest.statistics.get(key)) for key in keys}
     return {
         key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
         for key, values in told.items()
