@@ -14,7 +14,9 @@ import polars as pl
 
 from analysis.campaign import cluster, conduct, matrix
 from analysis.campaign.errors import CampaignError
+from analysis.campaign.rows import DIFFERS
 from analysis.campaign.store import MOST_ATTEMPTS, RUNS, Store
+from capture.acquisition.direct import ANALYZER as DIRECT
 from capture.processes import signals
 from console import choose_allocators, options, progress
 from simulator import build as simulator
@@ -138,6 +140,11 @@ def _told(store: Store, json: bool, table: str | None) -> Done:
         "folder": str(store.folder),
         "asked": points,
         "complete": store.complete,
+        "direct": rows.filter(pl.col("analyzer") == DIRECT).height,
+        "verified": store.verified,
+        "differing": [
+            {**row, "kept": str(store.differing(row["key"]))} for row in problems if row["state"] == DIFFERS
+        ],
         "not_complete": problems,
         "worst": next(iter(worst.select(_WORST).to_dicts()), None),
         "runs": table,
@@ -152,7 +159,17 @@ _WORST = ("key", "scenario", "allocator", "configuration", "seed", "allocate_max
 
 def _as_text(found: Mapping[str, Any]) -> str:
     problems, worst = found["not_complete"], found["worst"]
-    lines = [f"{found['complete']:,} of {found['asked']:,} runs complete, {len(problems):,} not complete."]
+    lines = [
+        f"Stopped. {row['scenario']} on {row['allocator']}, run {row['key'][:12]}: {row['reason']} "
+        f"Both runs are kept in {row['kept']}."
+        for row in found["differing"]
+    ]
+    lines += [f"{found['complete']:,} of {found['asked']:,} runs complete, {len(problems):,} not complete."]
+    if found["direct"]:
+        lines += [
+            f"{found['direct']:,} captured direct, {found['verified']:,} of them verified by sigrok-cli."
+        ]
+    problems = [row for row in problems if row["state"] != DIFFERS]
     for row in problems[:_MOST_NAMED]:
         said = row["verdict"] or row["state"]
         lines.append(

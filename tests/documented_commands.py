@@ -1229,6 +1229,11 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
 SHOWN = {
     ("docs/CAMPAIGNS.md", 'scenarios  = ["mem_stress", "mem_frag"]   # names, or paths beside this file'),
     ("docs/CAMPAIGNS.md", "import polars as pl"),
+    ("docs/CAMPAIGNS.md", 'capture = "direct"      # "sigrok" when not given'),
+    (
+        "docs/CAMPAIGNS.md",
+        "Stopped. mem_stress on tlsf, run 6be4db0926d5: The direct capture is not what the real tools bring:",
+    ),
     (
         "docs/CAMPAIGNS.md",
         "PYTHONPATH=$PWD .venv/bin/dask scheduler",

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.campaign.cluster import Lost, Workers
 from analysis.campaign.matrix import Matrix, Point
-from analysis.campaign.order import Needs, Order, Orders, ShippedImage, key_without_run, shipped
-from analysis.campaign.rows import failed_row
+from analysis.campaign.order import (
+    BOARD,
+    RECORDS,
+    Needs,
+    Order,
+    Orders,
+    ShippedImage,
+    key_without_run,
+    shipped,
+)
+from analysis.campaign.rows import DIFFERS, failed_row
 from analysis.campaign.store import Store
+from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
+from capture.acquisition import direct
+from capture.desk.bench import read_bench
 from capture.files.errors import TailscopeError
 from capture.processes import signals
 from scenarios.plan import Plan
@@ -22,13 +34,17 @@ _PATIENCE_S = 0.2
 
 @dataclass
 class Course:
-    """How far a campaign is. `worst` is the row with the longest critical section that came."""
+    """How far a campaign is. `worst` is the row with the longest critical section that came.
+
+    `differs` is that of a direct run that is not what the real tools bring: it ends the campaign.
+    """
 
     points: int
     settled: int = 0
     done_now: int = 0
     incomplete: int = 0
     worst: dict[str, Any] | None = None
+    differs: dict[str, Any] | None = None
     began_s: float = 0.0
 
     @property
@@ -64,6 +80,8 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
     its scenarios. `refuse` raises TailscopeError for an allocator that cannot run a plan. Raises
     CampaignError for whatever else cannot be run, with its line.
     """
+    if matrix.capture == "direct":
+        direct.check(read_bench().board(BOARD), RECORDS)
     orders = Orders(matrix)
     tried: set[tuple[Any, ...]] = set()
     unfit: set[str] = set()
@@ -99,7 +117,8 @@ def _objection(refuse: Refuse, plan: Plan, allocator: str) -> TailscopeError | N
 
 
 def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> Course:
-    """Runs what is not settled. To be called within store.writing() and signals.orderly().
+    """Runs what is not settled, or as much until a difference shows. To be called within
+    store.writing() and signals.orderly().
 
     A signal raises signals.Stopped; what was done is stored. Raises CampaignError where the workers
     are gone.
@@ -110,6 +129,7 @@ def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell)
 class _Conductor:
     def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> None:
         self._orders = Orders(matrix)
+        self._sample = Sample(matrix.verify)
         self._waiting = matrix.points()
         self._store = store
         self._workers = workers
@@ -130,6 +150,8 @@ class _Conductor:
             if came is not None:
                 self._take(came)
             self._tell(self._course)
+            if self._course.differs is not None:
+                return self._course
 
     def _hand_out(self) -> None:
         room = self._workers.room()
@@ -148,7 +170,8 @@ class _Conductor:
         except TailscopeError as error:
             self._give_up(point, str(error))
             return False
-        if order.key in self._seen or self._store.settled(order.key):
+        order = replace(order, verify=self._sample.takes(order, image))
+        if order.key in self._seen or self._store.settled(order.key, order.verify):
             self._course.settled += 1
             self._seen.add(order.key)
             return False
@@ -173,7 +196,9 @@ class _Conductor:
             came = Outcome(came.order.key, failed_row(came.order.key, came.order.point, came.why))
         self._store.add(came)
         order, image = self._out.pop(came.key)
-        if self._store.settled(came.key):
+        if came.row["state"] == DIFFERS:
+            self._course.differs = came.row
+        elif self._store.settled(came.key, order.verify):
             self._course.take(came.row)
         else:
             self._submit(order, image)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from analysis.campaign.matrix import Matrix, Point
+from analysis.campaign.matrix import Capture, Matrix, Point
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import read_bench
 from capture.run_folder import heap_size
@@ -51,13 +51,18 @@ class ShippedImage:
 
 @dataclass(frozen=True)
 class Order:
-    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began."""
+    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began.
+
+    With `verify` it is also made by the real tools, and both are compared.
+    """
 
     key: str
     point: Point
     plan: Plan
     samplerate_hz: int
+    capture: Capture
     bench: str
+    verify: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def of_image(image: FirmwareImage) -> ShippedImage:
     )
 
 
-def order(point: Point, plan: Plan, image: ShippedImage) -> Order:
+def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture) -> Order:
     """The order of a run, with its key."""
     rate = point.samplerate or read_bench().board(BOARD).analyzer.samplerate_hz
     decided = {
@@ -118,9 +123,10 @@ def order(point: Point, plan: Plan, image: ShippedImage) -> Order:
         "samplerate_hz": rate,
         "board": str(read_bench().board(BOARD)),
         "records": RECORDS,
+        "capture": capture,
         "bench": digest(),
     }
-    return Order(_hashed(decided), point, plan, rate, digest())
+    return Order(_hashed(decided), point, plan, rate, capture, digest())
 
 
 def key_without_run(point: Point) -> str:
@@ -173,4 +179,4 @@ class Orders:
         """
         plan = self.plan(point)
         image = shipped(Needs.of(point, plan))
-        return order(point, plan, image), image
+        return order(point, plan, image, self._matrix.capture), image

@@ -19,8 +19,9 @@ from typing import IO, Annotated, Any, Literal
 import polars as pl
 from pydantic import Field
 
+from analysis.campaign import verification
 from analysis.campaign.errors import CampaignError
-from analysis.campaign.rows import COLUMNS
+from analysis.campaign.rows import COLUMNS, DIFFERS
 from analysis.campaign.work import Outcome
 from capture.files.documents import Table, read_json
 from capture.files.whole import WriteError, why, write_bytes, write_whole
@@ -31,6 +32,7 @@ ASKED = "asked.json"
 JOURNAL = "journal.jsonl"
 RUNS = "runs.parquet"
 SCRATCH = ".scratch"
+DIFFERING = "differing"
 MOST_ATTEMPTS = 3
 TABLES = ("operations", "interrupts")
 
@@ -48,7 +50,9 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._attempts: dict[str, int] = {}
+        self._failures: dict[str, int] = {}
         self._complete: set[str] = set()
+        self._verified: set[str] = set()
         self._journal: IO[bytes] | None = None
         for line in self._lines():
             self._note(line["row"])
@@ -75,9 +79,19 @@ class Store:
         """How many of them are complete."""
         return len(self._complete)
 
-    def settled(self, key: str) -> bool:
-        """Whether the run is complete, or was tried often enough."""
-        return key in self._complete or self.attempts(key) >= MOST_ATTEMPTS
+    @property
+    def verified(self) -> int:
+        """How many of the complete ones were also captured by the real tools, and are equal."""
+        return len(self._verified)
+
+    def settled(self, key: str, verify: bool = False) -> bool:
+        """Whether the run is complete, and verified if it is to be, or was tried often enough."""
+        done = self._verified if verify else self._complete
+        return key in done or self._failures.get(key, 0) >= MOST_ATTEMPTS
+
+    def differing(self, key: str) -> Path:
+        """The folder of both runs where a direct one is not what the real tools bring."""
+        return self.folder / DIFFERING / key
 
     def attempts(self, key: str) -> int:
         """How often the run was tried."""
@@ -119,11 +133,21 @@ class Store:
             if hashlib.sha256(content).hexdigest() != outcome.digests[what]:
                 raise CampaignError(f"The table {what} of run {outcome.key} came damaged; run again.")
             write_bytes(self._table(what, outcome.row), content)
+        self._keep_difference(outcome)
         line = {"row": outcome.row, "sha256": outcome.digests}
         self._journal.write(json.dumps(line, allow_nan=False).encode() + b"\n")
         self._journal.flush()
         os.fsync(self._journal.fileno())
         self._note(outcome.row)
+
+    def _keep_difference(self, outcome: Outcome) -> None:
+        """Both runs where they differ; what is there of an earlier attempt goes."""
+        folder = self.differing(outcome.key)
+        shutil.rmtree(folder, ignore_errors=True)
+        if outcome.differing:
+            verification.unpack(outcome.differing, folder)
+        elif folder.parent.is_dir() and not any(folder.parent.iterdir()):
+            folder.parent.rmdir()
 
     def rows(self) -> pl.DataFrame:
         """A row for each run, by key: of several attempts the latest."""
@@ -138,20 +162,20 @@ class Store:
     def clean(self) -> int:
         """Forgets the runs that are not complete, to be tried anew, and what workers left.
 
-        Returns how many. Raises WriteError.
+        Where a direct run differs from the real one, no other direct run is believed that was not
+        verified: these are forgotten too. Returns how many. Raises WriteError.
         """
-        kept: dict[str, dict[str, Any]] = {}
-        forgotten: dict[str, dict[str, Any]] = {}
-        for line in self._lines():
-            row = line["row"]
-            (kept if row["verdict"] == "complete" else forgotten)[row["key"]] = line
-        for key, line in forgotten.items():
-            for what in () if key in kept else TABLES:
-                self._table(what, line["row"]).unlink(missing_ok=True)
+        latest = {line["row"]["key"]: line for line in self._lines()}
+        doubted = any(line["row"]["state"] == DIFFERS for line in latest.values())
+        kept = {key: line for key, line in latest.items() if _is_believed(line["row"], doubted)}
+        for key in latest.keys() - kept.keys():
+            for what in TABLES:
+                self._table(what, latest[key]["row"]).unlink(missing_ok=True)
         text = b"".join(json.dumps(line, allow_nan=False).encode() + b"\n" for line in kept.values())
         write_bytes(self.folder / JOURNAL, text)
+        shutil.rmtree(self.folder / DIFFERING, ignore_errors=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
-        return len(forgotten.keys() - kept.keys())
+        return len(latest) - len(kept)
 
     def _table(self, what: str, row: dict[str, Any]) -> Path:
         scenario, allocator = Path(row["scenario"]).stem, row["allocator"]
@@ -161,8 +185,11 @@ class Store:
     def _note(self, row: dict[str, Any]) -> None:
         key = row["key"]
         self._attempts[key] = self._attempts.get(key, 0) + 1
-        if row["verdict"] == "complete":
-            self._complete.add(key)
+        complete = row["verdict"] == "complete"
+        (self._complete.add if complete else self._complete.discard)(key)
+        (self._verified.add if complete and row.get("verified") else self._verified.discard)(key)
+        if not complete and row["state"] != DIFFERS:  # a difference is tried until it is gone
+            self._failures[key] = self._failures.get(key, 0) + 1
 
     def _lines(self) -> Iterator[dict[str, Any]]:
         """The journal's whole lines; one that a killed program cut ends it."""
@@ -190,11 +217,16 @@ class Store:
 def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         parsed: dict[str, Any] = json.loads(line)
-        if {"key", "verdict", "scenario", "allocator"} <= parsed["row"].keys():
+        if {"key", "state", "verdict", "scenario", "allocator"} <= parsed["row"].keys():
             return parsed
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise CampaignError(f"{path}:{number}: is no line of a campaign; delete it.")
+
+
+def _is_believed(row: dict[str, Any], doubted: bool) -> bool:
+    """Of `doubted` direct runs only those that were verified; `verified` is null of the others."""
+    return bool(row["verdict"] == "complete" and not (doubted and row.get("verified") is False))
 
 
 def _lock(file: IO[bytes], folder: Path) -> None:

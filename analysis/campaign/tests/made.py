@@ -18,6 +18,7 @@ def outcome(key: str, verdict: str | None = "complete", table: bytes = b"rows", 
     values = {
         "key": key,
         "state": "finished",
+        "verified": None,
         "scenario": "mem_frag",
         "allocator": "tlsf",
         "verdict": verdict,
