@@ -44,11 +44,11 @@ def run(what: str, repeats: int, runs_folder: Path) -> Measured:
 
 def _dashboard(repeats: int, runs_folder: Path) -> Measured:
     from dashboards import bench
-    from dashboards.loaded.choice import latest
+    from dashboards.index.latest import latest_folders
     from dashboards.loaded.runs import find_runs
 
     with tempfile.TemporaryDirectory() as folder:
-        return _listed(bench.measure(latest(find_runs(runs_folder)), Path(folder), repeats))
+        return _listed(bench.measure(latest_folders(find_runs(runs_folder)), Path(folder), repeats))
 
 
 def _direct(repeats: int) -> Measured:
