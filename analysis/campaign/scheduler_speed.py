@@ -59,6 +59,8 @@ class Speed:
 
 def measure(workers: int, runs_a_task: Sequence[int] = ()) -> list[Speed]:
     """Of one run a task, and of as many as a campaign puts into one. Raises TailscopeError."""
+    if workers < 1:
+        raise TailscopeError(f"--workers {workers}: give 1 or more.")
     chosen = runs_a_task or sorted({1, cluster.runs_of_a_task(workers, RUN_S)})
     with (
         tempfile.TemporaryDirectory(prefix="tailscope-scheduler-") as folder,
