@@ -300,6 +300,12 @@ LAB = (
         why="once, not five times",
     ),
     Tried(
+        "./lab bench scheduler",
+        says=r"workers  runs a task  s a task  tasks/s  overhead",
+        typed="./lab bench scheduler --workers 4",
+        why="not a thousand",
+    ),
+    Tried(
         "./lab bench direct",
         says=r"capture    s of a core   s wall   runs a minute a core",
         typed="./lab bench direct --repeats 1",
