@@ -24,6 +24,8 @@ from analysis.campaign.work import Outcome
 from capture.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0
+_ANSWER_WITHIN_S = 60.0
+"""A worker that is asked for the first time loads the bench, which takes a while on a busy one."""
 TASK_S = 0.0025
 """Seconds of the scheduler's core for a task, by `./lab bench scheduler` (docs/CAMPAIGNS.md)."""
 MOST_RUNS = 64
@@ -264,7 +266,7 @@ def _check_checkouts(client: Any) -> None:
         for address in client.nthreads()
     }
     with suppress(TimeoutError):
-        wait(list(asked.values()), timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
+        wait(list(asked.values()), timeout=_ANSWER_WITHIN_S)  # type: ignore[no-untyped-call]
     for address, future in asked.items():
         if future.status == "error" or (future.status == "finished" and future.result() != digest()):
             words = "The checkout of the worker at {} is another than this one: give it the same sources, or"
