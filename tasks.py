@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json as json_format
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,6 @@ from invoke.tasks import task
 from capture.processes import signals
 
 if TYPE_CHECKING:
-    from capture.conductor import RunResult
     from console.options import Options
 
 ROOT = Path(__file__).resolve().parent
@@ -32,7 +29,7 @@ CHOICE = (
     "interrupt (interrupt latency), task (task latency)"
 )
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
-DEMO_ALLOCATORS = ("seglist", "tlsf")
+DEMO_ALLOCATORS = "seglist,tlsf"
 
 
 @task(
@@ -51,7 +48,7 @@ def demo(_context: Context, summary: str = "", full: bool = False) -> None:
     iterable=["parameter", "knob"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
-        "allocator": "one or more allocators, separated by commas, or all; seglist,tlsf when not given",
+        "allocator": "one or more allocators, separated by commas, or all",
         "board": "an entry of bench.toml; its default when not given",
         "samplerate": "samples per second, e.g. 24000000 or 24m",
         "stimulus": "none, periodic, sweep, random or burst; or MODE:PERIOD[,CONTROL] in timer ticks",
@@ -75,7 +72,7 @@ def scenario(
     name: str,
     parameter: list[str],
     knob: list[str],
-    allocator: str = ",".join(DEMO_ALLOCATORS),
+    allocator: str = DEMO_ALLOCATORS,
     board: str = "",
     samplerate: str = "",
     stimulus: str = "",
@@ -113,9 +110,7 @@ def scenario(
             heap=heap,
         )
 
-    from console import known
-
-    _conduct((name,), known.words(allocator), chosen, summary, full)
+    _conduct((name,), allocator, chosen, summary, full)
 
 
 @task(
@@ -167,27 +162,18 @@ def dashboard(
     without_ticks: bool = False,
 ) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
-    from console import known, progress
+    from console import dashboard as room
 
-    with one_sentence(), progress.shown() as tell:
-        known.check_runs(run)
-        tell("loading what draws the figures")
-        from dashboards import report
-        from dashboards.loaded.adjustments import Adjustments
-        from dashboards.loaded.choice import latest
-        from dashboards.loaded.runs import find_runs, unfinished
-
-        every = [Path(folder) for folder in run] or find_runs(RUNS)
-        for sentence in () if run else unfinished(RUNS):
-            print(sentence)
-        folders = every if run or all else latest(every)
-        if len(folders) < len(every):
-            print(
-                f"{len(folders)} of {len(every)} runs: the latest of each scenario, allocator and options; "
-                "--all shows every one."
-            )
-        adjustments = Adjustments(subtract_baseline, without_ticks)
-        print(report.write_report(folders, Path(output), adjustments, tell))
+    with one_sentence():
+        for line in room.run(
+            run,
+            Path(output),
+            every=all,
+            subtract_baseline=subtract_baseline,
+            without_ticks=without_ticks,
+            runs_folder=RUNS,
+        ):
+            print(line)
 
 
 @task(
@@ -877,57 +863,37 @@ def inventory(_context: Context, json: bool = False) -> None:
 )
 def footprint(_context: Context, knob: list[str], allocator: str = "", json: bool = False) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
-    from console import known, options, progress
+    from console import footprint as room
 
-    found = []
-    with one_sentence(), progress.shown() as tell:
-        knobs = options.parse(knob=knob).knobs
-        known.check(allocators_=known.words(allocator) if allocator else (), knobs_=knobs)
-        from firmware import footprint as room
-        from firmware import outside
-
-        names = outside.admit(outside.words(allocator)) if allocator else room.with_knobs(knobs)
-        counted = progress.Counted(tell, len(names))
-        for name in names:
-            counted(f"building firmware with {name}")
-            found.append(room.measure(name, knobs))
-    print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
+    with one_sentence():
+        print(room.run(allocator, knob, as_json=json))
 
 
 @task(help={"allocator": "one or more allocators, separated by commas; all when none is given"})
 def build(_context: Context, allocator: str = "") -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
-    from console import known, progress
+    from console import builds
 
-    with one_sentence(), progress.shown() as tell:
-        known.check(allocators_=known.words(allocator) if allocator else ())
-        from firmware import build as firmware
-        from firmware import outside
-        from simulator import build as simulator
-
-        tell("the virtual Nucleo")
-        print(simulator.build())
-        names = outside.admit(outside.words(allocator)) if allocator else firmware.allocators()
-        counted = progress.Counted(tell, len(names))
-        for name in names:
-            counted(f"firmware with {name}")
-            print(firmware.build(name).elf)
+    with one_sentence():
+        for path in builds.run(allocator):
+            print(path)
 
 
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture, direct, or dashboard",
-        "repeats": "how many times; medians are printed",
+        "what": "simulator, capture, direct, scheduler, or dashboard",
+        "repeats": "how many times; medians are printed; the scheduler is measured once",
+        "workers": "how many workers the scheduler has; they are simulated",
         "json": "print JSON",
     },
 )
-def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
+def bench(_context: Context, what: str, repeats: int = 5, workers: int = 1000, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
     from console import benchmarks
 
     with one_sentence():
-        found = benchmarks.run(what, repeats, RUNS)
+        found = benchmarks.run(what, repeats, RUNS, workers)
     print(json_format.dumps(found.document, indent=2) if json else found.text)
 
 
@@ -1067,27 +1033,18 @@ def observe(
     """Observe any program from the wire alone: `./lab observe --pins CRIT=PA8,… --elf my.elf`."""
     from console import observe as room
 
-    results: list[RunResult] = []
     with one_sentence(exit_status=2):
-        try:
-            with signals.orderly():
-                results.append(
-                    room.run(
-                        pins=pins,
-                        elf=elf,
-                        board=board,
-                        duration=duration,
-                        samplerate=samplerate,
-                        edges=edges,
-                        runs_folder=RUNS,
-                    )
-                )
-                folder = results[0].folder
-                print(json_format.dumps(room.as_json(folder), indent=2) if json else room.as_text(folder))
-        except signals.Stopped as stopped:
-            kept = f"what was recorded is kept in {results[0].folder}" if results else "nothing was recorded"
-            raise signals.Stopped(stopped.number, kept) from None
-    if results[0].verdict != "complete":
+        complete = room.show(
+            pins=pins,
+            elf=elf,
+            board=board,
+            duration=duration,
+            samplerate=samplerate,
+            edges=edges,
+            runs_folder=RUNS,
+            json=json,
+        )
+    if not complete:
         raise Exit(code=1)
 
 
@@ -1138,68 +1095,22 @@ def one_sentence(exit_status: int = 1) -> Iterator[None]:
 
 def _conduct(
     scenarios: Sequence[str],
-    allocators: Sequence[str],
+    allocator: str,
     options: Callable[[], Options | None],
     summary: str,
     full: bool,
 ) -> None:
-    """Runs scenarios and shows what came of them. A signal ends it in order, at any moment.
+    from console import scenario as room
 
-    All that is wrong with the words is told before anything is loaded that takes a while.
-    """
-    results: list[RunResult] = []
     with one_sentence():
-        try:
-            with signals.orderly():
-                from console import known
-
-                chosen = options()
-                _check_summary(summary)
-                for name in scenarios:
-                    known.check(
-                        scenario=name,
-                        allocators_=allocators,
-                        board=chosen.board if chosen else None,
-                        parameters_=chosen.parameters if chosen else (),
-                        knobs_=chosen.knobs if chosen else (),
-                    )
-                from console import campaign, where
-
-                where.run(chosen.board if chosen else None)
-                results += campaign.run(scenarios, allocators, RUNS, chosen)
-                _present(results, summary, full)
-        except signals.Stopped as stopped:
-            kept = f"what was recorded is kept in {results[-1].folder}" if results else "no run was recorded"
-            raise signals.Stopped(stopped.number, kept) from None
-
-
-def _check_summary(word: str) -> None:
-    from capture.files.errors import TailscopeError
-
-    if word not in ("", "json"):
-        raise TailscopeError(f"--summary {word}: give json.")
-
-
-def _present(results: Sequence[RunResult], summary: str, full: bool) -> None:
-    """Table, dashboard, last the run folders, one a line. Fails unless all are complete."""
-    from rich.console import Console
-
-    from console import progress
-    from dashboards import report, terminal
-    from dashboards.loaded.runs import load_run
-
-    folders = [result.folder for result in results]
-    with progress.shown() as tell:
-        tell(f"writing the dashboard of {len(folders):,} runs")
-        runs = [load_run(folder) for folder in folders]
-        page = report.write_report(folders, DASHBOARD, progress=tell)
-    if summary:
-        print(json_format.dumps(terminal.as_json(runs, page), indent=2))
-    else:
-        console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
-        console.print(terminal.terminal_report(runs, full=full))
-        print(f"dashboard: {page}")
-        for folder in folders:
-            print(folder, flush=True)
-    if any(result.verdict != "complete" for result in results):
+        complete = room.run(
+            scenarios,
+            allocator,
+            options,
+            summary=summary,
+            full=full,
+            runs_folder=RUNS,
+            dashboard=DASHBOARD,
+        )
+    if not complete:
         raise Exit(code=1)

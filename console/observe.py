@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_format
 import re
 import sys
 from pathlib import Path
@@ -14,11 +15,21 @@ from capture.files.near_misses import near_miss
 from capture.run_folder import folder as names
 from capture.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
 from capture.store import RunResult
-from console import options, where, wire_table
+from console import kept, options, where, wire_table
 from console.options import OptionError
 
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 SECONDS_OF = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+def show(*, json: bool, **words: Any) -> bool:
+    """Does what run() does, and prints what was observed; whether it is complete."""
+    results: list[RunResult] = []
+    with kept.told(results, "nothing was recorded"):
+        results.append(run(**words))
+        folder = results[0].folder
+        print(json_format.dumps(as_json(folder), indent=2) if json else as_text(folder))
+    return results[0].verdict == "complete"
 
 
 def run(

@@ -300,6 +300,12 @@ LAB = (
         why="once, not five times",
     ),
     Tried(
+        "./lab bench scheduler",
+        says=r"workers  runs a task  s a task  tasks/s  overhead",
+        typed="./lab bench scheduler --workers 4",
+        why="not a thousand",
+    ),
+    Tried(
         "./lab bench direct",
         says=r"capture    s of a core   s wall   runs a minute a core",
         typed="./lab bench direct --repeats 1",
@@ -1235,6 +1241,11 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
 SHOWN = {
     ("docs/CAMPAIGNS.md", 'scenarios  = ["mem_stress", "mem_frag"]   # names, or paths beside this file'),
     ("docs/CAMPAIGNS.md", "import polars as pl"),
+    ("docs/CAMPAIGNS.md", 'capture = "direct"      # "sigrok" when not given'),
+    (
+        "docs/CAMPAIGNS.md",
+        "Stopped. mem_stress on tlsf, run 6be4db0926d5: The direct capture is not what the real tools bring:",
+    ),
     (
         "docs/CAMPAIGNS.md",
         "PYTHONPATH=$PWD .venv/bin/dask scheduler",

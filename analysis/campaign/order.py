@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
-from analysis.campaign.matrix import Matrix, Point
+from analysis.campaign.matrix import Capture, Matrix, Point
 from capture.acquisition.duration import longest_s
-from capture.desk.bench import read_bench
+from capture.desk.bench import BoardResource, read_bench
 from capture.run_folder import heap_size
 from firmware import build as firmware
 from firmware.build import Configuration, FirmwareImage
@@ -43,7 +43,7 @@ class ShippedImage:
     configuration: Configuration
     looks: tuple[int, ...]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Of both files."""
         return hashlib.sha256(self.elf + self.footprint).hexdigest()
@@ -51,13 +51,18 @@ class ShippedImage:
 
 @dataclass(frozen=True)
 class Order:
-    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began."""
+    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began.
+
+    With `verify` it is also made by the real tools, and both are compared.
+    """
 
     key: str
     point: Point
     plan: Plan
     samplerate_hz: int
+    capture: Capture
     bench: str
+    verify: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,9 +78,25 @@ class Needs:
 
     @classmethod
     def of(cls, point: Point, plan: Plan) -> Needs:
+        return cls.with_calls(point, plan.calls_kernel, plan.heap_bytes)
+
+    @classmethod
+    def with_calls(cls, point: Point, kernel_calls: bool, heap_bytes: int | None) -> Needs:
+        """Of a point whose plan is known to call the kernel, or not, and has such a heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        heap_bytes = plan.heap_bytes or heap_size.DEFAULT_BYTES
-        return cls(point.allocator, point.art == "on", point.locking, knobs, plan.calls_kernel, heap_bytes)
+        heap = heap_bytes or heap_size.DEFAULT_BYTES
+        return cls(point.allocator, point.art == "on", point.locking, knobs, kernel_calls, heap)
+
+
+@cache
+def board() -> BoardResource:
+    """The entry of bench.toml, read once."""
+    return read_bench().board(BOARD)
+
+
+def samplerate_hz(point: Point) -> int:
+    """That of a point; where it has none that of the board."""
+    return point.samplerate or board().analyzer.samplerate_hz
 
 
 @cache
@@ -105,22 +126,23 @@ def of_image(image: FirmwareImage) -> ShippedImage:
     )
 
 
-def order(point: Point, plan: Plan, image: ShippedImage) -> Order:
-    """The order of a run, with its key."""
-    rate = point.samplerate or read_bench().board(BOARD).analyzer.samplerate_hz
+def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture, duration_s: float) -> Order:
+    """The order of a run, with its key. `duration_s` is longest_s(plan), which takes a while."""
+    rate = samplerate_hz(point)
     decided = {
         "image": image.digest,
         "looks": image.looks,
         "operations": hashlib.sha256(plan.image).hexdigest(),
         "parameters": plan.parameters,
         "scenario": plan.name,
-        "duration_s": longest_s(plan),
+        "duration_s": duration_s,
         "samplerate_hz": rate,
-        "board": str(read_bench().board(BOARD)),
+        "board": str(board()),
         "records": RECORDS,
+        "capture": capture,
         "bench": digest(),
     }
-    return Order(_hashed(decided), point, plan, rate, digest())
+    return Order(_hashed(decided), point, plan, rate, capture, digest())
 
 
 def key_without_run(point: Point) -> str:
@@ -157,20 +179,25 @@ class Orders:
 
     def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
-        self._latest: tuple[object, Plan] | None = None
+        self._latest: tuple[object, Plan, float] | None = None
 
     def plan(self, point: Point) -> Plan:
         """Raises TailscopeError."""
+        return self._compiled(point)[0]
+
+    def _compiled(self, point: Point) -> tuple[Plan, float]:
+        """The plan, and the seconds that it may take."""
         asked = (point.scenario, point.parameters, point.seed, point.heap_bytes)
         if self._latest is None or self._latest[0] != asked:
-            self._latest = (asked, self._matrix.scenario(point).compile())
-        return self._latest[1]
+            plan = self._matrix.scenario(point).compile()
+            self._latest = (asked, plan, longest_s(plan))
+        return self._latest[1:]
 
     def make(self, point: Point) -> tuple[Order, ShippedImage]:
         """The order of a point and its image, which is built where it is not yet.
 
         Raises TailscopeError where it cannot be run.
         """
-        plan = self.plan(point)
+        plan, duration_s = self._compiled(point)
         image = shipped(Needs.of(point, plan))
-        return order(point, plan, image), image
+        return order(point, plan, image, self._matrix.capture, duration_s), image

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,12 @@ from pathlib import Path
 from analysis.compare.errors import CompareError
 from capture.files.errors import TailscopeError
 from capture.run_folder import folder as names
+from capture.run_folder.alike import began
 from capture.run_folder.folder import RunName
 from capture.run_folder.manifest import Manifest, read_manifest
 
 _RUNS = "runs"
 _OF_A_RUN = (names.MANIFEST, names.IMAGE, names.EDGE_STREAM, names.EDGES)
-_BEGAN = re.compile(r"(\d{8}T\d{6}Z)-.*?(?:-(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -26,11 +25,9 @@ class Stored:
     manifest: Manifest
 
     @property
-    def began(self) -> tuple[str, int]:
-        """When it began, as the name of its folder tells, in an order; a name without a time is
-        older than all.
-        """
-        return _began(self.folder)
+    def name(self) -> str:
+        """The folder's own name, also where it was given as `.`."""
+        return self.folder.resolve().name
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ def find(path: Path) -> Found:
     inside = next((one for one in (path, path / _RUNS) if any(_below(one))), None)
     if inside is None:
         raise CompareError(f"{path}: holds no run, nor does its {_RUNS}/; name a folder that does.")
-    return _several(path, sorted(_below(inside), key=_began))
+    return _several(path, sorted(_below(inside), key=lambda one: began(one.resolve().name)))
 
 
 def _several(path: Path, folders: list[Path]) -> Found:
@@ -84,8 +81,9 @@ def _several(path: Path, folders: list[Path]) -> Found:
 def _made_up_for(folder: Path, runs: list[Stored]) -> bool:
     """Whether a later run has the scenario, allocator and board that the name of `folder` tells."""
     name = RunName.of(folder)
+    since = began(folder.resolve().name)
     return name is not None and any(
-        RunName.of(run.folder) == name and run.began > _began(folder) for run in runs
+        RunName.of(run.folder) == name and began(run.name) > since for run in runs
     )
 
 
@@ -102,8 +100,3 @@ def _below(path: Path) -> Iterator[Path]:
 
 def _is_run(path: Path) -> bool:
     return any((path / name).exists() for name in _OF_A_RUN)
-
-
-def _began(folder: Path) -> tuple[str, int]:
-    match = _BEGAN.fullmatch(folder.resolve().name)
-    return (match[1], int(match[2] or 1)) if match else ("", 0)

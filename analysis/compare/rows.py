@@ -9,12 +9,11 @@ from analysis.compare.compared import Compared
 from analysis.compare.distributions import Distribution
 from analysis.compare.operations import Changed, Moved, Operations
 from analysis.compare.sentences import by, headline, signed, where, whole
-from analysis.compare.settings import Change, settings
+from analysis.compare.settings import Change, settings, short
 from analysis.compare.worst import Worst
 from capture.run_folder.quantities import REFUSED, SERVED
 
 _MISSING = "–"
-_DIGEST = 12
 _KINDS = {
     "A": "allocation",
     "O": "refused allocation",
@@ -49,16 +48,8 @@ class Rows:
 
 def of_settings(changes: Sequence[Change]) -> Rows:
     """The settings that differ."""
-    lines = ((one.name, setting(one.a), setting(one.b)) for one in changes)
+    lines = ((one.name, short(one.a), short(one.b)) for one in changes)
     return Rows("Settings that differ", ("setting", "A", "B"), tuple(lines))
-
-
-def setting(value: str | None) -> str:
-    """A setting's value, a digest by its first digits."""
-    if value is None:
-        return _MISSING
-    is_digest = len(value) == 64 and set(value) <= set("0123456789abcdef")
-    return f"{value[:_DIGEST]}…" if is_digest else value
 
 
 def of_worst_cases(worst: Sequence[Worst]) -> Rows:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from analysis.compare.pairing import parameters_of
+from capture.run_folder.alike import parameters_of
 from capture.run_folder.manifest import Manifest
 
 FIRMWARE = "firmware sha256"
 COMPILER = "compiler"
+_DIGEST_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -23,17 +25,33 @@ class Change:
     b: str | None
     tool: bool = False
 
+    def __str__(self) -> str:
+        """`seed (not told) → 7`."""
+        return f"{self.name} {short(self.a)} → {short(self.b)}"
+
 
 def changes(a: Manifest, b: Manifest) -> tuple[Change, ...]:
     """The settings in which the runs differ, those that a user chose first."""
-    ours, theirs = settings(a), settings(b)
-    every = dict.fromkeys((*ours, *theirs))
-    tools = (a.tools | b.tools).keys() - {COMPILER}
+    return differing(settings(a), settings(b), (a.tools | b.tools).keys() - {COMPILER})
+
+
+def differing(
+    a: Mapping[str, str | None], b: Mapping[str, str | None], tools: Collection[str] = ()
+) -> tuple[Change, ...]:
+    """The settings, by name, in which `a` and `b` differ; `tools` are names of such."""
     return tuple(
-        Change(name, ours.get(name), theirs.get(name), name in tools)
-        for name in every
-        if ours.get(name) != theirs.get(name)
+        Change(name, a.get(name), b.get(name), name in tools)
+        for name in dict.fromkeys((*a, *b))
+        if a.get(name) != b.get(name)
     )
+
+
+def short(value: str | None) -> str:
+    """A setting's value for a reader, a digest by its first digits."""
+    if value is None:
+        return "(not told)"
+    is_digest = len(value) == 64 and set(value) <= set("0123456789abcdef")
+    return f"{value[:_DIGEST_SHOWN]}…" if is_digest else value
 
 
 def settings(manifest: Manifest) -> dict[str, str | None]:

@@ -86,9 +86,7 @@ def _worse(compared: Sequence[Compared]) -> Iterator[RenderableType]:
         yield f"{one.b.manifest.scenario}, {one.b.manifest.configuration}: {one.b.stored.folder}"
         yield from (f"  {worst_sentence(each)}" for each in one.worst if each.finding == "worse")
         if one.settings:
-            yield "  settings: " + "; ".join(
-                f"{each.name} {rows.setting(each.a)} → {rows.setting(each.b)}" for each in one.settings
-            )
+            yield "  settings: " + "; ".join(map(str, one.settings))
 
 
 def _listed(numbers: Sequence[int], most: int = 8) -> str:

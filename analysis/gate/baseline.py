@@ -43,6 +43,7 @@ class Statistics(Table):
     """
 
     budget: Annotated[Number, Field(ge=0)]
+    n: _Values | None = None
     mean: _Values | None = None
     median: _Values | None = None
     p99: _Values | None = None

@@ -11,7 +11,7 @@ from analysis.gate.errors import GateError
 from analysis.gate.lines import Operation
 from analysis.gate.measured import Measured
 from analysis.gate.outcome import Check, State
-from analysis.gate.quantities import LATENCIES, latency_check
+from analysis.gate.quantities import JUDGED, latency_check
 from analysis.gate.settings import excuse_of
 
 _SERVED = ("A", "F", "K")
@@ -63,6 +63,14 @@ class Pair:
             return False
         return not now.hits or before.instructions != now.instructions
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether stimuli may fall otherwise from here on: the program took another time."""
+        before, now = self.before, self.now
+        return (before.kind, before.cycles, before.pulse, before.hits) != (
+            *(now.kind, now.cycles, now.pulse, now.hits),
+        )
+
     def change(self, figure: Figure) -> int:
         """By how much the figure grew; 0 where it cannot be compared."""
         before, now = figure.of(self.before), figure.of(self.now)
@@ -99,7 +107,8 @@ def judge(entry: Entry, before: Sequence[Operation], run: Measured, most: int) -
             continue
         check = _figure(figure, pairs, len(before), most)
         checks.append(excused(check, excuse if figure.timed or same_firmware else ""))
-    return [*checks, *(excused(check, excuse) for check in _latencies(entry, run, not pairs))]
+    same_time = not any(pair.elsewhere for pair in pairs)
+    return [*checks, *(excused(check, excuse) for check in _latencies(entry, run, same_time))]
 
 
 def excused(check: Check, excuse: str) -> Check:
@@ -190,8 +199,8 @@ def _figure(figure: Figure, pairs: Sequence[Pair], n: int, most: int) -> Check:
 
 
 def _latencies(entry: Entry, run: Measured, unchanged: bool) -> Iterator[Check]:
-    for word, key in LATENCIES.items():
-        yield latency_check(word, entry.quantities.get(key), run.manifest.statistics.get(key), unchanged)
+    for word, quantity in JUDGED.items():
+        yield latency_check(word, entry.quantities.get(quantity.key), run, unchanged)
 
 
 def _operations(count: int) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from analysis.compare.settings import differing
 from analysis.gate import exact, limits, repeated
 from analysis.gate.baseline import Baseline, Entry
 from analysis.gate.errors import GateError
 from analysis.gate.lines import Operation
 from analysis.gate.measured import Measured, read
 from analysis.gate.outcome import Check, Judged, Report
-from analysis.gate.settings import changes
 from capture.files.errors import TailscopeError
 
 NAMED = 10
@@ -92,7 +92,7 @@ def _judge(baseline: Baseline | None, runs: list[Measured], held_to: Mapping[str
     different = any(check.state not in ("as good", "not judged") for check in judged)
     notes = [*exact.notes(before, first)] if entry.exact else []
     notes += ["It is better than the baseline: update it with --update."] if _only_better(judged) else []
-    changed = changes(entry.made_by, first.made_by) if different or notes else ()
+    changed = differing(entry.made_by, first.made_by) if different or notes else ()
     return Judged(folders, first.name, (*judged, *within), None, changed, tuple(notes))
 
 
@@ -115,9 +115,9 @@ def _entry(baseline: Baseline, run: Measured) -> tuple[Entry, list[Operation]]:
         near = baseline.nearest(run.chosen)
         if near is None:
             raise GateError(f"{path} has no entry of {run.name}; add it with --update.")
-        differing = ", ".join(map(str, changes(near.settings, run.chosen)))
+        apart = ", ".join(map(str, differing(near.settings, run.chosen)))
         raise GateError(
-            f"{path} has {near.name} with other settings ({differing}); run with those of the baseline, "
+            f"{path} has {near.name} with other settings ({apart}); run with those of the baseline, "
             "or add these with --update."
         )
     if entry.exact != run.exact:

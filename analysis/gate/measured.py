@@ -9,14 +9,17 @@ from pathlib import Path
 
 import polars as pl
 
+from analysis.compare.found import Stored
+from analysis.compare.run import Run
+from analysis.compare.run import read as read_run
 from analysis.gate.errors import GateError
 from analysis.gate.lines import Operation
 from analysis.gate.settings import chosen_of, made_by_of
 from capture.run_folder import folder as names
 from capture.run_folder.folder import read_observed
 from capture.run_folder.manifest import Manifest, read_manifest
+from capture.run_folder.quantities import Quantity
 from capture.run_folder.records import HEAP_NOT_CALLED
-from capture.run_folder.tables import read_operations
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,12 @@ class Measured:
     folder: Path
     manifest: Manifest
     image_sha256: str
-    table: pl.DataFrame
+    run: Run
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """Every operation (docs/SPEC.md, section 5)."""
+        return self.run.operations
 
     @property
     def name(self) -> str:
@@ -68,6 +76,17 @@ class Measured:
     def labels(self) -> list[str | None]:
         return self.table["label"].to_list()
 
+    def longest(self, quantity: Quantity) -> str | None:
+        """The first of the longest samples of a latency, as a reader finds it: `202.4 ns, of the
+        stimulus at sample 1,234, in operation 17, free 96 bytes`. None if there is no sample.
+        """
+        found = self.run.greatest(quantity)
+        if found is None:
+            return None
+        seq = found["seq"]
+        where = "outside all operations" if seq is None else f"in {self.told[seq]}"
+        return f"{found['value']:,.1f} ns, of the stimulus at sample {found['sample']:,}, {where}"
+
     @property
     def counts_probes(self) -> bool:
         return self.manifest.probes_source in ("records", "counted by the virtual board")
@@ -87,7 +106,9 @@ def _what(kind: str, size: int) -> str:
 
 
 def read(folder: Path) -> Measured:
-    """Reads a run folder. Raises GateError where the run is not complete, and RunError."""
+    """Reads a run folder. Raises GateError where the run is not complete, or its tables are not
+    those that run.json sums up; and RunError.
+    """
     try:
         is_there = folder.is_dir()
     except OSError as error:
@@ -100,11 +121,13 @@ def read(folder: Path) -> Measured:
     if not manifest.complete:
         reasons = " ".join(manifest.reasons)
         raise GateError(f"{folder}: the run is {manifest.verdict}, and says nothing: {reasons}".rstrip(": "))
-    table = read_operations(folder / names.OPERATIONS)
-    if table.height != manifest.counts.operations:
+    run = read_run(Stored(folder, manifest))
+    if run.operations.height != manifest.counts.operations:
         raise GateError(
             f"{folder}: run.json tells of {manifest.counts.operations:,} operations, the table of "
-            f"{table.height:,}; ./lab redecode it."
+            f"{run.operations.height:,}; ./lab redecode it."
         )
+    if run.contradiction:
+        raise GateError(run.contradiction)
     digest = hashlib.sha256(read_observed(folder, names.IMAGE)).hexdigest()
-    return Measured(folder, manifest, digest, table)
+    return Measured(folder, manifest, digest, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.gate.settings import Change
+from analysis.compare.settings import Change
 
 State = Literal["as good", "better", "worse", "cannot say", "not judged"]
 """`cannot say` is a failure to judge what was asked; `not judged` is none."""

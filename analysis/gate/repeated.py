@@ -21,7 +21,7 @@ from analysis.gate.exact import excused, judge_counts
 from analysis.gate.lines import Operation
 from analysis.gate.measured import Measured
 from analysis.gate.outcome import Check, State
-from analysis.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS, told_of
+from analysis.gate.quantities import JUDGED, SECTIONS_CYCLES, SECTIONS_NS, told_of
 from analysis.gate.settings import excuse_of
 from analysis.metrology.quantiles import Number
 
@@ -35,7 +35,7 @@ RESOLUTION_CYCLES = 1.0
 _WORDS = {
     **{key: f"{word}, cycles" for word, key in SECTIONS_CYCLES.items()},
     **{key: f"{word}, pulses" for word, key in SECTIONS_NS.items()},
-    **{key: word for word, key in LATENCIES.items()},
+    **{quantity.key: word for word, quantity in JUDGED.items()},
 }
 
 

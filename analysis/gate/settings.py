@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from analysis.compare.settings import COMPILER, FIRMWARE, settings
 from capture.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
@@ -20,35 +19,6 @@ _MADE_BY = frozenset(
         *("pyocd", "sigrok_cli", "libsigrok"),
     )
 )
-
-
-@dataclass(frozen=True)
-class Change:
-    """One setting that differs from the baseline's; None where one side does not have it."""
-
-    name: str
-    before: str | None
-    now: str | None
-
-    def __str__(self) -> str:
-        before, now = (short(value) for value in (self.before, self.now))
-        return f"{self.name} {before} → {now}"
-
-
-def short(value: str | None) -> str:
-    """A setting's value for a reader, a digest by its first digits."""
-    if value is None:
-        return "(not told)"
-    return value[:12] if len(value) == 64 and value.isalnum() else value
-
-
-def changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, ...]:
-    """The settings in which two runs differ."""
-    return tuple(
-        Change(name, before.get(name), now.get(name))
-        for name in dict.fromkeys((*before, *now))
-        if before.get(name) != now.get(name)
-    )
 
 
 def chosen_of(manifest: Manifest) -> dict[str, str]:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from analysis.compare.settings import COMPILER
+from analysis.compare.settings import COMPILER, short
 from analysis.gate.outcome import Check, Judged, Report
-from analysis.gate.settings import short
 
 SCHEMA = 1
 _MARKS = {"worse": "✗", "cannot say": "?", "better": "+", "as good": "✓", "not judged": "·"}
@@ -56,7 +55,7 @@ def _named(check: Check) -> Iterator[str]:
 def _changes(run: Judged) -> Iterator[str]:
     """What the sources or the tools decided otherwise, the compiler first."""
     for one in sorted(run.changes, key=lambda change: change.name != COMPILER):
-        yield f"The {one.name} changed from {short(one.before)} to {short(one.now)}."
+        yield f"The {one.name} changed from {short(one.a)} to {short(one.b)}."
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -72,9 +71,7 @@ def as_json(report: Report) -> dict[str, Any]:
                 "state": run.state,
                 "refusal": run.refusal,
                 "checks": [asdict(check) for check in run.checks],
-                "changes": [
-                    {"setting": one.name, "before": one.before, "now": one.now} for one in run.changes
-                ],
+                "changes": [{"setting": one.name, "before": one.a, "now": one.b} for one in run.changes],
                 "notes": list(run.notes),
             }
             for run in report.runs

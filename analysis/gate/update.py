@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from analysis.compare.settings import differing
 from analysis.gate import exact, repeated
 from analysis.gate.baseline import REPETITIONS_LEAST, Baseline, Entry, Statistics
 from analysis.gate.errors import GateError
 from analysis.gate.gate import check_repetitions, groups, once
 from analysis.gate.lines import write
 from analysis.gate.measured import Measured, read
-from analysis.gate.quantities import LATENCIES, told_of
-from analysis.gate.settings import changes
+from analysis.gate.quantities import JUDGED, counted
 
 
 def updated(
@@ -91,7 +91,8 @@ def _check_counts(runs: Sequence[Measured]) -> None:
 
 
 def _of_one(run: Measured) -> dict[str, Statistics]:
-    told = {key: told_of(run.manifest.statistics.get(key)) for key in LATENCIES.values()}
+    keys = [quantity.key for quantity in JUDGED.values()]
+    told = {key: counted(run.manifest.statistics.get(key)) for key in keys}
     return {
         key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
         for key, values in told.items()
@@ -110,7 +111,7 @@ def _change(old: Entry | None, new: Entry) -> str:
         return f"new, {new.repetitions} repetitions" if new.repetitions > 1 else "new"
     if old == new:
         return "as it was"
-    parts = [f"{one}" for one in changes(old.made_by, new.made_by)]
+    parts = [f"{one}" for one in differing(old.made_by, new.made_by)]
     if old.image_sha256 != new.image_sha256:
         parts.append("other operations")
     elif new.exact and old.exact:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -203,3 +204,17 @@ def test_a_refusal_loads_nothing_that_takes_a_while(words: list[str]) -> None:
 
 def test_the_words_for_quantities_are_those_of_their_room() -> None:
     assert tasks.CHOICE == CHOICE
+
+
+MOST_STATEMENTS = 15
+"""Of a task with its docstring: it hands over at once, prints, and tells by its exit status."""
+
+
+def test_a_task_is_a_few_statements() -> None:
+    tree = ast.parse((ROOT / "tasks.py").read_text(encoding="utf-8"))
+    statements = {
+        node.name: sum(isinstance(one, ast.stmt) for one in ast.walk(node)) - 1
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert [name for name, count in statements.items() if count > MOST_STATEMENTS] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -26,12 +27,19 @@ def drawn(shown: Shown) -> list[Any]:
     parts: list[Any] = [html.H1(shown.page.title)]
     parts += [html.P(sentence, className="lead") for sentence in shown.page.lead]
     parts += [html.P(sentence, className="badge", role="note") for sentence in shown.remarks]
-    parts += _left_out(shown.refused)
+    parts += [_older(shown)] if shown.left_out else []
+    parts += _refused(shown.refused)
     parts += [one for block in shown.page.blocks for one in _block(block, shown)]
     return parts
 
 
-def _left_out(refused: Mapping[str, str]) -> list[Any]:
+def _older(shown: Shown) -> Any:
+    """The sentence on runs for which a later one stands, and the link that shows them too."""
+    every = html.A("Show all", href=str(replace(shown.address, every=True)))
+    return html.P([shown.left_out, " ", every], className="hint")
+
+
+def _refused(refused: Mapping[str, str]) -> list[Any]:
     """One line on the runs that cannot be read; unfolded, the sentence on each."""
     if not refused:
         return []

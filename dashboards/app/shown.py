@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from dashboards.app.library import Library, Recent
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import LongTrace, thin
 from dashboards.formatting import microseconds
-from dashboards.index.latest import latest
+from dashboards.index.latest import latest, left_out
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.pages.blocks import Page, PerRun
@@ -54,7 +54,8 @@ class Shown:
 
     `ids` leads from a run's id in figures and tables to its id in the index. `long` are the traces
     that are drawn in part, by the figure's key. `remarks` are sentences on runs that are not shown,
-    `refused` those on runs that cannot be read, by their folder.
+    `refused` those on runs that cannot be read, by their folder. `left_out` is the one on runs for
+    which a later one stands.
     """
 
     page: Page
@@ -66,6 +67,7 @@ class Shown:
     long: Mapping[str, Sequence[LongTrace]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    left_out: str = ""
 
     @property
     def picked(self) -> bool:
@@ -75,11 +77,15 @@ class Shown:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The ids of the runs to show by scenario, all scenarios to choose from, and remarks."""
+    """The ids of the runs to show by scenario, all scenarios to choose from, and remarks.
+
+    `older` counts the runs of each scenario for which a later one stands.
+    """
 
     runs: Mapping[str, Sequence[str]]
     scenarios: tuple[str, ...]
     remarks: tuple[str, ...]
+    older: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,8 @@ class Pages:
             )
         chosen = self._chosen(address)
         versions = tuple((one, self.library.version(one)) for ids in chosen.runs.values() for one in ids)
-        return self._ready.get((address, versions), lambda: self._made(address, chosen))
+        key = (address, versions, tuple(chosen.older.items()))
+        return self._ready.get(key, lambda: self._made(address, chosen))
 
     def _chosen(self, address: Address) -> _Chosen:
         """The runs that `address` asks for. Raises AddressError."""
@@ -130,15 +137,18 @@ class Pages:
             if one not in finished["id"]
         ]
         runs = finished.filter(pl.col("id").is_in(address.runs)) if address.runs else finished
+        older: dict[str, int] = {}
         if not address.runs and not address.every:
-            runs = latest(runs)
+            before, runs = runs, latest(runs)
+            gone = before.join(runs, on="id", how="anti")
+            older = dict(gone.group_by("scenario", maintain_order=True).len().iter_rows())
         scenarios = tuple(runs["scenario"].unique(maintain_order=True).sort())
         if address.scenario and address.scenario not in scenarios:
             raise AddressError(f"There is no run of the scenario {address.scenario!r} to show.")
         if address.scenario:
             runs = runs.filter(pl.col("scenario") == address.scenario)
         groups = runs.group_by("scenario", maintain_order=True).agg("id")
-        return _Chosen(dict(groups.iter_rows()), scenarios, tuple(remarks))
+        return _Chosen(dict(groups.iter_rows()), scenarios, tuple(remarks), older)
 
     def _made(self, address: Address, chosen: _Chosen) -> Shown:
         """The page; where it is on one scenario, the first that has something of it."""
@@ -152,7 +162,8 @@ class Pages:
                 break
         found = found or self._read(address.page, every)
         page = found.page or _nothing(address)
-        return _shown(page, address, found, chosen.scenarios, chosen.remarks)
+        sentence = left_out(sum(chosen.older.get(scenario, 0) for scenario in found.series))
+        return replace(_shown(page, address, found, chosen.scenarios, chosen.remarks), left_out=sentence)
 
     def _read(self, key: str, ids: Sequence[str], tables: bool = False) -> _Read:
         """The page `key` of these runs; `tables` has all their tables read first."""

@@ -26,7 +26,7 @@ from capture.run_folder.panics import without_panic
 from dashboards.index import row as rows
 from dashboards.index.row import COLUMNS, unfinished_row
 
-VERSION = 1
+VERSION = 2
 """Of the kept table. One of another version is made again."""
 
 DEEPEST = 4

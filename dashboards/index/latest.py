@@ -1,35 +1,49 @@
-"""Of many runs those that count: the latest of each scenario, allocator and options."""
+"""Of many runs those that count: the latest of each scenario, allocator and options.
+
+Which runs are alike, and which of them is the latest, says docs/SPEC.md, section 5.2.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import polars as pl
 
-IDENTITY = (
-    *("scenario", "parameters", "seed", "stimulus"),
-    *("allocator", "outside_sha256", "knobs", "locking", "heap_bytes", "art"),
-    *("board", "analyzer", "samplerate_hz", "records"),
-)
-"""What was asked for. Two runs that are equal in these are repetitions of each other."""
+from capture.run_folder import alike
+from capture.run_folder import folder as names
+from capture.run_folder.manifest import read_manifest
 
 
 def latest(runs: pl.DataFrame) -> pl.DataFrame:
-    """The latest finished run of each IDENTITY, whatever its verdict; the latest first.
+    """The latest finished run of each kind, whatever its verdict, in the order of `runs`.
 
     `runs` is the table of index(). A run that is damaged, unfinished or from the wire alone is left
     out.
     """
-    finished = runs.filter(pl.col("state") == "finished").sort("time", "id", descending=True, nulls_last=True)
-    return finished.unique(IDENTITY, keep="first", maintain_order=True)
-
-
-def left_out(runs: pl.DataFrame) -> str:
-    """The sentence on what latest() leaves out of `runs`; empty where it is nothing."""
     finished = runs.filter(pl.col("state") == "finished")
-    older = len(finished) - len(latest(runs))
+    chosen = alike.latest(
+        finished.select("id", "options_sha256").iter_rows(),
+        options=lambda row: row[1],
+        name=lambda row: Path(row[0]).name,
+    )
+    return finished.filter(pl.col("id").is_in([identity for identity, _ in chosen]))
+
+
+def latest_folders(folders: Sequence[Path]) -> list[Path]:
+    """Of the run folders `folders` the latest of each kind, in the order of beginning. Raises
+    RunError.
+    """
+    return alike.latest(
+        folders,
+        options=lambda folder: alike.Options.of(read_manifest(folder / names.MANIFEST)),
+        name=lambda folder: folder.resolve().name,
+    )
+
+
+def left_out(older: int) -> str:
+    """The sentence on the `older` runs for which a later one stands; empty where there is none."""
     if not older:
         return ""
     noun, verb = ("run", "is") if older == 1 else ("runs", "are")
-    return (
-        f"{older:,} older {noun} of the same scenario, allocator and options {verb} left out: "
-        f"shown are the latest {len(finished) - older:,} of {len(finished):,}."
-    )
+    return f"{older:,} older {noun} of the same scenario, allocator and options {verb} left out."

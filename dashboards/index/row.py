@@ -12,6 +12,7 @@ import polars as pl
 
 from capture.files.documents import check, open_json
 from capture.files.errors import RunError
+from capture.run_folder.alike import Options
 from capture.run_folder.folder import RunName, is_observed
 from capture.run_folder.manifest import REMEDY, Bound, Manifest
 from capture.run_folder.observed import ObservedManifest
@@ -59,6 +60,7 @@ COLUMNS = pl.Schema(
         "records": pl.String,
         "outside_sha256": pl.String,
         "firmware_sha256": pl.String,
+        "options_sha256": pl.String,
         "verdict": pl.String,
         "reason": pl.String,
         "operations": pl.Int64,
@@ -146,6 +148,7 @@ def _finished(manifest: Manifest) -> dict[str, Any]:
         "records": manifest.records,
         "outside_sha256": manifest.outside.sha256 if manifest.outside else None,
         "firmware_sha256": firmware.elf_sha256,
+        "options_sha256": Options.of(manifest).sha256,
         "operations": manifest.counts.operations,
         **_verdict(manifest.verdict, manifest.reasons),
     }

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from capture.run_folder.manifest import Manifest
 from dashboards.formatting import samplerate
-from dashboards.loaded.choice import options
 from dashboards.loaded.palette import Style, assign_styles
 from dashboards.loaded.runs import LoadedRun
 
@@ -67,13 +67,27 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
 def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:
     """`desk`, `seed 2`, `24 MS/s`: the options in which runs of the same configuration differ."""
     alike = [
-        options(one.manifest) for one in runs if one.manifest.configuration == run.manifest.configuration
+        _options(one.manifest) for one in runs if one.manifest.configuration == run.manifest.configuration
     ]
     return [
         _spoken(name, value)
-        for name, value in options(run.manifest).items()
+        for name, value in _options(run.manifest).items()
         if len({told.get(name) for told in alike}) > 1
     ]
+
+
+def _options(manifest: Manifest) -> dict[str, str]:
+    """What `./lab scenario` was asked for, beside the allocator and its configuration."""
+    told = {
+        "board": manifest.board,
+        "seed": manifest.seed,
+        **manifest.parameters,
+        "stimulus": manifest.stimulus.mode,
+        "period": manifest.stimulus.period_ticks,
+        "samplerate": manifest.samplerate_hz,
+        "records": manifest.records,
+    }
+    return {name: str(value) for name, value in told.items()}
 
 
 def _with(configuration: str, apart: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from capture.files.documents import check
 from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERVED
-from dashboards.loaded.choice import latest
+from dashboards.index.latest import latest_folders
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
 from dashboards.report import report_html
 from dashboards.terminal import terminal_report
@@ -237,5 +237,5 @@ def test_of_many_runs_the_latest_of_each_kind_is_shown(tmp_path: Path) -> None:
         write_run(tmp_path / name, "mem_stress", "seglist", operations, changes=changes)
         for name, changes in kinds.items()
     ]
-    assert [folder.parent.name for folder in latest(folders)] == ["2", "3", "4"]
-    assert latest([]) == []
+    assert [folder.parent.name for folder in latest_folders(folders)] == ["2", "3", "4"]
+    assert latest_folders([]) == []

@@ -12,7 +12,7 @@ from analysis.bounds.image import bounds_of, bounds_of_run
 from analysis.bounds.section import Sections
 from analysis.explain import explanation
 from analysis.explain.program import Program
-from capture import conductor
+from capture import direct_run
 from capture.run_folder.explanation import Replayed
 from firmware import build as firmware
 from firmware import catalogue
@@ -178,7 +178,7 @@ def test_the_scheduler_lock_has_no_bound() -> None:
 def test_no_section_is_longer_than_its_bound(name: str, art: bool, scenario: str, tmp_path: Path) -> None:
     parameters = {"depth": 64} if scenario == "mem_frag" else {}
     plan = scenarios.load(scenario, parameters).compile()
-    result = conductor.run(plan, firmware.build(name, art), runs_folder=tmp_path, bounds=bounds_of_run)
+    result = direct_run.run(plan, firmware.build(name, art), runs_folder=tmp_path, bounds=bounds_of_run)
     manifest = json.loads((result.folder / "run.json").read_text())
     assert result.verdict == "complete"
     for section in ("allocate", "free"):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from analysis.compare.tests import made
 from capture.run_folder import folder as names
-from dashboards.tests.synthetic import Operation
+from capture.run_folder.quantities import QUANTITIES
+from dashboards.tests.synthetic import Operation, summary
 
 IMAGE = b"the operations of these tests"
 FIRMWARE = {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": 84_000_000,
@@ -35,6 +38,18 @@ def write(
     changes |= others.pop("changes", {})
     folder = made.write(runs, operations, exact=exact, changes=changes, **others)
     (folder / names.IMAGE).write_bytes(image)
+    return folder
+
+
+def with_interrupts(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Path:
+    """The run with other interrupts, which its run.json sums up."""
+    operations = pl.read_parquet(folder / names.OPERATIONS)
+    interrupts = change(pl.read_parquet(folder / names.INTERRUPTS))
+    interrupts.write_parquet(folder / names.INTERRUPTS)
+    manifest = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
+    for one in QUANTITIES:
+        manifest[one.key] = summary(one.samples(operations, interrupts)[one.column].to_list())
+    (folder / names.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 
 

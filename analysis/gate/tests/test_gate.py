@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 
 from analysis.compare.tests.made import OPERATIONS, with_cycles
@@ -17,7 +18,7 @@ from analysis.gate import gate, junit, text, update
 from analysis.gate.baseline import Baseline
 from analysis.gate.errors import GateError
 from analysis.gate.outcome import Check, Report
-from analysis.gate.tests.made import NEW, noisy, ramp, write
+from analysis.gate.tests.made import NEW, noisy, ramp, with_interrupts, write
 from capture.files.errors import TailscopeError
 from dashboards.tests.synthetic import Operation
 
@@ -220,7 +221,7 @@ def test_an_update_keeps_what_it_does_not_renew_and_says_what_it_does(tmp_path: 
     slower = write(tmp_path / "s", with_cycles({1: 9}), build="cd")
     new, told = update.updated(before, [slower], {"allocate": "10us"})
     assert told == [
-        "made on seglist, board virtual: firmware sha256 ab0000000000 → cd0000000000; 1 of 5 operations "
+        "made on seglist, board virtual: firmware sha256 ab0000000000… → cd0000000000…; 1 of 5 operations "
         "changed, +0 probes, +9 cycles.",
         "limit of allocate: none → 10us.",
     ]
@@ -244,6 +245,92 @@ def test_two_runs_of_the_same_settings_must_agree_to_be_a_baseline(tmp_path: Pat
         kept(tmp_path / "b.toml", one, other)
     report = gate.judge(kept(tmp_path / "b.toml", one), [same, other], {})
     assert [run.state for run in report.runs] == ["as good", "cannot say"]
+
+
+# Interrupts of runs whose operations are equal.
+
+LONG = [Operation("AF"[seq % 2], 96, 5, 400 + 20 * (seq % 7)) for seq in range(400)]
+
+
+def later(control: bool) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """The longest answer of the class comes 21 samples later: 250 ns."""
+
+    def change(table: pl.DataFrame) -> pl.DataFrame:
+        latency, asked = pl.col("isr_latency_ns"), pl.col("control") == control
+        longest = table.filter(asked).sort("isr_latency_ns")["sample"][-1]
+        moved = asked & (pl.col("sample") == longest)
+        return table.with_columns(pl.when(moved).then(latency + 250).otherwise(latency))
+
+    return change
+
+
+def longest_ns(run: Path, control: bool) -> float:
+    told = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return float(told["control_latency_ns" if control else "interrupt_latency_ns"]["max"])
+
+
+@pytest.mark.parametrize(("control", "word"), [(False, "interrupt"), (True, "control")])
+def test_a_later_answer_is_worse_where_the_operations_are_equal(
+    tmp_path: Path, control: bool, word: str
+) -> None:
+    old = write(tmp_path / "a", LONG)
+    baseline = kept(tmp_path / "b.toml", old)
+    run = with_interrupts(write(tmp_path / "b", LONG, build="cd"), later(control))
+    report = gate.judge(baseline, [run], {})
+    assert report.exit_status == 1
+    worse = [check for check in report.runs[0].checks if check.state == "worse"]
+    assert [check.quantity for check in worse] == [word]
+    before = longest_ns(old, control)
+    assert f"max {before:,.1f} → {before + 250:,.1f} ns" in worse[0].sentence
+    assert worse[0].named[0].startswith(f"the longest: {before + 250:,.1f} ns, of the stimulus at sample ")
+
+
+def test_an_answer_that_is_missing_is_worse(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a", LONG))
+    run = write(tmp_path / "b", LONG, build="cd")
+    shortest = pl.read_parquet(run / "interrupts.parquet").filter(~pl.col("control"))["isr_latency_ns"].min()
+    gone = with_interrupts(
+        run, lambda table: table.remove(~pl.col("control") & (pl.col("isr_latency_ns") == shortest))
+    )
+    check = of(gate.judge(baseline, [gone], {}), "interrupt")
+    assert check.state == "worse"
+    assert check.sentence.startswith("The interrupt latency changed: n ")
+    none = with_interrupts(gone, lambda table: table.clear())
+    assert of(gate.judge(baseline, [none], {}), "interrupt").sentence == (
+        "No interrupt latency was measured, and the baseline has some."
+    )
+
+
+def test_latencies_are_told_where_stimuli_met_other_operations(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a", LONG))
+    faster = [replace(LONG[0], cycles=390), *LONG[1:]]
+    run = with_interrupts(write(tmp_path / "b", faster, build="cd"), later(control=False))
+    report = gate.judge(baseline, [run], {})
+    assert report.exit_status == 0
+    assert of(report, "interrupt").state == "not judged"
+    assert "told and not judged" in of(report, "interrupt").sentence
+
+
+def test_tables_that_run_json_does_not_sum_up_say_nothing(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a", LONG))
+    run = write(tmp_path / "b", LONG, build="cd")
+    later(control=False)(pl.read_parquet(run / "interrupts.parquet")).write_parquet(
+        run / "interrupts.parquet"
+    )
+    report = gate.judge(baseline, [run], {})
+    assert report.exit_status == 2
+    assert "do not tell the same of interrupt_latency_ns" in str(report.runs[0].refusal)
+
+
+def test_a_baseline_without_control_interrupts_says_nothing_of_them(tmp_path: Path) -> None:
+    """One that was written before they were judged."""
+    path = tmp_path / "b.toml"
+    kept(path, write(tmp_path / "a", LONG))
+    head, _, rest = path.read_text(encoding="utf-8").partition("\n[entry.quantities.control_latency_ns]")
+    path.write_text(head + "\n" + rest.partition("\n[")[2], encoding="utf-8")
+    report = gate.judge(files.read(path), [write(tmp_path / "b", LONG, build="cd")], {})
+    assert report.exit_status == 2
+    assert "write it anew with --update" in of(report, "control").sentence
 
 
 # Real boards.
@@ -333,9 +420,9 @@ def test_junit_has_a_case_a_run_and_quantity(tmp_path: Path) -> None:
     root = ElementTree.fromstring(junit.as_xml(gate.judge(baseline, runs, {})))
     suites = {suite.get("name"): suite for suite in root}
     run = next(suite for name, suite in suites.items() if "made" in str(name))
-    names = ["outcomes", "probes", "cycles", "pulses", "interrupt", "task", "limit allocate"]
+    names = ["outcomes", "probes", "cycles", "pulses", "interrupt", "task", "control", "limit allocate"]
     assert [case.get("name") for case in run] == names
-    assert (run.get("tests"), run.get("failures"), run.get("errors")) == ("7", "2", "0")
+    assert (run.get("tests"), run.get("failures"), run.get("errors")) == ("8", "2", "0")
     failure = run.find("testcase[@name='cycles']/failure")
     assert failure is not None
     assert "599 → 608 cycles" in str(failure.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +27,19 @@ pytestmark = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-
 expect.set_options(timeout=30_000)  # a busy machine is no failure
 
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
+OLDER = SEGLIST.replace("2025", "2024")
 UNDER_WAY = "20250102T030406Z-mem_stress-tlsf-virtual"
 
 
 @pytest.fixture(scope="module")
 def app_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs of a ramp, one that is truncated, one that is damaged, and one under way."""
+    """Two runs of a ramp, an older one of the first, one that is truncated, one that is damaged,
+    and one under way.
+    """
     runs = tmp_path_factory.mktemp("app") / "runs"
     for allocator in ("seglist", "tlsf"):
         write_run(runs, "mem_frag", allocator, mem_frag(allocator, 64))
+    shutil.copytree(runs / SEGLIST, runs / OLDER)
     reasons = ("The end frame is missing.",)
     write_run(runs, "mem_frag", "heap_4", mem_frag("tlsf", 8), verdict="truncated", reasons=reasons)
     (runs / "damaged").mkdir()
@@ -105,12 +110,12 @@ def drawn(page: Page, count: int) -> None:
 def test_the_runs_are_listed_with_their_verdicts_and_lead_to_their_instants(page: Page) -> None:
     go(page, "/")
     expect(page.locator("#counted")).to_have_text(
-        "5 run folders: 2 complete, 1 damaged, 1 truncated, 1 unfinished."
+        "6 run folders: 3 complete, 1 damaged, 1 truncated, 1 unfinished."
     )
     row = page.locator(f"[row-id='{SEGLIST}']").last
     # The last depth, 64: 350 + 12 × 64 + 4 cycles at 84 MHz, in its third trial.
     expect(row.locator("[col-id=allocate_max_ns] ")).to_have_text("13,357.1")
-    page.locator("[col-id=configuration] a", has_text="seglist").click()
+    row.locator("[col-id=configuration] a").click()
     expect(page.locator("h1")).to_have_text("seglist")
     page.go_back()
     expect(page.locator("h1")).to_have_text("Runs")
@@ -152,6 +157,16 @@ def test_pages_are_clean_in_light_dark_and_narrow(page: Page, where: str) -> Non
     assert violations(page) == []
     page.set_viewport_size({"width": 400, "height": 900})
     wait(page, "() => document.documentElement.scrollWidth <= 400")
+
+
+def test_older_runs_are_left_out_and_told(page: Page) -> None:
+    go(page, "/matrix")
+    told = page.locator("p.hint", has_text="left out")
+    expect(told).to_have_text("1 older run of the same scenario, allocator and options is left out. Show all")
+    told.locator("a").click()
+    expect(page.locator("tbody a", has_text="seglist")).to_have_count(2)
+    expect(told).to_have_count(0)
+    assert "all=1" in page.url
 
 
 def test_a_maximum_of_the_matrix_leads_to_its_waveform(page: Page) -> None:

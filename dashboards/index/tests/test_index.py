@@ -16,7 +16,7 @@ import pytest
 from capture.files.errors import RunError
 from dashboards.index import row as rows
 from dashboards.index.index import index
-from dashboards.index.latest import latest, left_out
+from dashboards.index.latest import latest, latest_folders, left_out
 from dashboards.index.row import COLUMNS
 from dashboards.tests.synthetic import Operation, write_run
 
@@ -172,10 +172,31 @@ def test_the_latest_of_each_is_kept_whatever_its_verdict(one_run: Path, tmp_path
         "20250101T000002Z-a-b-virtual",
         "20250101T000001Z-a-b-virtual",
     ]
-    assert left_out(table) == (
-        "1 older run of the same scenario, allocator and options is left out: shown are the latest 3 of 4."
-    )
-    assert left_out(latest(table)) == ""
+    assert latest(latest(table)).equals(latest(table))
+
+
+def test_of_one_second_the_greatest_number_is_the_latest(one_run: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    names = [f"20250101T000000Z-a-b-virtual{suffix}" for suffix in ("", "-2", "-10")]
+    folders = [copy(one_run, runs, name) for name in names]
+    assert latest(index(runs))["id"].to_list() == names[-1:]
+    assert latest_folders(sorted(folders)) == folders[-1:]
+
+
+def test_what_the_sources_decide_makes_no_other_run(one_run: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    values = json.loads((one_run / "run.json").read_text(encoding="utf-8"))
+    copy(one_run, runs, "20250101T000000Z-a-b-virtual")
+    firmware = values["firmware"] | {"elf_sha256": "0" * 64}
+    copy(one_run, runs, "20250102T000000Z-a-b-virtual", firmware=firmware, tools={"compiler": "another"})
+    assert latest(index(runs))["id"].to_list() == ["20250102T000000Z-a-b-virtual"]
+
+
+def test_the_sentence_counts_older_runs() -> None:
+    assert left_out(0) == ""
+    told = "of the same scenario, allocator and options"
+    assert left_out(1) == f"1 older run {told} is left out."
+    assert left_out(1_200) == f"1,200 older runs {told} are left out."
 
 
 def test_a_thousand_runs_are_there_at_once(one_run: Path, tmp_path: Path) -> None:

@@ -1,0 +1,25 @@
+"""A signal ends a command in order, and its sentence says what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from capture.processes import signals
+
+if TYPE_CHECKING:
+    from capture.store import RunResult
+
+
+@contextmanager
+def told(results: Sequence[RunResult], nothing: str) -> Iterator[None]:
+    """Signals are orderly within. That of signals.Stopped names the folder of the last of `results`
+    as they are by then, or says `nothing`.
+    """
+    try:
+        with signals.orderly():
+            yield
+    except signals.Stopped as stopped:
+        words = f"what was recorded is kept in {results[-1].folder}" if results else nothing
+        raise signals.Stopped(stopped.number, words) from None

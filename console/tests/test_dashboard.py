@@ -1,0 +1,57 @@
+"""`./lab dashboard`: which runs are shown, and what is said of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from console import dashboard
+from console.known import UnknownNameError
+from dashboards.tests.synthetic import Operation, write_run
+
+NAME = "20250102T030405Z-mem_stress-seglist-virtual"
+
+
+def shown(runs: Path, *folders: str, every: bool = False) -> list[str]:
+    lines = dashboard.run(
+        folders,
+        runs.parent / "page.html",
+        every=every,
+        subtract_baseline=False,
+        without_ticks=False,
+        runs_folder=runs,
+    )
+    return list(lines)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two runs that were asked for alike, and one that was killed."""
+    folder = write_run(tmp_path / "runs", "mem_stress", "seglist", [Operation("A", 16, 1, 300)])
+    folder.rename(folder.with_name(NAME.replace("2025", "2024")))
+    write_run(tmp_path / "runs", "mem_stress", "seglist", [Operation("A", 16, 1, 310)])
+    killed = tmp_path / "runs" / "20250103T030405Z-mem_frag-tlsf-virtual"
+    killed.mkdir()
+    (killed / "operations.bin").write_bytes(b"")
+    return tmp_path / "runs"
+
+
+def test_older_and_unfinished_runs_are_told(runs: Path) -> None:
+    killed, older, page = shown(runs)
+    assert "has no run.json" in killed
+    assert older == (
+        "1 older run of the same scenario, allocator and options is left out. --all shows every one."
+    )
+    assert page == str(runs.parent / "page.html")
+    assert NAME in Path(page).read_text(encoding="utf-8")
+
+
+def test_those_that_were_named_are_shown_without_a_word(runs: Path) -> None:
+    assert len(shown(runs, str(runs / NAME))) == 1
+    assert len(shown(runs, every=True)) == 2
+
+
+def test_a_run_that_is_not_there_is_refused(runs: Path) -> None:
+    with pytest.raises(UnknownNameError, match="There is no run folder"):
+        shown(runs, str(runs / "nowhere"))
