@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -281,6 +282,14 @@ def test_a_share_is_chosen_by_key() -> None:
     tenth = chosen(0.1)
     assert 150 < len(tenth) < 250 and tenth == chosen(0.1)
     assert chosen(0.05) < tenth
+
+
+def test_a_run_without_a_folder_gives_the_bytes_of_one_with_it(direct: matrix.Matrix, tmp_path: Path) -> None:
+    order, image = Orders(direct).make(next(direct.points()))
+    alone, beside = (work.run(replace(order, verify=verify), image, tmp_path) for verify in (False, True))
+    assert (alone.row["verified"], beside.row["verified"]) == (False, True)
+    assert {**alone.row, "verified": True} == beside.row
+    assert (alone.tables, alone.digests) == (beside.tables, beside.digests)
 
 
 def test_a_greater_share_verifies_what_is_done(direct_folder: Path, tmp_path: Path) -> None:

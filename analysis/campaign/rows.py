@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from analysis.campaign.matrix import Point
-from capture.run_folder import folder as names
-from capture.run_folder.manifest import read_manifest
+from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import KEYS
 from dashboards.index import row as index
 
@@ -37,13 +35,9 @@ DIFFERS = "differs"
 _MOST_REASON = 600
 
 
-def row_of(key: str, folder: Path, verified: bool | None = None) -> dict[str, Any]:
-    """The row of the run in `folder`. `verified` is None of one by the real tools.
-
-    Raises RunError.
-    """
-    manifest = read_manifest(folder / names.MANIFEST)
-    row = {name: value for name, value in index.row_of(folder, "").items() if name in COLUMNS}
+def row_of(key: str, manifest: Manifest, verified: bool | None = None) -> dict[str, Any]:
+    """The row of a run. `verified` is None of one by the real tools."""
+    row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
     for quantity, summary in manifest.statistics.items():
         for name in STATISTICS:
             value = getattr(summary, name)

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import polars as pl
 
 from analysis.bounds.image import bounds_of
 from analysis.campaign import verification
-from analysis.campaign.order import BOARD, Order, Replayer, ShippedImage, digest
+from analysis.campaign.order import BOARD, RECORDS, Order, Replayer, ShippedImage, digest
 from analysis.campaign.rows import DIFFERS, failed_row, row_of
 from analysis.fragmentation.of_run import memory_by
 from capture import conductor, direct_run
@@ -24,11 +25,12 @@ from capture.files.errors import TailscopeError
 from capture.files.whole import write_bytes
 from capture.processes import children
 from capture.run_folder import folder as names
-from capture.run_folder.manifest import SectionBound
-from capture.run_folder.memory import Memory
+from capture.run_folder.manifest import Manifest, SectionBound, read_manifest
+from capture.run_folder.memory import Memory, with_memory
 from capture.run_folder.records import Boot
 from capture.run_folder.tables import write_table
 from capture.store import RunResult
+from capture.summary.summary import summarise_run
 from firmware.build import FirmwareImage
 
 _STARTS_WITHIN_S = 10.0
@@ -50,7 +52,7 @@ class Outcome:
 
 
 def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None = None) -> Outcome:
-    """Makes the run of `order` in a folder below `scratch`, and removes it again.
+    """Makes the run of `order`; what it needs a folder for is below `scratch`, and goes again.
 
     `program` stands in for the simulator of a direct run. What a user can mend is a failed row;
     nothing is raised for it.
@@ -65,9 +67,20 @@ def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None =
         return Outcome(order.key, failed_row(order.key, order.point, str(error)))
 
 
+@dataclass(frozen=True)
+class _Made:
+    """What is kept of a run."""
+
+    manifest: Manifest
+    operations: pl.DataFrame
+    interrupts: pl.DataFrame
+
+
 def _run(
     order: Order, image: FirmwareImage, memory: MemoryOf, scratch: Path, program: Path | None
 ) -> Outcome:
+    if order.capture == "direct" and not order.verify:
+        return _outcome(order, _found(order, image, memory, program))
     with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
         direct = partial(direct_run.run, program=program)
         first = direct if order.capture == "direct" else conductor.run
@@ -78,14 +91,43 @@ def _run(
             if found is not None:
                 row = {**failed_row(order.key, order.point, found), "state": DIFFERS}
                 return Outcome(order.key, row, differing=verification.packed(real, folder))
-        tables = {
-            "operations": pl.read_parquet(folder / names.OPERATIONS),
-            "interrupts": pl.read_parquet(folder / names.INTERRUPTS),
-        }
-        packed = {what: _packed(order.key, table, Path(name) / what) for what, table in tables.items()}
-        digests = {what: hashlib.sha256(content).hexdigest() for what, content in packed.items()}
-        verified = order.verify if order.capture == "direct" else None
-        return Outcome(order.key, row_of(order.key, folder, verified), packed, digests)
+        return _outcome(order, _stored(folder))
+
+
+def _found(order: Order, image: FirmwareImage, memory: MemoryOf, program: Path | None) -> _Made:
+    """A direct run that nobody compares: it needs no folder."""
+    found = direct_run.find(
+        order.plan,
+        image,
+        BOARD,
+        order.samplerate_hz,
+        records=RECORDS,
+        bounds=_bounds,
+        memory=memory,
+        program=program,
+    )
+    joined = found.evidence.joined
+    return _Made(
+        summarise_run(found.evidence, found.setting),
+        with_memory(joined.operations, found.setting.memory),
+        joined.interrupts,
+    )
+
+
+def _stored(folder: Path) -> _Made:
+    return _Made(
+        read_manifest(folder / names.MANIFEST),
+        pl.read_parquet(folder / names.OPERATIONS),
+        pl.read_parquet(folder / names.INTERRUPTS),
+    )
+
+
+def _outcome(order: Order, made: _Made) -> Outcome:
+    tables = {"operations": made.operations, "interrupts": made.interrupts}
+    packed = {what: _packed(order.key, table) for what, table in tables.items()}
+    digests = {what: hashlib.sha256(content).hexdigest() for what, content in packed.items()}
+    verified = order.verify if order.capture == "direct" else None
+    return Outcome(order.key, row_of(order.key, made.manifest, verified), packed, digests)
 
 
 def _made(
@@ -103,10 +145,11 @@ def _made(
     ).folder
 
 
-def _packed(key: str, table: pl.DataFrame, path: Path) -> bytes:
+def _packed(key: str, table: pl.DataFrame) -> bytes:
     """The bytes of a table with the key of its run in front."""
-    write_table(path, table.select(pl.lit(key).alias("key"), pl.all()))
-    return path.read_bytes()
+    held = BytesIO()
+    write_table(held, table.select(pl.lit(key).alias("key"), pl.all()))
+    return held.getvalue()
 
 
 def _unpacked(image: ShippedImage, scratch: Path) -> FirmwareImage:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -169,7 +169,7 @@ def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = 
 
 
 def write_table(
-    path: Path,
+    path: Path | IO[bytes],
     table: pl.DataFrame,
     metadata: Mapping[str, Any] | None = None,
     *,
