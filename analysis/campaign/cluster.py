@@ -131,14 +131,20 @@ class Cluster:
             return []
         while not self._done.empty() and sum(len(self._under_way[one]) for one in futures) < MOST_RUNS:
             futures.append(self._done.get())
-        return [came for future in futures for came in self._result(future)]
+        finished = [future for future in futures if future.status == "finished"]
+        try:
+            made = dict(zip(finished, self._client.gather(finished), strict=True))
+        except Exception:  # of one that was lost meanwhile: asked for alone, it is made again
+            made = {}
+        return [came for future in futures for came in self._result(future, made.get(future))]
 
-    def _result(self, future: Any) -> Sequence[Outcome | Lost]:
+    def _result(self, future: Any, made: Made | None) -> Sequence[Outcome | Lost]:
+        """What came of a task; `made` where it was fetched with others, which saves waiting."""
         orders = self._under_way.pop(future)
         if future.status == "cancelled":
             raise _gone()
         try:
-            made: Made = future.result()
+            made = made or future.result()
         except (OSError, TimeoutError):
             raise _gone() from None
         except Exception as error:  # Dask raises what became of a task, whatever that was
@@ -254,7 +260,7 @@ def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
 
 
 def _check_checkouts(client: Any) -> None:
-    """Raises CampaignError where a worker's sources are others.
+    """Raises CampaignError where a worker's sources are others, or there is no worker.
 
     It would fail each run at once, and so be given more of them than any other. A worker that does
     not answer, or comes later, is left to work.run().
@@ -265,6 +271,8 @@ def _check_checkouts(client: Any) -> None:
         address: client.submit(digest, workers=[address], key=f"digest-{uuid.uuid4()}", pure=False)
         for address in client.nthreads()
     }
+    if not asked:
+        raise CampaignError("The scheduler has no workers: start one (docs/CAMPAIGNS.md), then try again.")
     with suppress(TimeoutError):
         wait(list(asked.values()), timeout=_ANSWER_WITHIN_S)  # type: ignore[no-untyped-call]
     for address, future in asked.items():
@@ -276,13 +284,18 @@ def _check_checkouts(client: Any) -> None:
 def configure() -> None:
     """No pages of the scheduler and workers, no reports home, and no words of theirs in ours."""
     import dask
+    import distributed  # it gives its own loggers their levels
 
+    del distributed
     dask.config.set(
         {
             "distributed.scheduler.http.routes": [],
             "distributed.worker.http.routes": [],
+            # It would look at each thread's stack a hundred times a second.
+            "distributed.worker.profile.enabled": False,
             "distributed.comm.timeouts.connect": f"{CONNECT_WITHIN_S:g}s",
         }
     )
-    for name in ("distributed", "tornado", "asyncio"):
+    own = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for name in ("distributed", *own, "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
