@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,7 @@ from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
 from capture import same
 from capture.tests.altered import one_edge_late
+from firmware import catalogue
 from simulator import build as simulator
 from tests import lab
 
@@ -330,6 +332,29 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     assert course.differs is None and not kept.exists()
     store.write_runs()
     assert tables(store.folder) == tables(direct_folder)
+
+
+def test_a_worker_knows_an_allocator_from_outside_by_its_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(ROOT / "docs" / "examples" / "my_heap.c", tmp_path / "mine.c")
+    path = tmp_path / "matrix.toml"
+    path.write_text(
+        'scenarios = ["mem_frag"]\nallocators = ["mine.c"]\n'
+        'parameters = [{ depth = 2, trials = 1 }]\ncapture = "direct"\nverify = 0\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(catalogue, "_OUTSIDE", {})
+    asked = matrix.read(path)
+    (point,) = asked.points()
+    order, image = Orders(asked).make(point)
+    monkeypatch.setattr(catalogue, "_OUTSIDE", {})  # as of a worker, which has the image alone
+    (tmp_path / "mine.c").unlink()
+    row = work.run(order, pickle.loads(pickle.dumps(image)), tmp_path).row
+    source = (ROOT / "docs" / "examples" / "my_heap.c").read_bytes()
+    assert (row["allocator"], row["verdict"]) == ("mine", "complete"), row
+    assert row["outside_sha256"] == hashlib.sha256(source).hexdigest()
+    assert row["peak_live_bytes"] > 0
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
