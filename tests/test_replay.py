@@ -26,9 +26,9 @@ def only_drives_the_heap(scenario: str) -> bool:
 # blocks are aligned to more than the region is, the two differ by where it begins.
 ALIKE = re.compile(r"lifetimes_.*|recorded.*|periodic_.*|sizes|worst|until_full_aligned")
 SCENARIOS = [name for name in catalogue.names() if not ALIKE.fullmatch(name) and only_drives_the_heap(name)]
-# Every allocator runs one of them. What a refused request ends or skips is decided above the
-# allocator, and a long list of free blocks is the same code as a short one: a list and an index of
-# bins, and a tree of blocks, run all the others.
+# Every allocator runs one of them. The others bring longer lists, which are the same code, and
+# refused requests, whose consequences are decided above the allocator. One allocator of each kind
+# of index is enough for these.
 EVERY = "mem_stress"
 ALL_SCENARIOS = ("seglist", "tlsf", "avl")
 PAIRS = [

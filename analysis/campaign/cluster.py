@@ -10,14 +10,15 @@ import pickle
 import queue
 import shutil
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from analysis.campaign import work
 from analysis.campaign.errors import CampaignError
-from analysis.campaign.order import Order, ShippedImage
+from analysis.campaign.order import Order, ShippedImage, digest
 from analysis.campaign.rows import failed_row
 from analysis.campaign.work import Outcome
 from capture.files.errors import first_line
@@ -187,7 +188,7 @@ def make(asked: bytes, images: Mapping[str, ShippedImage]) -> Made:
     from distributed import get_worker
 
     scratch, began_s = Path(get_worker().local_directory), time.monotonic()
-    outcomes = [_one(order, images[digest], scratch) for order, digest in unpacked(asked)]
+    outcomes = [_one(order, images[image], scratch) for order, image in unpacked(asked)]
     return Made(outcomes, time.monotonic() - began_s)
 
 
@@ -243,9 +244,31 @@ def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
             f"There is no scheduler at {address}: {str(error).splitlines()[0] if str(error) else 'no answer'}"
         ) from None
     try:
+        if task is None:
+            _check_checkouts(client)
         yield Cluster(client, task)
     finally:
         client.close(timeout=1.0)  # type: ignore[no-untyped-call]
+
+
+def _check_checkouts(client: Any) -> None:
+    """Raises CampaignError where a worker's sources are others.
+
+    It would fail each run at once, and so be given more of them than any other. A worker that does
+    not answer, or comes later, is left to work.run().
+    """
+    from distributed import wait
+
+    asked = {
+        address: client.submit(digest, workers=[address], key=f"digest-{uuid.uuid4()}", pure=False)
+        for address in client.nthreads()
+    }
+    with suppress(TimeoutError):
+        wait(list(asked.values()), timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
+    for address, future in asked.items():
+        if future.status == "error" or (future.status == "finished" and future.result() != digest()):
+            words = "The checkout of the worker at {} is another than this one: give it the same sources, or"
+            raise CampaignError(f"{words.format(address)} end it.")
 
 
 def configure() -> None:

@@ -27,6 +27,8 @@ _AT_ONCE = 4096
 """Rows that are in memory at a time while they are read."""
 _WAIT_S = 60.0
 _CACHE_KIB = 65_536
+_PAGES_AT_ONCE = 16_384
+"""Keys are scattered: pages that change again and again are written once for so many (64 MiB)."""
 
 _SQL = {pl.String(): "TEXT", pl.Boolean(): "INTEGER", pl.Int64(): "INTEGER", pl.Float64(): "REAL"}
 _OWN = {"sha256": "TEXT NOT NULL", "attempts": "INTEGER NOT NULL", "failures": "INTEGER NOT NULL"}
@@ -212,6 +214,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     )
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_AT_ONCE}")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute(f"CREATE TABLE IF NOT EXISTS runs ({declared})")
     for name in COLUMNS.keys() - _columns(connection):

@@ -15,11 +15,20 @@ from itertools import islice
 from typing import Any
 
 _AT_A_TIME = 50
+_NO_OBSERVERS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "60s",
+    "distributed.admin.tick.interval": "1s",
+}
+"""A worker samples itself a hundred times a second: a thousand would do nothing else."""
 
 
 async def serve(address: str, count: int, folder: str) -> None:
     """Until the scheduler goes."""
+    import dask
     from distributed import Worker
+
+    dask.config.set(_NO_OBSERVERS)
 
     def made() -> Iterator[Any]:
         for _ in range(count):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -136,12 +137,17 @@ def _shell() -> Any:
 def _answer(app: Dash, pages: Pages) -> None:
     """What the server does: pages, and more of a figure when a reader zooms in."""
 
-    @app.callback(Output("content", "children"), Output("nav", "children"), Input("place", "data"))
-    def show(place: list[str] | None) -> tuple[Any, Any]:
+    @app.callback(Output("content", "children"), Input("place", "data"))
+    def show(place: list[str] | None) -> Any:
+        return _content(pages, parse(place[0], place[1])) if place else no_update
+
+    # Only once the page is there, with its `ids`: what a scenario lacks may take a second to find.
+    @app.callback(Output("nav", "children"), Input("ids", "data"), State("place", "data"))
+    def lead_on(_ids: dict[str, str], place: list[str] | None) -> Any:
         if not place:
-            return no_update, no_update
+            return no_update
         address = parse(place[0], place[1])
-        return _content(pages, address), _nav(address)
+        return _nav(address, pages.lacking(address))
 
     @app.callback(
         Output(overview.GRID, "rowData"),
@@ -238,11 +244,17 @@ def _scenarios(shown: Shown) -> list[Any]:
     return [html.Nav(["scenario", *links], className="choices", **{"aria-label": "Scenarios"})]  # type: ignore[arg-type]
 
 
-def _nav(address: Address) -> list[Any]:
-    """The links of the head; which runs were chosen goes along."""
+def _nav(address: Address, lacking: Mapping[str, str] | None = None) -> list[Any]:
+    """The links of the head; which runs were chosen goes along. Those `lacking` lead nowhere, and
+    their title says why.
+    """
     here = {"aria-current": "page"}
     links = [html.A("Runs", href="/", **(here if address.page == RUNS else {}))]  # type: ignore[arg-type]
     for key, words in offered().items():
+        if lacking and key in lacking and key != address.page:
+            off = {"aria-disabled": "true", "role": "link"}
+            links.append(html.A(words, title=lacking[key], **off))  # type: ignore[arg-type]
+            continue
         to = Address(key, address.scenario, address.runs, address.every)
         links.append(html.A(words, href=str(to), **(here if address.page == key else {})))  # type: ignore[arg-type]
     return links
