@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 from distributed import LocalCluster
 
-from analysis.campaign import cluster, conduct, matrix, work
+from analysis.campaign import cluster, conduct, matrix, verification, work
 from analysis.campaign.cluster import Job, Lost
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import MOST_ATTEMPTS
@@ -30,6 +30,7 @@ from analysis.campaign.tests.made import Inline
 from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
 from capture import same
+from capture.files.errors import TailscopeError
 from capture.tests.altered import one_edge_late
 from firmware import catalogue
 from simulator import build as simulator
@@ -191,7 +192,7 @@ def test_the_digest_of_the_sources_changes_with_each(tmp_path: Path) -> None:
 def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> None:
     path = tmp_path / "matrix.toml"
     path.write_text('scenarios = ["mem_frag"]\nparameters = [{ deepth = 3 }]\n', encoding="utf-8")
-    with pytest.raises(CampaignError, match=r"matrix.toml:1: .*deepth"):
+    with pytest.raises(CampaignError, match=r"matrix.toml:2: .*deepth"):
         conduct.check(matrix.read(path), lambda _plan, _allocator: None, lambda _: None)
 
 
@@ -318,6 +319,11 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     )
     kept = store.differing(key)
     assert same.first_difference(kept / "sigrok", kept / "direct")
+    told = json.loads((kept / "sigrok" / "run.json").read_text(encoding="utf-8"))
+    told["tool_report"]["losses"] = ["The analyzer lost a sample."]
+    (kept / "sigrok" / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(TailscopeError, match=r"could not be verified, .* The analyzer lost a sample"):
+        verification.difference(kept / "sigrok", kept / "direct")
     store.write_runs()
     status = lab.run("campaign", "status", store.folder)
     assert status.returncode == 1
