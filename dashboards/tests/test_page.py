@@ -348,3 +348,15 @@ def test_it_prints_light_though_it_is_dark(browser: Browser, page: Path, tmp_pat
     assert browser.evaluate(paper) == "#14191e"
     browser.print_pdf(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_a_key_that_prints_draws_what_is_out_of_sight_first(browser: Browser, page: Path) -> None:
+    browser.resize(1400, 300)
+    browser.open(page, "#/distributions")
+    empty = (
+        "[...document.querySelectorAll('.plot')].filter(one => one.offsetParent && !one.dataset.drawn).length"
+    )
+    assert browser.evaluate(empty) > 0
+    browser.evaluate(f"window.print = () => {{ window.left = {empty}; }}")
+    browser.page.keyboard.press("Control+p")
+    browser.wait("() => window.left === 0")
