@@ -70,11 +70,19 @@ def verify(
 def first_difference(real: Path, direct: Path) -> str | None:
     """Where two run folders first differ, the files in the order of FILES; None if nowhere."""
     for name in FILES:
+        if (missing := _missing(real / name, direct / name)) is not None:
+            return f"{name} is {missing}."
         if (real / name).read_bytes() != (direct / name).read_bytes():
             return f"{name} differs from that by sigrok-cli: {_place(real / name, direct / name)}."
     told = [_told(folder / names.MANIFEST) for folder in (real, direct)]
     place = _first(*told)
     return None if place is None else f"{names.MANIFEST} differs from that by sigrok-cli: {place}."
+
+
+def _missing(real: Path, direct: Path) -> str | None:
+    if real.exists() == direct.exists():
+        return None
+    return "missing, and that by sigrok-cli is there" if real.exists() else "there, and not by sigrok-cli"
 
 
 def _told(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from capture.files.errors import TailscopeError
 from capture.files.near_misses import no_such
 
-BENCHMARKS = ("simulator", "capture", "direct", "dashboard")
+BENCHMARKS = ("simulator", "capture", "direct", "scheduler", "dashboard")
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Measured:
     text: str
 
 
-def run(what: str, repeats: int, runs_folder: Path) -> Measured:
+def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
     """Measures one of BENCHMARKS `repeats` times; the dashboard's is of the latest runs in
-    `runs_folder`.
+    `runs_folder`, the scheduler's with so many simulated `workers`, and once.
 
     Raises TailscopeError where there is no such benchmark, or it cannot be measured.
     """
@@ -34,6 +34,8 @@ def run(what: str, repeats: int, runs_folder: Path) -> Measured:
         return _dashboard(repeats, runs_folder)
     if what == "direct":
         return _direct(repeats)
+    if what == "scheduler":
+        return _scheduler(workers)
     from analysis.studies import benchmark, capture_speed
 
     if what == "simulator":
@@ -59,6 +61,13 @@ def _direct(repeats: int) -> Measured:
     ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
     document = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
     return Measured(document, direct_speed.as_text(ways))
+
+
+def _scheduler(workers: int) -> Measured:
+    from analysis.campaign import scheduler_speed
+
+    speeds = scheduler_speed.measure(workers)
+    return Measured([asdict(speed) for speed in speeds], scheduler_speed.as_text(speeds))
 
 
 def _listed(found: Mapping[str, Any]) -> Measured:

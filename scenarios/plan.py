@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 import polars as pl
@@ -78,7 +79,7 @@ class Plan:
         blocks = self.operations.filter(pl.col("kind") != "K")
         return 1 + int(blocks["id"].max() or 0) if blocks.height else 0  # type: ignore[arg-type]
 
-    @property
+    @cached_property
     def calls_kernel(self) -> bool:
         """Whether the firmware must be built with the kernel's calls."""
         kernel = [CALLS.index(name) for name in KERNEL_CALLS]
@@ -138,13 +139,14 @@ def _with_offsets(steps: Iterable[Step], stimulus: Stimulus) -> Iterator[Step]:
     span, number = stimulus.period_ticks, 0
     for step in steps:
         operation = step.operation
-        if stimulus.mode != "sweep":
-            operation = replace(operation, stimulus_offset=0)
-        elif span and operation.measured:
+        offset = operation.stimulus_offset if stimulus.mode == "sweep" else 0
+        if stimulus.mode == "sweep" and span and operation.measured:
             offset = SWEEP_LEAD_TICKS + (number * GOLDEN_RATIO % 2**32 * span >> 32)
-            operation = replace(operation, stimulus_offset=offset)
             number += 1
-        yield replace(step, operation=operation)
+        if offset == operation.stimulus_offset:
+            yield step
+        else:
+            yield replace(step, operation=replace(operation, stimulus_offset=offset))
 
 
 def _entries(steps: Sequence[Step], labels: Sequence[str]) -> Iterator[Operation]:

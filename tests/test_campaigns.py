@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 from distributed import LocalCluster
 
-from analysis.campaign import cluster, conduct, matrix
-from analysis.campaign.cluster import Lost
+from analysis.campaign import cluster, conduct, matrix, work
+from analysis.campaign.cluster import Job, Lost
 from analysis.campaign.errors import CampaignError
+from analysis.campaign.journal import MOST_ATTEMPTS
 from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
 from analysis.campaign.rows import COLUMNS
-from analysis.campaign.store import JOURNAL, MOST_ATTEMPTS, RUNS, Store
+from analysis.campaign.store import RUNS, Store
 from analysis.campaign.tests.made import Inline
+from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
+from capture import same
+from capture.tests.altered import one_edge_late
 from simulator import build as simulator
 from tests import lab
 
@@ -64,14 +72,17 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
 
 
-def lines(folder: Path) -> int:
-    path = folder / JOURNAL
-    return path.read_bytes().count(b"\n") if path.exists() else 0
+def stored(folder: Path) -> int:
+    """Runs in the journal; 0 while the command makes it."""
+    try:
+        return Store(folder).stored
+    except CampaignError:
+        return 0
 
 
-def wait_for_lines(folder: Path, most: int, command: subprocess.Popen[bytes]) -> None:
+def wait_for_runs(folder: Path, most: int, command: subprocess.Popen[bytes]) -> None:
     deadline_s = time.monotonic() + WITHIN_S
-    while lines(folder) < most:
+    while stored(folder) < most:
         assert time.monotonic() < deadline_s and command.poll() is None
         time.sleep(0.02)
 
@@ -89,16 +100,16 @@ def test_with_worker_and_command_killed_the_tables_are_the_same(
     words = [sys.executable, "-m", "console", "campaign", str(asked.path)]
     words += ["--output", str(tmp_path / "out"), "--workers", "1"]
     with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL) as command:
-        wait_for_lines(tmp_path / "out", 1, command)
+        wait_for_runs(tmp_path / "out", 1, command)
         for pid in workers_of(command):
             os.kill(pid, signal.SIGKILL)
-        wait_for_lines(tmp_path / "out", 2, command)
+        wait_for_runs(tmp_path / "out", 2, command)
         command.kill()
-    before = lines(tmp_path / "out")
+    before = stored(tmp_path / "out")
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 of 4 runs complete" in done.stdout
-    assert 2 <= before <= 3 and lines(tmp_path / "out") == 4
+    assert 2 <= before <= 3 and stored(tmp_path / "out") == 4
     assert tables(tmp_path / "out") == tables(undisturbed)
 
 
@@ -116,6 +127,9 @@ def test_any_reader_of_parquet_has_runs_and_partitions(undisturbed: Path) -> Non
     assert set(operations["key"]) == set(runs["key"])
     assert operations.select("scenario", "allocator").unique().rows() == [("mem_frag", "tlsf")]
     longest = operations.filter("measured").group_by("key").agg(pl.col("wire_critical_ns").max())
+    assert (runs["peak_live_bytes"] > 0).all() and (runs["used_bytes"] >= runs["peak_live_bytes"]).all()
+    most = operations.group_by("key").agg(pl.col("used_bytes").max().cast(pl.Int64).alias("most"))
+    assert runs.join(most, on="key").select(pl.col("used_bytes") == pl.col("most")).to_series().all()
     joined = runs.join(longest, on="key")
     assert joined["wire_critical_ns"].to_list() == joined["critical_ns_max"].to_list()
 
@@ -146,7 +160,7 @@ def test_a_run_that_fails_is_tried_a_bounded_number_of_times_and_told(
     assert (course.settled, course.incomplete) == (4, 4)
     assert len(workers.attempts) == 4 * MOST_ATTEMPTS
     assert {attempt for _, attempt in workers.attempts} == set(range(1, MOST_ATTEMPTS + 1))
-    rows = store.rows()
+    rows = store.rows().collect()
     assert rows.select("state", "verdict", "reason").unique().rows() == [
         ("failed", None, "the worker burnt down")
     ]
@@ -193,17 +207,129 @@ def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
     ) as there:
         one, *_, other = (Orders(asked).make(point) for point in asked.points())
         with cluster.remote(there.scheduler_address) as workers:
-            workers.submit(*one, 1)
-            found = next(filter(None, iter(lambda: workers.next(1.0), object())))
+            workers.submit([Job(*one, 1)])
+            (found,) = next(filter(None, iter(lambda: workers.next(1.0), object())))
             assert isinstance(found, Outcome)
             for what, content in found.tables.items():
                 (path,) = (undisturbed / what).rglob(f"{one[0].key}.parquet")
                 assert path.read_bytes() == content
-            workers.submit(*other, 1)
+            workers.submit([Job(*other, 1)])
             there.close()
             with pytest.raises(CampaignError, match="scheduler is gone"):
                 while workers.room() or True:
                     workers.next(1.0)
+
+
+@pytest.fixture(scope="module")
+def direct(tmp_path_factory: pytest.TempPathFactory) -> matrix.Matrix:
+    """Of two images at two samplerates each two runs, captured direct."""
+    path = tmp_path_factory.mktemp("matrix") / "direct.toml"
+    path.write_text(f'{MATRIX}capture = "direct"\nverify = 1e-9\n', encoding="utf-8")
+    return matrix.read(path)
+
+
+@pytest.fixture(scope="module")
+def direct_folder(direct: matrix.Matrix, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    simulator.build()
+    store, course = conducted(
+        direct, tmp_path_factory.mktemp("direct"), Inline(tmp_path_factory.mktemp("scratch"))
+    )
+    assert (course.settled, course.incomplete, course.differs) == (4, 0, None)
+    store.write_runs()
+    return store.folder
+
+
+def test_direct_runs_give_the_tables_of_the_real_tools_under_other_keys(
+    direct_folder: Path, undisturbed: Path
+) -> None:
+    ways = [pl.read_parquet(folder / RUNS) for folder in (undisturbed, direct_folder)]
+    assert not set(ways[0]["key"]) & set(ways[1]["key"])
+    assert [set(way["analyzer"]) for way in ways] == [{"beaglelogic"}, {"direct"}]
+    same = [way.drop("key", "verified", "analyzer").sort("parameters", "samplerate_hz") for way in ways]
+    assert same[0].equals(same[1])
+
+
+def test_the_first_run_of_each_image_at_each_samplerate_is_verified(
+    direct_folder: Path, undisturbed: Path
+) -> None:
+    runs = pl.read_parquet(direct_folder / RUNS)
+    told = runs.sort("parameters", "samplerate_hz").select("parameters", "samplerate_hz", "verified").rows()
+    shallow, deep = sorted(set(runs["parameters"]))
+    assert told == [
+        (shallow, 24_000_000, True),
+        (shallow, 84_000_000, True),
+        (deep, 24_000_000, False),
+        (deep, 84_000_000, False),
+    ]
+    assert set(pl.read_parquet(undisturbed / RUNS)["verified"]) == {None}
+    assert (
+        "4 captured direct, 2 of them verified by sigrok-cli."
+        in lab.run("campaign", "status", direct_folder).stdout
+    )
+
+
+def test_a_share_is_chosen_by_key() -> None:
+    keys = [hashlib.sha256(bytes([number % 256, number // 256])).hexdigest() for number in range(2000)]
+    image = ShippedImage("", b"", b"", "tlsf", None, ())  # type: ignore[arg-type]
+    orders = [Order(key, None, None, 84_000_000, "direct", "") for key in keys]  # type: ignore[arg-type]
+
+    def chosen(share: float) -> set[str]:
+        sample = Sample(share)
+        return {order.key for order in orders if sample.takes(order.key, image, order.samplerate_hz)}
+
+    assert (chosen(0), chosen(1)) == (set(), set(keys))
+    assert chosen(1e-9) == {keys[0]}
+    tenth = chosen(0.1)
+    assert 150 < len(tenth) < 250 and tenth == chosen(0.1)
+    assert chosen(0.05) < tenth
+
+
+def test_a_run_without_a_folder_gives_the_bytes_of_one_with_it(direct: matrix.Matrix, tmp_path: Path) -> None:
+    order, image = Orders(direct).make(next(direct.points()))
+    alone, beside = (work.run(replace(order, verify=verify), image, tmp_path) for verify in (False, True))
+    assert (alone.row["verified"], beside.row["verified"]) == (False, True)
+    assert {**alone.row, "verified": True} == beside.row
+    assert (alone.tables, alone.digests) == (beside.tables, beside.digests)
+
+
+def test_a_greater_share_verifies_what_is_done(direct_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(direct_folder, tmp_path / "out")
+    path = tmp_path / "direct.toml"
+    path.write_text(f'{MATRIX}capture = "direct"\nverify = 1\n', encoding="utf-8")
+    workers = Inline(tmp_path)
+    store, _ = conducted(matrix.read(path), tmp_path / "out", workers)
+    assert [attempt for _, attempt in workers.attempts] == [2, 2]
+    assert (store.complete, store.verified) == (4, 4)
+
+
+def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
+    direct: matrix.Matrix, direct_folder: Path, tmp_path: Path
+) -> None:
+    altered = one_edge_late(tmp_path)
+    workers = Inline(tmp_path, partial(work.run, program=altered))
+    store, course = conducted(direct, tmp_path / "out", workers)
+    assert course.differs is not None
+    key = course.differs["key"]
+    assert course.differs["reason"].startswith(
+        "The direct capture is not what the real tools bring: "
+        "edges.parquet differs from that by sigrok-cli: row "
+    )
+    kept = store.differing(key)
+    assert same.first_difference(kept / "sigrok", kept / "direct")
+    store.write_runs()
+    status = lab.run("campaign", "status", store.folder)
+    assert status.returncode == 1
+    assert status.stdout.startswith(f"Stopped. mem_frag on tlsf, run {key[:12]}: The direct capture")
+    assert f"Both runs are kept in {kept}." in status.stdout.splitlines()[0]
+
+    # With the simulator mended, the same command goes on.
+    before = store.stored
+    forgotten = json.loads(lab.run("campaign", "clean", store.folder, "--json").stdout)["forgotten"]
+    assert forgotten == before
+    store, course = conducted(direct, store.folder, Inline(tmp_path))
+    assert course.differs is None and not kept.exists()
+    store.write_runs()
+    assert tables(store.folder) == tables(direct_folder)
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

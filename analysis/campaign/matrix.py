@@ -8,12 +8,12 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from analysis.campaign.errors import CampaignError
 from capture.files.documents import Document, Table, open_toml
 from capture.files.errors import TailscopeError
-from capture.files.faults import among, not_among
+from capture.files.faults import WrongValueError, among, not_among
 from capture.run_folder.records import Locking
 from firmware import catalogue as allocators_of
 from scenarios import catalogue
@@ -22,6 +22,10 @@ from scenarios.scenario import Scenario
 
 EVERY = "all"
 DEFAULT_ALLOCATORS = ("seglist", "tlsf")
+DEFAULT_SHARE = 0.01
+
+Capture = Literal["sigrok", "direct"]
+"""By the real tools, or straight from the simulator (capture/direct_run.py)."""
 
 T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1)]
@@ -57,7 +61,19 @@ class _Exclude(_Settings):
 
 class _File(_Settings):
     scenarios: Listed[ScenarioName]
+    capture: Capture = "sigrok"
+    verify: Annotated[float, Field(ge=0, le=1)] | None = None
     exclude: list[_Exclude] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _verifies_direct_runs(self) -> _File:
+        if self.verify is not None and self.capture != "direct":
+            raise WrongValueError(
+                "compares direct runs with those by the real tools, and there are none",
+                "verify",
+                remedy='drop it, or give capture = "direct"',
+            )
+        return self
 
 
 @dataclass(frozen=True)
@@ -94,6 +110,18 @@ class Matrix:
     _file: _File
     left_out: frozenset[str] = frozenset()
     """Allocators that cannot run what is asked, where all were asked for."""
+
+    @property
+    def capture(self) -> Capture:
+        """How all of its runs are captured."""
+        return self._file.capture
+
+    @property
+    def verify(self) -> float:
+        """The share of the runs that is also captured by the real tools; 0 where all are."""
+        if self.capture != "direct":
+            return 0.0
+        return DEFAULT_SHARE if self._file.verify is None else self._file.verify
 
     @property
     def takes_all(self) -> bool:

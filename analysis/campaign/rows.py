@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from analysis.campaign.matrix import Point
-from capture.run_folder import folder as names
-from capture.run_folder.manifest import read_manifest
+from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import KEYS
 from dashboards.index import row as index
 
@@ -20,6 +18,7 @@ COLUMNS = pl.Schema(
     {
         "key": pl.String(),
         "state": pl.String(),
+        "verified": pl.Boolean(),
         **{name: dtype for name, dtype in index.COLUMNS.items() if name not in _NOT_OF_A_CAMPAIGN},
         **{
             f"{key}_{name}": pl.Int64() if name == "n" else pl.Float64()
@@ -30,18 +29,20 @@ COLUMNS = pl.Schema(
 )
 """No column tells when, where or how often a run was made: equal runs have equal rows."""
 
+DIFFERS = "differs"
+"""The state of a direct run that is not what the real tools bring."""
+
 _MOST_REASON = 600
 
 
-def row_of(key: str, folder: Path) -> dict[str, Any]:
-    """The row of the run in `folder`. Raises RunError."""
-    manifest = read_manifest(folder / names.MANIFEST)
-    row = {name: value for name, value in index.row_of(folder, "").items() if name in COLUMNS}
+def row_of(key: str, manifest: Manifest, verified: bool | None = None) -> dict[str, Any]:
+    """The row of a run. `verified` is None of one by the real tools."""
+    row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
     for quantity, summary in manifest.statistics.items():
         for name in STATISTICS:
             value = getattr(summary, name)
             row[f"{quantity}_{name}"] = value if name == "n" or value is None else float(value)
-    return {**row, "key": key, "state": "finished"}
+    return {**row, "key": key, "state": "finished", "verified": verified}
 
 
 def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
@@ -49,6 +50,7 @@ def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
     return {
         "key": key,
         "state": "failed",
+        "verified": None,
         "scenario": point.scenario,
         "allocator": point.allocator,
         "parameters": _listed(point.parameters),

@@ -15,6 +15,8 @@ for it (Bickel and Freedman, "Some asymptotic theory for the bootstrap", Annals 
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ from analysis.metrology.quantiles import PERCENTILES, rank, samples_needed
 
 CONFIDENCE = 0.95
 """Of every interval, unless a caller asks for another."""
+
+_KEPT = 1024
 
 Interval = tuple[float | int, float | int]
 
@@ -50,11 +54,20 @@ def percentile_interval(
 
     `ordered` are the sorted values, one or more. Both ends are values that occurred.
     """
-    n = len(ordered)
+    low, high = _ends(len(ordered), per_myriad, confidence)
+    return ordered[low].item(), ordered[high].item()
+
+
+@lru_cache(maxsize=_KEPT)
+def _ends(n: int, per_myriad: int, confidence: float) -> tuple[int, int]:
+    """The places of both ends among `n` sorted values, from 0; several quantities have as many."""
     tail = (1 - confidence) / 2
     least = rank(n, per_myriad)
-    # Of a binomial variable P(X >= r) is this function (NIST's DLMF, 8.17.5); scipy.stats has it by
-    # the same code, but takes longer to import than a run to judge.
-    at_most = scipy.special.betainc(least, n - least + 1, np.arange(1, n + 1) / n)
-    low, high = np.searchsorted(at_most, [tail, 1 - tail])
-    return ordered[low].item(), ordered[min(int(high), n - 1)].item()
+
+    def at_most(place: int) -> float:
+        # Of a binomial variable P(X >= r) is this function (NIST's DLMF, 8.17.5); scipy.stats has
+        # it by the same code, but takes longer to import than a run to judge.
+        return float(scipy.special.betainc(least, n - least + 1, (place + 1) / n))
+
+    low, high = (bisect_left(range(n - 1), share, key=at_most) for share in (tail, 1 - tail))
+    return low, high

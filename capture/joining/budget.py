@@ -8,6 +8,7 @@ allocator, so it is stated beside the sum. So is what one fault may change unsee
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,15 +87,9 @@ class Instruments:
         return self.wire.clock.ratio_uncertainty if self.wire.clock else 0.0
 
 
-def error_budgets(
-    instruments: Instruments, operations: pl.DataFrame, interrupts: pl.DataFrame
-) -> dict[str, Budget]:
+def error_budgets(instruments: Instruments, samples: Mapping[str, pl.DataFrame]) -> dict[str, Budget]:
     """The budget of each quantity, by key, at its greatest value."""
-    return by_quantity(
-        operations,
-        interrupts,
-        lambda quantity, samples: _budget(instruments, quantity, samples[quantity.column]),
-    )
+    return by_quantity(samples, lambda quantity, rows: _budget(instruments, quantity, rows[quantity.column]))
 
 
 def _budget(instruments: Instruments, quantity: Quantity, values: pl.Series) -> Budget:

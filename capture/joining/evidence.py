@@ -54,11 +54,10 @@ class Evidence:
     @cached_property
     def budgets(self) -> dict[str, Budget]:
         """The error budget of each quantity, by key."""
-        budgets = error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
+        budgets = error_budgets(self.instruments, self.joined.samples)
         tolerance_cycles = self.tolerance_cycles
         ranks_ns = by_quantity(
-            self.joined.operations,
-            self.joined.interrupts,
+            self.joined.samples,
             lambda quantity, samples: rank_ns(quantity, samples[quantity.column].to_numpy()),
         )
         return {

@@ -16,7 +16,7 @@ from capture.reading.pulses import Windows
 from capture.reading.vectorised import high_within, level_at, responses
 from capture.reading.wire import Wire
 from capture.run_folder.edges import Levels, Samples
-from capture.run_folder.tables import INTERRUPTS
+from capture.run_folder.tables import HITS, INTERRUPTS
 
 
 class _Class(NamedTuple):
@@ -47,18 +47,23 @@ def _interrupts(
     in_operation = level_at(edges, "OP", sample)
     in_critical = high_within(edges, "CRIT", sample, answer)
     columns = {
-        "control": pl.Series([kind is _CONTROL] * len(sample), dtype=pl.Boolean),
+        "control": pl.Series(np.full(len(sample), kind is _CONTROL)),
         "sample": pl.Series(sample),
         "time_ns": pl.Series(sample * edges.sample_ns),
         "isr_latency_ns": _latency_ns(sample, answer, edges.sample_ns),
         "task_latency_ns": _latency_ns(sample, woken, edges.sample_ns),
         "operation_seq": _operation_at(windows, seq, sample, in_operation),
-        "hit": pl.Series(np.where(in_critical, "critical", np.where(in_operation, "operation", "none"))),
+        "hit": _hit(in_critical, in_operation),
         "missed": pl.Series(found.missed),
         **_tick_columns(ticks, sample, answer, woken),
     }
     frame = pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS.items())
     return frame.filter(pl.col("sample") >= wire.first_sample)
+
+
+def _hit(in_critical: Levels, in_operation: Levels) -> pl.Series:
+    """What each stimulus fell into: one of HITS."""
+    return pl.Series(HITS).gather(np.where(in_critical, 0, np.where(in_operation, 1, 2)))
 
 
 def _latency_ns(stimulus: Samples, answer: Samples | None, sample_ns: float) -> pl.Series:
@@ -99,4 +104,4 @@ def _tick_columns(
 
 
 def _nulls(rows: Samples) -> pl.Series:
-    return pl.Series([None] * len(rows))
+    return pl.repeat(None, len(rows), dtype=pl.Null, eager=True)

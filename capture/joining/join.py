@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from capture.reading.probes import Probes
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.wire import Wire
 from capture.run_folder.edges import Levels, Samples
+from capture.run_folder.quantities import QUANTITIES
 from capture.run_folder.records import (
     Boot,
     CalibrationRecord,
@@ -54,6 +56,11 @@ class Join:
     ticks: Ticks | None
     stray_windows: tuple[int, ...]
     critical_pulses: npt.NDArray[np.int64]
+
+    @cached_property
+    def samples(self) -> dict[str, pl.DataFrame]:
+        """The rows that have each quantity, by its key: several figures are drawn from them."""
+        return {one.key: one.samples(self.operations, self.interrupts) for one in QUANTITIES}
 
 
 def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: Instructions) -> Join:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -107,6 +108,16 @@ class EdgeList:
 
     def transitions(self, channel: str) -> Transitions:
         """The edges of `channel`. Its initial level is not an edge."""
+        if channel not in self._transitions:
+            self._transitions[channel] = self._find_transitions(channel)
+        return self._transitions[channel]
+
+    @cached_property
+    def _transitions(self) -> dict[str, Transitions]:
+        """Those that were asked for: most of what reads a wire asks for several channels again."""
+        return {}
+
+    def _find_transitions(self, channel: str) -> Transitions:
         level = (self.word >> self._bit(channel) & 1).astype(np.bool_)
         row = np.flatnonzero(level[1:] != level[:-1]) + 1
         return Transitions(self.sample[row], level[row])

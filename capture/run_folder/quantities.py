@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -133,9 +133,7 @@ ADDED_KEYS = frozenset(quantity.key for quantity in (INSTRUCTIONS, *SERVED, *REF
 
 
 def by_quantity(
-    operations: pl.DataFrame, interrupts: pl.DataFrame, compute: Callable[[Quantity, pl.DataFrame], T]
+    samples: Mapping[str, pl.DataFrame], compute: Callable[[Quantity, pl.DataFrame], T]
 ) -> dict[str, T]:
-    """What `compute` makes of each quantity and its samples, by key."""
-    return {
-        quantity.key: compute(quantity, quantity.samples(operations, interrupts)) for quantity in QUANTITIES
-    }
+    """What `compute` makes of each quantity and its `samples`, both by key."""
+    return {quantity.key: compute(quantity, samples[quantity.key]) for quantity in QUANTITIES}

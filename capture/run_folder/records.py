@@ -9,8 +9,9 @@ from __future__ import annotations
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from string import hexdigits
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 FORMAT_VERSION = 4
 # What came before: its runs have no timer that tells of the latencies.
@@ -420,11 +421,18 @@ class RecordLog:
 
     def all(self, kind: type[R]) -> tuple[R, ...]:
         """The records of one type, in order."""
-        return tuple(record for record in self.records if isinstance(record, kind))
+        return self._by_kind.get(kind, ())
 
     def first(self, kind: type[R]) -> R | None:
         """The first record of one type, or None."""
-        return next((record for record in self.records if isinstance(record, kind)), None)
+        return next(iter(self.all(kind)), None)
+
+    @cached_property
+    def _by_kind(self) -> dict[type, tuple[Any, ...]]:
+        found: dict[type, list[Any]] = {}
+        for record in self.records:
+            found.setdefault(type(record), []).append(record)
+        return {kind: tuple(records) for kind, records in found.items()}
 
     @property
     def sequence_gaps(self) -> int:

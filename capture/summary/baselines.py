@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from analysis.metrology.quantiles import summarise
+from analysis.metrology.quantiles import nearest_rank
 from capture.instruments.calibration import MarkerCost
 from capture.run_folder.quantities import Quantity
 
@@ -36,5 +37,5 @@ def _idle_latency(quantity: Quantity, interrupts: pl.DataFrame) -> dict[str, Any
     control = quantity.interval is not None and quantity.interval[0] == "CTRL"
     tick = "task_tick" if quantity.column == "task_latency_ns" else "tick"
     calm = interrupts.filter((pl.col("control") == control) & (pl.col("hit") == "none") & ~pl.col(tick))
-    found = summarise(calm[quantity.column].drop_nulls().to_numpy())
-    return {"value": found.median, "n": found.n} if found.n else None
+    ordered = np.sort(calm[quantity.column].drop_nulls().to_numpy())
+    return {"value": nearest_rank(ordered, 50), "n": len(ordered)} if len(ordered) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -16,13 +17,14 @@ RAMP = (
 )
 
 
-def intervals(operations: pl.DataFrame, interrupts: pl.DataFrame, ramp: bool) -> dict[str, Any]:
-    """What run.json says of the intervals. Where there are none, `refused` is the sentence why.
+def intervals(samples: Mapping[str, pl.DataFrame], ramp: bool) -> dict[str, Any]:
+    """What run.json says of the intervals of the quantities' `samples`, by key.
 
-    An interval presumes independent draws. `independence_p` is what a test of that says of the
-    samples, in the order of time. Where it is small, the interval is too narrow.
+    Where there are none, `refused` is the sentence why. An interval presumes independent draws.
+    `independence_p` is what a test of that says of the samples, in the order of time. Where it is
+    small, the interval is too narrow.
     """
-    found = {} if ramp else by_quantity(operations, interrupts, lambda q, rows: _intervals(rows[q.column]))
+    found = {} if ramp else by_quantity(samples, lambda q, rows: _intervals(rows[q.column]))
     return {"confidence": CONFIDENCE, "refused": RAMP if ramp else None, "of": found}
 
 

@@ -104,7 +104,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "probes_source": evidence.probes.source,
         **_statistics(evidence),
         **instruments(evidence),
-        "intervals": intervals(joined.operations, joined.interrupts, evidence.plan.ramp),
+        "intervals": intervals(joined.samples, evidence.plan.ramp),
         "maxima": _maxima(evidence),
         "sweep": _sweep(evidence),
         "baselines": _baselines(evidence),
@@ -162,8 +162,7 @@ def _counts(operations: pl.DataFrame) -> dict[str, int]:
 
 
 def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
-    joined = evidence.joined
-    values = by_quantity(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
+    values = by_quantity(evidence.joined.samples, lambda quantity, rows: rows[quantity.column])
     return {key: summarise(column).model_dump() for key, column in values.items()}
 
 
@@ -193,9 +192,7 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
 
 def _maxima(evidence: Evidence) -> dict[str, Any]:
     operations = evidence.joined.operations
-    maxima = by_quantity(
-        operations, evidence.joined.interrupts, lambda quantity, rows: maximum(quantity, rows, operations)
-    )
+    maxima = by_quantity(evidence.joined.samples, lambda quantity, rows: maximum(quantity, rows, operations))
     told = ((quantity, one) for quantity in QUANTITIES for one in evidence.latencies)
     for quantity, witness in told:
         found = maxima[quantity.key]

@@ -14,6 +14,7 @@ from capture import direct_run, same
 from capture.files.errors import TailscopeError
 from capture.redecode import redecode
 from capture.run_folder.edge_stream import read_stream
+from capture.tests.altered import one_edge_late, program
 from firmware import build as firmware
 from firmware.build import FirmwareImage
 from scenarios import catalogue
@@ -32,14 +33,6 @@ def small(operations: int = 60) -> Plan:
 @pytest.fixture(scope="module")
 def tlsf() -> FirmwareImage:
     return firmware.build("tlsf")
-
-
-def program(folder: Path, script: str) -> Path:
-    """A simulator that behaves as the built one, with `script` behind it."""
-    path = folder / "virtual-nucleo"
-    path.write_text(f"#!/bin/sh\nbuilt={simulator.build()}\n{script}\n")
-    path.chmod(0o755)
-    return path
 
 
 @pytest.mark.parametrize(
@@ -67,24 +60,7 @@ def test_an_altered_flash_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None
 
 
 def test_one_edge_that_moved_by_a_sample_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
-    # The records are right: only the wire tells. The change is planted into the stream, and its
-    # checksum made anew, as a simulator with a fault in its sampler would.
-    move = tmp_path / "move.py"
-    move.write_text(
-        "import struct, zlib\n"
-        "data = bytearray(open('edges.stream', 'rb').read())\n"
-        "head = data.index(b'\\n') + 1\n"
-        "rows, total, width = struct.unpack_from('<IQB', data, head + 4)\n"
-        "at = head + 21 + width * (rows // 2)\n"
-        "for place, by in ((at, 1), (at + width, -1)):\n"
-        "    moved = int.from_bytes(data[place:place + width], 'little') + by\n"
-        "    data[place:place + width] = moved.to_bytes(width, 'little')\n"
-        "checked = data[head + 4:head + 17] + data[head + 21:head + 21 + rows * (width + 1)]\n"
-        "struct.pack_into('<I', data, head + 17, zlib.crc32(checked))\n"
-        "open('edges.stream', 'wb').write(data)\n"
-    )
-    altered = program(tmp_path, f'"$built" "$@" && exec python3 -S {move}')
-    found = same.verify(small(), tlsf, program=altered)
+    found = same.verify(small(), tlsf, program=one_edge_late(tmp_path))
     assert found is not None and found.startswith("edges.parquet differs from that by sigrok-cli: row ")
 
 

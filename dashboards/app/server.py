@@ -15,6 +15,7 @@ from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, d
 from werkzeug.serving import make_server
 
 from capture.files.errors import TailscopeError
+from capture.processes import signals
 from dashboards.app import overview, sample, waveform
 from dashboards.app.address import RUNS, SAMPLE, Address, parse
 from dashboards.app.downloads import add_downloads
@@ -93,8 +94,11 @@ def serve(library: Library, port: int = DEFAULT_PORT) -> None:
             f"The app shows the runs of {library.runs} at http://{HOST}:{server.port}/ ; Ctrl-C ends it.",
             flush=True,
         )
+        server.timeout = signals.POLL_S
         try:
-            server.serve_forever(poll_interval=0.2)
+            with signals.orderly():  # what a signal raises may be lost, as in the callback of a weakref
+                while signals.asked() is None:
+                    server.handle_request()
         finally:
             server.server_close()
 

@@ -110,7 +110,7 @@ def _told(folder: Path, path: Path) -> dict[str, Any]:
     document = open_json(path, RunError, remedy=REMEDY)
     if is_observed(folder):
         return _observed(check(document.values, ObservedManifest, path, document.line_of, RunError))
-    return _finished(check(document.values, Manifest, path, document.line_of, RunError, remedy=REMEDY))
+    return finished(check(document.values, Manifest, path, document.line_of, RunError, remedy=REMEDY))
 
 
 def _observed(manifest: ObservedManifest) -> dict[str, Any]:
@@ -128,7 +128,8 @@ def _observed(manifest: ObservedManifest) -> dict[str, Any]:
     }
 
 
-def _finished(manifest: Manifest) -> dict[str, Any]:
+def finished(manifest: Manifest) -> dict[str, Any]:
+    """What the row of a run with operations tells of its run.json."""
     stimulus, firmware, memory = manifest.stimulus, manifest.firmware, manifest.memory
     row: dict[str, Any] = {
         "state": "finished",

@@ -47,10 +47,9 @@ def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evide
 
 
 def test_more_samples_than_lags_are_tested_for_independence(evidence: Evidence) -> None:
-    measured = evidence.joined.operations.filter(pl.col("measured") & (pl.col("kind") == "A"))
-    none = evidence.joined.interrupts.clear()
     for samples in (LAGS, LAGS + 1):
-        of = intervals(measured.head(samples), none, ramp=False)["of"]["critical_ns"]
+        few = {key: rows.head(samples) for key, rows in evidence.joined.samples.items()}
+        of = intervals(few, ramp=False)["of"]["critical_ns"]
         assert (of["independence_p"] is not None) == (samples > LAGS)
 
 
@@ -107,13 +106,13 @@ def test_a_ramp_has_no_intervals_and_says_why() -> None:
     plan = small_plan()
     assert plan.ramp and not catalogue.load("mem_stress").compile().ramp and not small_plan(depth=1).ramp
     joined = evidence_of(SyntheticRun(plan)).joined
-    refused = intervals(joined.operations, joined.interrupts, ramp=True)
+    refused = intervals(joined.samples, ramp=True)
     assert refused["of"] == {} and refused["refused"].endswith("gets no interval.")
 
 
 def test_intervals_are_around_their_percentiles(evidence: Evidence) -> None:
     joined = evidence.joined
-    found = intervals(joined.operations, joined.interrupts, ramp=False)
+    found = intervals(joined.samples, ramp=False)
     assert found["refused"] is None and set(found["of"]) == set(BY_KEY)
     values = joined.interrupts.filter(~pl.col("control"))["isr_latency_ns"].drop_nulls().sort()
     low, high = found["of"]["interrupt_latency_ns"]["median"]

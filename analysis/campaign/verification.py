@@ -1,0 +1,65 @@
+"""Holds direct runs to the real tools: which of a campaign are made both ways, and what differs."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from tarfile import TarFile
+
+from analysis.campaign.order import ShippedImage
+from capture import same
+from capture.files.errors import TailscopeError
+from capture.run_folder import folder as names
+from capture.run_folder.manifest import read_manifest
+
+SIGROK, DIRECT = "sigrok", "direct"
+"""The folders of the two runs that differ."""
+
+
+class Sample:
+    """Which runs are made both ways: the first of each image at each samplerate, and a share.
+
+    Matrix and keys decide alone, so that the choice is the same after each loss. The first of an
+    image takes about as long as its build, and a fault of all runs shows before many are made.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._met: set[tuple[str, int]] = set()
+
+    def takes(self, key: str, image: ShippedImage, samplerate_hz: int) -> bool:
+        """To be asked of each run, in the order of the matrix."""
+        if not self._share:
+            return False
+        what = (image.digest, samplerate_hz)
+        is_first = what not in self._met
+        self._met.add(what)
+        return is_first or int(key, 16) < self._share * 2.0**256
+
+
+def difference(real: Path, direct: Path) -> str | None:
+    """Where two run folders differ, in a sentence; None if nowhere.
+
+    Raises TailscopeError where the real tools lost something: that is no fault of the direct run.
+    """
+    lost = read_manifest(real / names.MANIFEST).tool_report.losses
+    if lost and not read_manifest(direct / names.MANIFEST).tool_report.losses:
+        raise TailscopeError(f"It could not be verified, since the real tools lost samples: {lost[0]}")
+    found = same.first_difference(real, direct)
+    return None if found is None else f"The direct capture is not what the real tools bring: {found}"
+
+
+def packed(real: Path, direct: Path) -> bytes:
+    """Both folders as one archive, to be sent."""
+    held = BytesIO()
+    with TarFile.open(fileobj=held, mode="w:gz", compresslevel=1) as archive:
+        archive.add(real, SIGROK)
+        archive.add(direct, DIRECT)
+    return held.getvalue()
+
+
+def unpack(archive: bytes, folder: Path) -> None:
+    """Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TarFile.open(fileobj=BytesIO(archive)) as held:
+        held.extractall(folder, filter="data")
