@@ -882,7 +882,7 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture, direct, or dashboard",
+        "what": "simulator, capture, campaign, or dashboard",
         "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },
