@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from functools import cache
@@ -15,6 +16,11 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, databas
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent
+
+# Tests start hundreds of interpreters. Where modules are not kept compiled, each would compile all
+# of them again: a quarter of its start.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ["PYTHONPYCACHEPREFIX"] = str(ROOT / "build" / "compiled-python")
 
 
 class OneProcessForAFixture(LoadScopeScheduling):

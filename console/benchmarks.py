@@ -11,7 +11,7 @@ from typing import Any
 from capture.files.errors import TailscopeError
 from capture.files.near_misses import no_such
 
-BENCHMARKS = ("simulator", "capture", "campaign", "dashboard")
+BENCHMARKS = ("simulator", "capture", "campaign", "scheduler", "dashboard")
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Measured:
     text: str
 
 
-def run(what: str, repeats: int, runs_folder: Path) -> Measured:
+def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
     """Measures one of BENCHMARKS `repeats` times; the dashboard's is of the latest runs in
-    `runs_folder`.
+    `runs_folder`, the scheduler's with so many simulated `workers`, and once.
 
     Raises TailscopeError where there is no such benchmark, or it cannot be measured.
     """
@@ -36,6 +36,8 @@ def run(what: str, repeats: int, runs_folder: Path) -> Measured:
         return _dashboard(repeats, runs_folder)
     if what == "campaign":
         return _campaign(repeats)
+    if what == "scheduler":
+        return _scheduler(workers)
     from analysis.studies import benchmark, capture_speed
 
     if what == "simulator":
@@ -60,6 +62,13 @@ def _campaign(repeats: int) -> Measured:
     with progress.shown() as shown:
         found = speed.measure(repeats, shown)
     return Measured(found.document(), speed_text.as_text(found))
+
+
+def _scheduler(workers: int) -> Measured:
+    from analysis.campaign import scheduler_speed
+
+    speeds = scheduler_speed.measure(workers)
+    return Measured([asdict(speed) for speed in speeds], scheduler_speed.as_text(speeds))
 
 
 def _listed(found: Mapping[str, Any]) -> Measured:

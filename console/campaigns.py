@@ -14,8 +14,9 @@ import polars as pl
 
 from analysis.campaign import cluster, conduct, matrix
 from analysis.campaign.errors import CampaignError
+from analysis.campaign.journal import MOST_ATTEMPTS
 from analysis.campaign.rows import DIFFERS
-from analysis.campaign.store import MOST_ATTEMPTS, RUNS, Store
+from analysis.campaign.store import RUNS, Store
 from capture.acquisition.direct import ANALYZER as DIRECT
 from capture.processes import signals
 from console import choose_allocators, options, progress
@@ -24,6 +25,7 @@ from simulator import build as simulator
 ROOT = Path(__file__).resolve().parent.parent
 CAMPAIGNS = ROOT / "runs" / "campaigns"
 _MOST_NAMED = 10
+_MOST_LISTED = 1000
 ACTS = ("status", "results", "clean")
 _USAGE = "give a matrix (docs/CAMPAIGNS.md), or status, results or clean and the folder of a campaign"
 
@@ -134,19 +136,23 @@ def _status(store: Store, json: bool) -> Done:
 
 def _told(store: Store, json: bool, table: str | None) -> Done:
     rows, points = store.rows(), store.points()
-    problems = rows.filter(pl.col("verdict").ne_missing("complete")).select(_PROBLEM).to_dicts()
-    worst = rows.drop_nulls("allocate_max_ns").sort("allocate_max_ns", descending=True).head(1)
+    bad = rows.filter(pl.col("verdict").ne_missing("complete"))
+    problems = _listed(bad)
+    worst = (
+        rows.drop_nulls("allocate_max_ns")
+        .top_k(1, by=["allocate_max_ns", "key"], reverse=[False, True])
+        .select(_WORST)
+    )
     found = {
         "folder": str(store.folder),
         "asked": points,
         "complete": store.complete,
-        "direct": rows.filter(pl.col("analyzer") == DIRECT).height,
+        "direct": _height(rows.filter(pl.col("analyzer") == DIRECT)),
         "verified": store.verified,
-        "differing": [
-            {**row, "kept": str(store.differing(row["key"]))} for row in problems if row["state"] == DIFFERS
-        ],
+        "differing": [{**row, "kept": str(store.differing(row["key"]))} for row in _listed(bad, DIFFERS)],
         "not_complete": problems,
-        "worst": next(iter(worst.select(_WORST).to_dicts()), None),
+        "not_complete_n": _height(bad),
+        "worst": next(iter(worst.collect(engine="streaming").to_dicts()), None),
         "runs": table,
     }
     whole = not problems and store.stored >= points
@@ -157,6 +163,16 @@ _PROBLEM = ("key", "scenario", "allocator", "state", "verdict", "reason")
 _WORST = ("key", "scenario", "allocator", "configuration", "seed", "allocate_max_ns")
 
 
+def _height(rows: pl.LazyFrame) -> int:
+    return int(rows.select(pl.len()).collect(engine="streaming").item())
+
+
+def _listed(rows: pl.LazyFrame, state: str | None = None) -> list[dict[str, Any]]:
+    """The first of them by key; those of one state, where it is given."""
+    chosen = rows if state is None else rows.filter(pl.col("state") == state)
+    return chosen.select(_PROBLEM).head(_MOST_LISTED).collect(engine="streaming").to_dicts()
+
+
 def _as_text(found: Mapping[str, Any]) -> str:
     problems, worst = found["not_complete"], found["worst"]
     lines = [
@@ -164,7 +180,8 @@ def _as_text(found: Mapping[str, Any]) -> str:
         f"Both runs are kept in {row['kept']}."
         for row in found["differing"]
     ]
-    lines += [f"{found['complete']:,} of {found['asked']:,} runs complete, {len(problems):,} not complete."]
+    not_complete = found["not_complete_n"]
+    lines += [f"{found['complete']:,} of {found['asked']:,} runs complete, {not_complete:,} not complete."]
     if found["direct"]:
         lines += [
             f"{found['direct']:,} captured direct, {found['verified']:,} of them verified by sigrok-cli."
@@ -175,8 +192,8 @@ def _as_text(found: Mapping[str, Any]) -> str:
         lines.append(
             f"{row['scenario']} on {row['allocator']}, run {row['key'][:12]}: {said}. {row['reason']}"
         )
-    if len(problems) > _MOST_NAMED:
-        lines.append(f"… and {len(problems) - _MOST_NAMED:,} more: state and reason in {RUNS}.")
+    if not_complete > _MOST_NAMED:
+        lines.append(f"… and {not_complete - _MOST_NAMED:,} more: state and reason in {RUNS}.")
     if problems:
         lines.append(f"Each is tried {MOST_ATTEMPTS} times; ./lab campaign clean FOLDER forgets them.")
     if worst:

@@ -135,9 +135,8 @@ def build(
 
 
 def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build) -> FirmwareImage:
-    described.configure()
     try:
-        described.compile()
+        described.make()
     except BuildError as error:
         raise BuildError(_without_listing(row, chosen, str(error))) from None
     _check_overhead(chosen)

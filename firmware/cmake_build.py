@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,8 +39,13 @@ class Build:
 
     @property
     def is_configured(self) -> bool:
-        """Whether there is something to compile, and the folder lies where it was configured."""
-        return (self.folder / "build.ninja").exists() and not self._was_configured_elsewhere
+        """Whether the folder was last configured like this, and lies where that was done."""
+        if self._was_configured_elsewhere or not (self.folder / "build.ninja").exists():
+            return False
+        try:
+            return self._note.read_text(encoding="utf-8") == self._choices
+        except (OSError, UnicodeDecodeError):
+            return False
 
     @property
     def configure_command(self) -> list[str]:
@@ -54,9 +61,36 @@ class Build:
         cache = self.folder / "CMakeCache.txt"
         return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={self.folder}\n" not in cache.read_text()
 
+    @property
+    def _note(self) -> Path:
+        return self.folder / "configured.txt"
+
+    @property
+    def _choices(self) -> str:
+        """The command, and what heap/rust/rust.cmake takes from the environment."""
+        return "\n".join([*self.configure_command, os.environ.get("CARGO_HOME", ""), ""])
+
+    def make(self) -> None:
+        """Compiles, behind configuring where that is not done.
+
+        What changes in the sources of the build itself, Ninja notices. But what CMake found may be
+        gone since, such as a crate's sources: so it looks again before anything is called broken.
+        Raises BuildError, with the last lines of what the tool said.
+        """
+        if self.is_configured:
+            with suppress(BuildError):
+                self.compile()
+                return
+        self.configure()
+        self.compile()
+
     def configure(self) -> None:
         """Raises BuildError, with the last lines of what CMake said."""
+        with suppress(OSError):
+            self._note.unlink(missing_ok=True)
         self._run("configure", self.configure_command)
+        with suppress(OSError):
+            self._note.write_text(self._choices, encoding="utf-8")
 
     def compile(self) -> None:
         """Raises BuildError, with the last lines of what the compiler said."""

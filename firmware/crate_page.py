@@ -5,6 +5,7 @@ heap/rust/page holds the two programs. To print both tables: .venv/bin/python -m
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from firmware import footprint
 
 _PACKAGE = Path(__file__).resolve().parent / "heap" / "rust" / "page"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "rust"
+_BARE = ("-Clinker=arm-none-eabi-ld",)
 _PC, _TARGET = "i686-unknown-linux-gnu", "thumbv7em-none-eabi"
 _WITHIN_S = 1800.0
 _POINTER_BYTES = 4
@@ -54,7 +56,7 @@ class Level:
 
 def levels() -> tuple[Level, ...]:
     """Every FLL from 1 to 11, found by running the crate. Raises CratePageError."""
-    program = _build("levels", _PC, profile="levels", linker="cc")
+    program = _build("levels", _PC, "firmware", _flags_of_the_heap())
     lines = _run("run", [str(program)]).splitlines()
     return tuple(Level(*map(int, line.split())) for line in lines)
 
@@ -63,7 +65,7 @@ def text_bytes(function: str) -> int:
     """.text with `free`, `initialize` and this function,
     malloc or memalign. Raises CratePageError.
     """
-    return footprint.section_bytes(_build("text", _TARGET, "--features", function))[".text"]
+    return footprint.section_bytes(_build("text", _TARGET, "page", _BARE, "--features", function))[".text"]
 
 
 def rustc_version() -> str:
@@ -79,12 +81,20 @@ def _rustc() -> str:
     return found
 
 
-def _build(
-    program: str, target: str, *options: str, profile: str = "page", linker: str = "arm-none-eabi-ld"
-) -> Path:
+def _flags_of_the_heap() -> tuple[str, ...]:
+    """As rust.cmake has them for the PC: what was built of core with them serves here, too."""
+    sysroot = _run("say where it is", [_rustc(), "--print", "sysroot"]).strip()
+    source = Path(sysroot, "lib/rustlib/src/rust")
+    cargo = os.environ.get("CARGO_HOME") or f"{Path.home()}/.cargo"
+    names = ((_PACKAGE.parent, "rust"), (_BUILDS, "build"), (cargo, "cargo"), (source.resolve(), "core"))
+    return tuple(f"--remap-path-prefix={folder}={name}" for folder, name in (*names, (source, "core")))
+
+
+def _build(program: str, target: str, profile: str, flags: tuple[str, ...], *options: str) -> Path:
     """A binary of the package, with nothing in the environment that would change its code."""
-    settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS=-Clinker={linker}")
-    in_folder = ("env", "-C", str(_PACKAGE), *settings, "cargo")
+    encoded = "\x1f".join(flags)
+    settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS={encoded}")
+    in_folder = ("env", "-C", str(_PACKAGE), *settings, "CARGO_INCREMENTAL=0", "cargo")
     core = ("-Zbuild-std=core", "--locked", "--target", target)
     try:
         _run("fetch", [*in_folder, "fetch", *core, "--offline"])

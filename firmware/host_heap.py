@@ -239,6 +239,4 @@ def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) ->
 def make(build: cmake_build.Build) -> None:
     """Builds a CMake project of the heap for this machine. Raises BuildError."""
     cmake_build.check_tools(_TOOLS)
-    if not build.is_configured:
-        build.configure()
-    build.compile()
+    build.make()

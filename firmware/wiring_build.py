@@ -16,6 +16,5 @@ def build_wiring() -> Path:
     cmake_build.check_tools(build.TOOLS)
     described = cmake_build.Build("The wiring firmware", SOURCE, _FOLDER, {})
     with taking_turns(_FOLDER):
-        described.configure()
-        described.compile()
+        described.make()
     return _FOLDER / "wiring.elf"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 import polars as pl
@@ -78,7 +79,7 @@ class Plan:
         blocks = self.operations.filter(pl.col("kind") != "K")
         return 1 + int(blocks["id"].max() or 0) if blocks.height else 0  # type: ignore[arg-type]
 
-    @property
+    @cached_property
     def calls_kernel(self) -> bool:
         """Whether the firmware must be built with the kernel's calls."""
         kernel = [CALLS.index(name) for name in KERNEL_CALLS]

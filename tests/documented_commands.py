@@ -75,8 +75,8 @@ LAB = (
     Tried(
         "./lab scenario mem_frag --summary json",
         says=r'"verdict": "complete"',
-        typed=f"./lab scenario mem_frag --summary json {ONE_RUN}",
-        why="one allocator, fewer operations",
+        typed=f"./lab scenario mem_frag --summary json --capture direct {ONE_RUN}",
+        why="one allocator, fewer operations, and once for two rows",
     ),
     Tried(
         "./lab demo",
@@ -88,9 +88,9 @@ LAB = (
     SHARED_RUN,
     Tried(
         "./lab scenario mem_frag --allocator all",
-        says=r"-mem_frag-first_fit-virtual\n\S+-mem_frag-tlsf-virtual\n",
-        typed=f"./lab scenario mem_frag --allocator first_fit,tlsf {SMALL}",
-        why="two of all allocators, fewer operations; console/tests/test_choose_allocators.py tries `all`",
+        says=r"-mem_frag-my_heap-virtual\n\S+-mem_frag-tlsf-virtual\n",
+        typed=f"./lab scenario mem_frag --allocator docs/examples/my_heap.c,tlsf {SMALL}",
+        why="two allocators, fewer operations; console/tests/test_choose_allocators.py tries `all`",
     ),
     Tried(
         "./lab scenario mem_frag --art on,off",
@@ -221,14 +221,14 @@ LAB = (
     Tried(
         "./lab faults",
         says=r"^ *mem_stress at 84 MS/s|planted",
-        typed="./lab faults --n 8",
-        why="eight faults, not a thousand",
+        typed="./lab faults --n 4",
+        why="four faults, not a thousand",
     ),
     Tried(
         "./lab faults RUN RUN --n 5000 --jobs 2",
         says=r"planted",
-        typed="./lab faults RUN --n 8 --jobs 2",
-        why="eight faults in one run",
+        typed="./lab faults RUN --n 4 --jobs 2",
+        why="four faults in one run",
     ),
     Tried(
         "./lab faults --replay shifted_edge.STIM:3",
@@ -300,6 +300,12 @@ LAB = (
         why="once, not five times",
     ),
     Tried(
+        "./lab bench scheduler",
+        says=r"workers  runs a task  s a task  tasks/s  overhead",
+        typed="./lab bench scheduler --workers 4",
+        why="not a thousand",
+    ),
+    Tried(
         "./lab bench campaign",
         says=r"campaign, 2 workers, direct: \d\.\d{3} s[,;].* it may take",
         typed="./lab bench campaign --repeats 1",
@@ -307,9 +313,9 @@ LAB = (
     ),
     Tried(
         "./lab scenario mem_frag --capture direct",
-        says=r"complete",
-        typed=f"./lab scenario mem_frag --capture direct {ONE_RUN}",
-        why="one allocator",
+        says=r'"verdict": "complete"',
+        typed=f"./lab scenario mem_frag --summary json --capture direct {ONE_RUN}",
+        why="one allocator, fewer operations, and once for two rows",
     ),
     Tried(
         "./lab differential --cases 1000000",
@@ -570,18 +576,24 @@ MASKS = (
     Tried(
         "./lab masks my.elf --until 5ms --output masks.html",
         says=r"file: masks\.html",
+        typed="./lab masks my.elf --until 5ms --output masks.html --folded stacks.txt --perfetto trace.json",
+        why="once for the three files",
         then="grep -c 'update_table (main.c:56)' masks.html",
         after=_BUILD_MINE,
     ),
     Tried(
         "./lab masks my.elf --until 5ms --folded stacks.txt",
         says=r"^primask;reset;update_table;mask 1001$",
+        typed="./lab masks my.elf --until 5ms --output masks.html --folded stacks.txt --perfetto trace.json",
+        why="once for the three files",
         then="cat stacks.txt",
         after=_BUILD_MINE,
     ),
     Tried(
         "./lab masks my.elf --until 5ms --perfetto trace.json",
         says=r"file: trace\.json",
+        typed="./lab masks my.elf --until 5ms --output masks.html --folded stacks.txt --perfetto trace.json",
+        why="once for the three files",
         then="python3 -m json.tool trace.json > /dev/null",
         after=_BUILD_MINE,
     ),
@@ -636,8 +648,8 @@ MASKS = (
     Tried(
         "./lab latency my.elf [--irq NAME] [--section 'a..b']… [--json]",
         says=r'"irq": "TIM2"',
-        typed="./lab latency my.elf --irq TIM2 --until 5ms --json",
-        why="one of the options; the rows above try the others",
+        typed="./lab latency my.elf --irq TIM2 --until 5ms --around update_table --json",
+        why="not at every cycle; the rows above try the other options",
         after=_BUILD_MINE,
     ),
 )

@@ -19,11 +19,12 @@ import pytest
 from distributed import LocalCluster
 
 from analysis.campaign import cluster, conduct, matrix, work
-from analysis.campaign.cluster import Lost
+from analysis.campaign.cluster import Job, Lost
 from analysis.campaign.errors import CampaignError
+from analysis.campaign.journal import MOST_ATTEMPTS
 from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
 from analysis.campaign.rows import COLUMNS
-from analysis.campaign.store import JOURNAL, MOST_ATTEMPTS, RUNS, Store
+from analysis.campaign.store import RUNS, Store
 from analysis.campaign.tests.made import Inline
 from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
@@ -71,14 +72,17 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
 
 
-def lines(folder: Path) -> int:
-    path = folder / JOURNAL
-    return path.read_bytes().count(b"\n") if path.exists() else 0
+def stored(folder: Path) -> int:
+    """Runs in the journal; 0 while the command makes it."""
+    try:
+        return Store(folder).stored
+    except CampaignError:
+        return 0
 
 
-def wait_for_lines(folder: Path, most: int, command: subprocess.Popen[bytes]) -> None:
+def wait_for_runs(folder: Path, most: int, command: subprocess.Popen[bytes]) -> None:
     deadline_s = time.monotonic() + WITHIN_S
-    while lines(folder) < most:
+    while stored(folder) < most:
         assert time.monotonic() < deadline_s and command.poll() is None
         time.sleep(0.02)
 
@@ -96,16 +100,16 @@ def test_with_worker_and_command_killed_the_tables_are_the_same(
     words = [sys.executable, "-m", "console", "campaign", str(asked.path)]
     words += ["--output", str(tmp_path / "out"), "--workers", "1"]
     with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL) as command:
-        wait_for_lines(tmp_path / "out", 1, command)
+        wait_for_runs(tmp_path / "out", 1, command)
         for pid in workers_of(command):
             os.kill(pid, signal.SIGKILL)
-        wait_for_lines(tmp_path / "out", 2, command)
+        wait_for_runs(tmp_path / "out", 2, command)
         command.kill()
-    before = lines(tmp_path / "out")
+    before = stored(tmp_path / "out")
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 of 4 runs complete" in done.stdout
-    assert 2 <= before <= 3 and lines(tmp_path / "out") == 4
+    assert 2 <= before <= 3 and stored(tmp_path / "out") == 4
     assert tables(tmp_path / "out") == tables(undisturbed)
 
 
@@ -123,6 +127,9 @@ def test_any_reader_of_parquet_has_runs_and_partitions(undisturbed: Path) -> Non
     assert set(operations["key"]) == set(runs["key"])
     assert operations.select("scenario", "allocator").unique().rows() == [("mem_frag", "tlsf")]
     longest = operations.filter("measured").group_by("key").agg(pl.col("wire_critical_ns").max())
+    assert (runs["peak_live_bytes"] > 0).all() and (runs["used_bytes"] >= runs["peak_live_bytes"]).all()
+    most = operations.group_by("key").agg(pl.col("used_bytes").max().cast(pl.Int64).alias("most"))
+    assert runs.join(most, on="key").select(pl.col("used_bytes") == pl.col("most")).to_series().all()
     joined = runs.join(longest, on="key")
     assert joined["wire_critical_ns"].to_list() == joined["critical_ns_max"].to_list()
 
@@ -153,7 +160,7 @@ def test_a_run_that_fails_is_tried_a_bounded_number_of_times_and_told(
     assert (course.settled, course.incomplete) == (4, 4)
     assert len(workers.attempts) == 4 * MOST_ATTEMPTS
     assert {attempt for _, attempt in workers.attempts} == set(range(1, MOST_ATTEMPTS + 1))
-    rows = store.rows()
+    rows = store.rows().collect()
     assert rows.select("state", "verdict", "reason").unique().rows() == [
         ("failed", None, "the worker burnt down")
     ]
@@ -200,13 +207,13 @@ def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
     ) as there:
         one, *_, other = (Orders(asked).make(point) for point in asked.points())
         with cluster.remote(there.scheduler_address) as workers:
-            workers.submit(*one, 1)
-            found = next(filter(None, iter(lambda: workers.next(1.0), object())))
+            workers.submit([Job(*one, 1)])
+            (found,) = next(filter(None, iter(lambda: workers.next(1.0), object())))
             assert isinstance(found, Outcome)
             for what, content in found.tables.items():
                 (path,) = (undisturbed / what).rglob(f"{one[0].key}.parquet")
                 assert path.read_bytes() == content
-            workers.submit(*other, 1)
+            workers.submit([Job(*other, 1)])
             there.close()
             with pytest.raises(CampaignError, match="scheduler is gone"):
                 while workers.room() or True:
@@ -268,7 +275,7 @@ def test_a_share_is_chosen_by_key() -> None:
 
     def chosen(share: float) -> set[str]:
         sample = Sample(share)
-        return {order.key for order in orders if sample.takes(order, image)}
+        return {order.key for order in orders if sample.takes(order.key, image, order.samplerate_hz)}
 
     assert (chosen(0), chosen(1)) == (set(), set(keys))
     assert chosen(1e-9) == {keys[0]}
@@ -316,8 +323,9 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     assert f"Both runs are kept in {kept}." in status.stdout.splitlines()[0]
 
     # With the simulator mended, the same command goes on.
+    before = store.stored
     forgotten = json.loads(lab.run("campaign", "clean", store.folder, "--json").stdout)["forgotten"]
-    assert forgotten == store.stored
+    assert forgotten == before
     store, course = conducted(direct, store.folder, Inline(tmp_path))
     assert course.differs is None and not kept.exists()
     store.write_runs()

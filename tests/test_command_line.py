@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import lab as in_a_fork
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,10 +62,16 @@ def test_the_doctor_names_every_tool() -> None:
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
-    done = lab(*words)
+    done = in_a_fork.run(*words)
     assert done.returncode == 1
     assert sentence in done.stderr and "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_the_script_passes_on_words_output_and_status() -> None:
+    done = lab("scenario", "mem frga")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no scenario 'mem frga'" in done.stderr
 
 
 def test_that_root_is_needed_reaches_the_terminal(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture import conductor, redecode
+from capture import conductor, direct_run, redecode
 from firmware import build as firmware
 from firmware.catalogue import allocators
 from scenarios import catalogue
@@ -39,7 +39,7 @@ def modelled(plan: Plan, model: Model) -> list[int]:
 @pytest.mark.parametrize("allocator", MODELS)
 def test_each_operation_looked_at_what_the_model_looks_at(allocator: str, tmp_path: Path) -> None:
     plan = catalogue.load("mem_stress").compile()
-    result = conductor.run(plan, firmware.build(allocator), runs_folder=tmp_path)
+    result = direct_run.run(plan, firmware.build(allocator), runs_folder=tmp_path)
     assert (result.verdict, result.reasons) == ("complete", ())
     counted = pl.read_parquet(result.folder / "operations.parquet")["probes"].to_list()
     assert counted == modelled(plan, MODELS[allocator]())
@@ -50,7 +50,7 @@ def test_each_operation_looked_at_what_the_model_looks_at(allocator: str, tmp_pa
 @pytest.mark.skipif(NO_ZEPHYR is not None, reason=str(NO_ZEPHYR))
 def test_each_search_of_a_users_sys_heap_is_the_models(tmp_path: Path) -> None:
     plan = catalogue.load("mem_stress").compile()
-    result = conductor.run(plan, firmware.build("sys_heap"), runs_folder=tmp_path)
+    result = direct_run.run(plan, firmware.build("sys_heap"), runs_folder=tmp_path)
     assert (result.verdict, result.reasons) == ("complete", ())
     counted = pl.read_parquet(result.folder / "operations.parquet")["probes"].to_list()
     assert counted == modelled(plan, ThreeLooks())
@@ -78,7 +78,7 @@ def in_the_readme(allocator: str, run: Path) -> list[str]:
 @pytest.mark.parametrize("allocator", ["dlmalloc", "newlib"])
 def test_the_readme_says_what_the_runs_counted(allocator: str, tmp_path: Path) -> None:
     plan = catalogue.load("mem_stress").compile()
-    result = conductor.run(plan, firmware.build(allocator), runs_folder=tmp_path)
+    result = direct_run.run(plan, firmware.build(allocator), runs_folder=tmp_path)
     assert readme_row(allocator)[:5] == in_the_readme(allocator, result.folder)
 
 

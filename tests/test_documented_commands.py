@@ -126,6 +126,8 @@ class Checkout:
 
     folder: Path
     tried: dict[str, subprocess.CompletedProcess[str]] = field(default_factory=dict)
+    typed: dict[tuple[str, str], subprocess.CompletedProcess[str]] = field(default_factory=dict)
+    """What came of each script in its folder: several rows may have the same one."""
 
     def __post_init__(self) -> None:
         (self.folder / "build" / "firmware").mkdir(parents=True)
@@ -161,34 +163,53 @@ class Checkout:
 
     def _try(self, row: Tried) -> subprocess.CompletedProcess[str]:
         script = row.typed or next(one.script for one in COMMANDS if one.text == row.command)
-        alone = bool(LAB_ALONE.fullmatch(script)) and row is not SHARED_RUN and not row.then
-        script = "\n".join([script, row.then]).strip()
-        if row is not SHARED_RUN and re.search(r"\bRUN\b", script):
-            script = re.sub(r"(?<!\$)\bRUN\b(?!=)", self._run_folder(), script)
+        then = row.then
+        if not LAB_ALONE.fullmatch(script) or row is SHARED_RUN:
+            script, then = "\n".join([script, then]).strip(), ""
+        if row is not SHARED_RUN:
+            script, then = self._with_run(script), self._with_run(then)
+        done = self._typed(script, row)
+        if not then or done.returncode != 0:
+            return done
+        behind = self._in_shell(then, row.folder)
+        said = done.stdout + behind.stdout, done.stderr + behind.stderr
+        return subprocess.CompletedProcess(script, behind.returncode, *said)
+
+    def _with_run(self, script: str) -> str:
+        """With the folder of the shared run, as a reader would type it, where the page has RUN."""
+        there = re.compile(r"(?<!\$)\bRUN\b(?!=)")
+        return there.sub(self._run_folder(), script) if there.search(script) else script
+
+    def _typed(self, script: str, row: Tried) -> subprocess.CompletedProcess[str]:
         with ExitStack() as opened:
             if "127.0.0.1:5555" in script or "PORT" in script:
                 board = opened.enter_context(Served(firmware.build("tlsf").elf, probe=True))
                 script = script.replace("127.0.0.1:5555", board.probe)
                 script = script.replace("PORT", board.analyzer.rpartition(":")[2])
-            if alone:
-                words = shlex.split(script)[1:]
-                return lab.run(
-                    *words, folder=self.folder, environment=self._environment(), within_s=TIMEOUT_S
-                )
-            return subprocess.run(
-                ["bash", "-c", f"set -e\n{script}"],
-                cwd=self.folder / row.folder,
-                env=self._environment(),
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=TIMEOUT_S,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
+            key = (script, row.folder)
+            if key not in self.typed:
+                alone = LAB_ALONE.fullmatch(script) and row is not SHARED_RUN
+                self.typed[key] = self._alone(script) if alone else self._in_shell(*key)
+            return self.typed[key]
+
+    def _alone(self, script: str) -> subprocess.CompletedProcess[str]:
+        words = shlex.split(script)[1:]
+        return lab.run(*words, folder=self.folder, environment=self._environment(), within_s=TIMEOUT_S)
+
+    def _in_shell(self, script: str, folder: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", f"set -e\n{script}"],
+            cwd=self.folder / folder,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
 
     def _run_folder(self) -> str:
-        """Of the shared run, as a reader would type it."""
         return f"runs/{Path(self.result(SHARED_RUN.command).stdout.split()[-1]).name}"
 
     def _environment(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from capture import conductor, redecode
+from capture import conductor, direct_run, redecode
 from capture.run_folder.edges import read_parquet
 from firmware import build as firmware
 from scenarios import catalogue
@@ -38,7 +38,7 @@ def test_an_operation_has_those_of_its_critical_sections(
     """At 84 MS/s a sample is a cycle, so a section lies in the operation that its start is in."""
     plan = catalogue.load(scenario, parameters).compile()
     built = firmware.build(allocator, kernel_calls=plan.calls_kernel)
-    result = conductor.run(plan, built, runs_folder=tmp_path, samplerate_hz=84_000_000)
+    result = direct_run.run(plan, built, runs_folder=tmp_path, samplerate_hz=84_000_000)
     table = pl.read_parquet(result.folder / "operations.parquet")
     crit = read_parquet(result.folder / "edges.parquet").transitions("CRIT")
     windows = counted_by_a_run(built.elf, plan.image)

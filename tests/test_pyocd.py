@@ -43,12 +43,10 @@ def test_reset_halts_at_the_vector_and_steps_go_by_instructions(board: ProbedBoa
 
 def read_back(board: ProbedBoard, elf: Path, scratch: Path) -> dict[int, bytes]:
     """What a debugger reads at the segments of the ELF file, by address."""
-    read = {}
-    for address, content in loaded(elf).items():
-        saved = scratch / f"{address:#x}.bin"
-        board.commander("halt", f"savemem {address:#x} {len(content)} {saved}")
-        read[address] = saved.read_bytes()
-    return read
+    saved = {address: scratch / f"{address:#x}.bin" for address in loaded(elf)}
+    asked = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(elf).items())
+    board.commander("halt", *asked)
+    return {address: file.read_bytes() for address, file in saved.items()}
 
 
 def test_flash_reads_as_the_elf_says(board: ProbedBoard, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
-from capture import conductor
+from capture import conductor, direct_run
 from capture.acquisition.record_reader import SILENCE_S
 from capture.acquisition.rtt_reader import RttReader
 from capture.acquisition.rtt_ring import RttRing
@@ -50,7 +50,7 @@ def operations(result: RunResult) -> pl.DataFrame:
 def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[RunResult, RunResult]:
     """Runs the plan twice: with its records by the serial line, and by RTT."""
     image = firmware.build(allocator, art)
-    by_uart = conductor.run(plan, image, runs_folder=runs)
+    by_uart = direct_run.run(plan, image, runs_folder=runs)
     by_rtt = conductor.run(plan, image, runs_folder=runs, records="rtt")
     for result in (by_uart, by_rtt):
         assert (result.verdict, result.reasons) == ("complete", ())
@@ -59,19 +59,18 @@ def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[
 
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_mem_frag_by_rtt_has_the_probes_of_the_article(allocator: str, tmp_path: Path) -> None:
-    plan = catalogue.load("mem_frag").compile()
+    plan = catalogue.load("mem_frag", {"depth": 2 * DEPTH}).compile()
     result = conductor.run(plan, firmware.build(allocator), runs_folder=tmp_path, records="rtt")
     assert (result.verdict, result.reasons) == ("complete", ())
     trials = operations(result).filter(pl.col("measured"))
-    assert trials.height == 256 * 3
+    assert trials.height == 2 * DEPTH * 3
     for depth, probes in trials.select("depth", "probes").iter_rows():
         assert probes == (depth + 3 if allocator == "seglist" else 2)
     again = redecode(result.folder)
     assert (again.verdict, manifest(again)["records"]) == ("complete", "rtt")
 
 
-@pytest.mark.parametrize("art", [True, False])
-@pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
+@pytest.mark.parametrize(("allocator", "art"), [("seglist", True), ("tlsf", True), ("seglist", False)])
 def test_what_no_interrupt_hit_takes_the_same_cycles(allocator: str, art: bool, tmp_path: Path) -> None:
     """With caches, only the measured operations compare.
 

@@ -1,8 +1,9 @@
 """A signal at any moment of a command: what was recorded is
 kept, one sentence, its status, nothing left.
 
-The moments are random and seeded. TAILSCOPE_SIGNALS=100
-tries a hundred of them, and says what came.
+The moments are random and seeded, one in each of equal parts
+of the command's time. TAILSCOPE_SIGNALS=100 tries a hundred of
+them, and says what came.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from pathlib import Path
 
 import pytest
 
+from firmware import build as firmware
+from simulator import build as simulator
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = ROOT / "runs"
-TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "8"))
+TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "5"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NAMES = {signal.SIGINT: "(Ctrl-C|SIGINT)", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 WHOLE = {
@@ -120,18 +123,20 @@ def faults(
 
 def test_a_signal_at_a_random_moment(bench: Bench) -> None:
     words = ("--parameter", "depth=8")
-    for _ in range(2):  # the first may have to build
-        began_s = time.monotonic()
-        whole = bench.start(*words)
-        _, complaints = whole.communicate(timeout=PATIENCE_S)
-        assert whole.returncode == 0, complaints
-        lasts_s = time.monotonic() - began_s
+    simulator.build()
+    firmware.build("tlsf")
+    began_s = time.monotonic()
+    whole = bench.start(*words)
+    _, complaints = whole.communicate(timeout=PATIENCE_S)
+    assert whole.returncode == 0, complaints
+    lasts_s = time.monotonic() - began_s
     draw = random.Random(1)
     outcomes: Counter[str] = Counter()
     wrong = []
-    for _ in range(TRIES):
+    for part in range(TRIES):
         number = draw.choice(SIGNALS)
-        at_s, again_s = draw.uniform(0.02, lasts_s), draw.choice((None, draw.uniform(0, 0.05)))
+        at_s = max(0.02, draw.uniform(part, part + 1) / TRIES * lasts_s)
+        again_s = draw.choice((None, draw.uniform(0, 0.05)))
         before = set(bench.runs)
         process = bench.start(*words)
         time.sleep(at_s)

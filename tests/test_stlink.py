@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from capture.desk import emulated
 from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET
-from capture.processes import devices
 from capture.run_folder.records import EndRecord, OperationRecord, parse
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
@@ -97,10 +95,10 @@ def test_what_pyocd_flashes_is_in_flash_and_the_core_stays_halted(desk: Desk, tm
     done = desk.pyocd("load", *HALTED, str(other))
     assert done.returncode == 0, done.stderr
     assert desk.is_halted()
-    for address, content in loaded(other).items():
-        saved = tmp_path / f"{address:#x}.bin"
-        desk.commander(f"savemem {address:#x} {len(content)} {saved}", options=ATTACHED)
-        assert saved.read_bytes() == content
+    saved = {address: tmp_path / f"{address:#x}.bin" for address in loaded(other)}
+    asked = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(other).items())
+    desk.commander(*asked, options=ATTACHED)
+    assert {address: file.read_bytes() for address, file in saved.items()} == loaded(other)
 
 
 def test_the_reset_pin_starts_a_halted_core(desk: Desk) -> None:
@@ -140,7 +138,7 @@ def test_what_answers_nowhere_is_a_fault_and_harms_nothing(desk: Desk) -> None:
 
 def test_a_pyocd_that_is_killed_leaves_a_probe_that_works(desk: Desk) -> None:
     words = ("-m", "pyocd", "load", "--no-wait", "--uid", desk.board.stlink, "--target", TARGET)
-    for after_s in (0.7, 1.0, 1.3):
+    for after_s in (0.7, 1.1):
         with subprocess.Popen(
             [sys.executable, *words, *HALTED, str(elf_of("seglist"))],
             cwd=ROOT,
@@ -208,10 +206,10 @@ def test_gdb_steps_through_the_firmware(desk: Desk) -> None:
 def test_a_board_that_sleeps_leaves_the_host_alone(desk: Desk) -> None:
     """The firmware ends at once without operations, and sleeps for ever."""
     assert desk.pyocd("reset", "--method", "hw").returncode == 0
-    time.sleep(1)
+    time.sleep(0.5)
     before_s = desk.cpu_s()
-    time.sleep(2)
-    assert desk.cpu_s() - before_s < 0.4
+    time.sleep(1)
+    assert desk.cpu_s() - before_s < 0.2
 
 
 AUTOPSY = """
@@ -227,15 +225,10 @@ with NucleoBoard(read_bench().board("nucleo")) as board:
 """
 
 
-@pytest.mark.parametrize(
-    ("ending", "words"),
-    [
-        ("LOCK_UP", "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"),
-        ("HANG", "has not faulted: it was at "),
-    ],
-)
-def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path, ending: str, words: str) -> None:
-    elf = compiled(tmp_path, ending)
+def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path) -> None:
+    """analysis/soak/tests has such a run in whole, with a firmware that hangs."""
+    words = "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"
+    elf = compiled(tmp_path, "LOCK_UP")
     with EmulatedDesk(name="autopsy") as board:
         done = Desk(board).python("-c", AUTOPSY, str(elf))
     assert done.returncode == 0, done.stderr
@@ -279,32 +272,3 @@ def test_the_probe_is_one_program_s_at_a_time(desk: Desk) -> None:
         assert "Resource busy" in said
         holder.kill()
     assert "Halted" in desk.commander("halt", "status")
-
-
-BROKEN_RUN = """
-import sys
-from dataclasses import replace
-from pathlib import Path
-from capture import conductor
-from capture.processes import devices
-from firmware import build
-devices.keep()
-from scenarios import catalogue
-plan = catalogue.load("mem_frag", {"depth": 8}).compile()
-image = replace(build.build("tlsf"), elf=Path(sys.argv[1]))
-result = conductor.run(plan, image, board_name="desk", runs_folder=Path(sys.argv[2]), duration_s=0.1)
-print(result.verdict, *result.reasons, sep="\\n")
-"""
-
-
-def test_a_run_on_the_desk_that_faults_has_the_reason_in_its_verdict(tmp_path: Path) -> None:
-    elf = compiled(tmp_path, "READ_NOWHERE")
-    with EmulatedDesk(name="desk") as board:
-        told = {**devices.seen_by(board.environment[devices.PRELOAD]), emulated.MARK: "desk"}
-        environment = [f"{name}={value}" for name, value in told.items()]
-        done = Desk(board).run("env", *environment, sys.executable, "-c", BROKEN_RUN, str(elf), str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    verdict, *reasons = done.stdout.splitlines()
-    assert verdict == "truncated"
-    words = "The firmware hard-faulted: a read of 0x60000040 "
-    assert [reason for reason in reasons if reason.startswith(words)], reasons

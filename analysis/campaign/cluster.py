@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import math
 import os
+import pickle
 import queue
 import resource
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from analysis.campaign import work
 from analysis.campaign.errors import CampaignError
-from analysis.campaign.order import Order, ShippedImage
+from analysis.campaign.order import Order, ShippedImage, digest
+from analysis.campaign.rows import failed_row
 from analysis.campaign.work import Outcome
 from capture.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0
-_PER_THREAD = 2
-"""Runs that are handed out for each thread: one under way, one waiting."""
+TASK_S = 0.0025
+"""Seconds of the scheduler's core for a task, by `./lab bench scheduler` (docs/CAMPAIGNS.md)."""
+MOST_RUNS = 64
+"""Of a task, and of what is fetched at a time."""
+_BUSY = 0.25
+"""Share of its core that the scheduler may be busy: then a worker hardly waits for it."""
+PER_THREAD = 2
+"""Tasks that are handed out for each thread: one under way, one waiting."""
+_COUNT_EVERY_S = 1.0
+
+
+class Job(NamedTuple):
+    """A run to be made, and which attempt at it that is."""
+
+    order: Order
+    image: ShippedImage
+    attempt: int
 
 
 class Lost(NamedTuple):
@@ -34,67 +55,96 @@ class Workers(Protocol):
     """Whoever makes runs."""
 
     def room(self) -> int:
-        """How many more runs may be handed out now."""
+        """How many runs may be handed out next, in one task; 0 if there is no room."""
         ...
 
-    def submit(self, order: Order, image: ShippedImage, attempt: int) -> None:
-        """Hands out a run."""
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Hands out a task."""
         ...
 
-    def next(self, within_s: float) -> Outcome | Lost | None:
-        """What came of one of them; None if none came.
+    def next(self, within_s: float) -> list[Outcome | Lost]:
+        """What came of some tasks; nothing if none came.
 
         Raises CampaignError if the workers are gone.
         """
         ...
 
 
-class Cluster:
-    """The workers that a client of Dask reaches."""
+class Made(NamedTuple):
+    """What a task brings: what came of each run, and the seconds that they took together."""
 
-    def __init__(self, client: Any) -> None:
+    outcomes: list[Outcome]
+    taken_s: float
+
+
+Task = Callable[[bytes, Mapping[str, ShippedImage]], Made | Awaitable[Made]]
+"""What a worker calls: make(), or what stands in for it."""
+
+
+class Cluster:
+    """The workers that a client of Dask reaches. `task` is what they do."""
+
+    def __init__(self, client: Any, task: Task | None = None) -> None:
         self._client = client
+        self._task = task or make
         self._done: queue.Queue[Any] = queue.Queue()
-        self._under_way: dict[Any, Order] = {}
+        self._under_way: dict[Any, list[Order]] = {}
         self._images: dict[str, Any] = {}
         self._threads = 0
+        self._counted_s = 0.0
+        self._run_s: float | None = None
 
     def room(self) -> int:
-        """A few for each thread: what is under way takes no more memory in a long campaign."""
-        if not self._threads or self._done.empty():
-            self._threads = sum(self._ask(self._client.nthreads).values())
-        return max(self._threads, 1) * _PER_THREAD - len(self._under_way)
+        """A few tasks for each thread, so that what is under way does not grow with a campaign."""
+        now_s = time.monotonic()
+        if not self._threads or now_s - self._counted_s >= _COUNT_EVERY_S:
+            self._threads = max(sum(self._ask(self._client.nthreads).values()), 1)
+            self._counted_s = now_s
+        if len(self._under_way) >= self._threads * PER_THREAD:
+            return 0
+        return runs_of_a_task(self._threads, self._run_s)
 
-    def submit(self, order: Order, image: ShippedImage, attempt: int) -> None:
-        """An image is sent once, under its content's name; workers hand it to each other."""
-        if image.digest not in self._images:
-            self._images[image.digest] = self._client.submit(
-                _itself, image, key=f"image-{image.digest}", pure=False
-            )
-        future = self._client.submit(
-            _run, order, self._images[image.digest], key=f"run-{order.key}-{attempt}", pure=False
-        )
-        self._under_way[future] = order
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """An image is sent once, under its content's name; workers hand it to each other.
+
+        Orders go as bytes: the scheduler hands them on as they are.
+        """
+        for job in jobs:
+            if job.image.digest not in self._images:
+                self._images[job.image.digest] = self._client.submit(
+                    _itself, job.image, key=f"image-{job.image.digest}", pure=False
+                )
+        images = {job.image.digest: self._images[job.image.digest] for job in jobs}
+        asked = pickle.dumps([(job.order, job.image.digest) for job in jobs])
+        future = self._client.submit(self._task, asked, images, key=_name(jobs), pure=False)
+        self._under_way[future] = [job.order for job in jobs]
         future.add_done_callback(self._done.put)
 
-    def next(self, within_s: float) -> Outcome | Lost | None:
+    def next(self, within_s: float) -> list[Outcome | Lost]:
         """See Workers."""
         try:
-            future = self._done.get(timeout=within_s)
+            futures = [self._done.get(timeout=within_s)]
         except queue.Empty:
             if self._client.status != "running":
                 raise _gone() from None
-            return None
-        order = self._under_way.pop(future)
+            return []
+        while not self._done.empty() and sum(len(self._under_way[one]) for one in futures) < MOST_RUNS:
+            futures.append(self._done.get())
+        return [came for future in futures for came in self._result(future)]
+
+    def _result(self, future: Any) -> Sequence[Outcome | Lost]:
+        orders = self._under_way.pop(future)
         if future.status == "cancelled":
             raise _gone()
         try:
-            outcome: Outcome = future.result()
-            return outcome
+            made: Made = future.result()
         except (OSError, TimeoutError):
             raise _gone() from None
-        except Exception as error:  # Dask raises what the task raised, whatever that was
-            return Lost(order, f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}")
+        except Exception as error:  # Dask raises what became of a task, whatever that was
+            return [Lost(order, _unfinished(error)) for order in orders]
+        run_s = made.taken_s / len(orders)
+        self._run_s = run_s if self._run_s is None else 0.9 * self._run_s + 0.1 * run_s
+        return made.outcomes
 
     def core_s(self) -> float:
         """Seconds of a core that the workers took so far. Raises CampaignError."""
@@ -113,18 +163,51 @@ def process_core_s() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
+def runs_of_a_task(threads: int, run_s: float | None) -> int:
+    """So many that the scheduler keeps up with `threads`, each making a run in `run_s` seconds."""
+    if not run_s:
+        return 1
+    return min(math.ceil(threads * TASK_S / (_BUSY * run_s)), MOST_RUNS)
+
+
 def _gone() -> CampaignError:
     return CampaignError("The scheduler is gone. What was done is kept: the same command goes on.")
+
+
+def _unfinished(error: Exception) -> str:
+    return f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}"
+
+
+def _name(jobs: Sequence[Job]) -> str:
+    """All of it is in the name: a task is not made where there is one of its name."""
+    words = " ".join(f"{job.order.key}-{job.attempt}" for job in jobs)
+    return f"runs-{hashlib.sha256(words.encode()).hexdigest()}"
 
 
 def _itself(image: ShippedImage) -> ShippedImage:
     return image
 
 
-def _run(order: Order, image: ShippedImage) -> Outcome:
+def unpacked(asked: bytes) -> list[tuple[Order, str]]:
+    """What a task is asked for: orders, each with the digest of its image."""
+    orders: list[tuple[Order, str]] = pickle.loads(asked)
+    return orders
+
+
+def make(asked: bytes, images: Mapping[str, ShippedImage]) -> Made:
+    """What a worker does: the runs of a task, one after another. One that breaks ends no other."""
     from distributed import get_worker
 
-    return work.run(order, image, Path(get_worker().local_directory))
+    scratch, began_s = Path(get_worker().local_directory), time.monotonic()
+    outcomes = [_one(order, images[image], scratch) for order, image in unpacked(asked)]
+    return Made(outcomes, time.monotonic() - began_s)
+
+
+def _one(order: Order, image: ShippedImage, scratch: Path) -> Outcome:
+    try:
+        return work.run(order, image, scratch)
+    except Exception as error:
+        return Outcome(order.key, failed_row(order.key, order.point, _unfinished(error)))
 
 
 @contextmanager
@@ -134,7 +217,7 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Cluster]:
     They end with the block, and die with this program if it is killed. `scratch` is removed before
     and after.
     """
-    _configure()
+    configure()
     from distributed import Client, LocalCluster
 
     shutil.rmtree(scratch, ignore_errors=True)
@@ -160,9 +243,9 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Cluster]:
 
 
 @contextmanager
-def remote(address: str) -> Iterator[Cluster]:
+def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
     """The workers of the scheduler at `address`, such as tcp://host:8786. Raises CampaignError."""
-    _configure()
+    configure()
     from distributed import Client
 
     try:
@@ -172,12 +255,34 @@ def remote(address: str) -> Iterator[Cluster]:
             f"There is no scheduler at {address}: {str(error).splitlines()[0] if str(error) else 'no answer'}"
         ) from None
     try:
-        yield Cluster(client)
+        if task is None:
+            _check_checkouts(client)
+        yield Cluster(client, task)
     finally:
         client.close(timeout=1.0)  # type: ignore[no-untyped-call]
 
 
-def _configure() -> None:
+def _check_checkouts(client: Any) -> None:
+    """Raises CampaignError where a worker's sources are others.
+
+    It would fail each run at once, and so be given more of them than any other. A worker that does
+    not answer, or comes later, is left to work.run().
+    """
+    from distributed import wait
+
+    asked = {
+        address: client.submit(digest, workers=[address], key=f"digest-{uuid.uuid4()}", pure=False)
+        for address in client.nthreads()
+    }
+    with suppress(TimeoutError):
+        wait(list(asked.values()), timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
+    for address, future in asked.items():
+        if future.status == "error" or (future.status == "finished" and future.result() != digest()):
+            words = "The checkout of the worker at {} is another than this one: give it the same sources, or"
+            raise CampaignError(f"{words.format(address)} end it.")
+
+
+def configure() -> None:
     """No pages of the scheduler and workers, no reports home, and no words of theirs in ours."""
     import dask
 

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from analysis.campaign.cluster import Lost, Workers
+from analysis.campaign.cluster import Job, Lost, Workers
 from analysis.campaign.matrix import Matrix, Point
 from analysis.campaign.order import (
-    BOARD,
     RECORDS,
     Needs,
     Order,
     Orders,
     ShippedImage,
+    board,
     key_without_run,
+    samplerate_hz,
     shipped,
 )
 from analysis.campaign.rows import DIFFERS, failed_row
 from analysis.campaign.store import Store
 from analysis.campaign.verification import Sample
+from analysis.campaign.wishes import Wishes, recognized
 from analysis.campaign.work import Outcome
 from capture.acquisition import direct
-from capture.desk.bench import read_bench
 from capture.files.errors import TailscopeError
 from capture.processes import signals
 from scenarios.plan import Plan
@@ -81,7 +83,7 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
     CampaignError for whatever else cannot be run, with its line.
     """
     if matrix.capture == "direct":
-        direct.check(read_bench().board(BOARD), RECORDS)
+        direct.check(board(), RECORDS)
     orders = Orders(matrix)
     tried: set[tuple[Any, ...]] = set()
     unfit: set[str] = set()
@@ -129,15 +131,14 @@ def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell)
 class _Conductor:
     def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> None:
         self._orders = Orders(matrix)
+        self._wishes = Wishes(matrix)
         self._sample = Sample(matrix.verify)
         self._waiting = matrix.points()
         self._store = store
         self._workers = workers
         self._tell = tell
         self._course = Course(points, began_s=time.monotonic())
-        self._seen: set[str] = set()
         self._out: dict[str, tuple[Order, ShippedImage]] = {}
-        self._exhausted = False
 
     def run(self) -> Course:
         while True:
@@ -147,37 +148,51 @@ class _Conductor:
             signals.check()
             came = self._workers.next(_PATIENCE_S)
             signals.check()
-            if came is not None:
-                self._take(came)
+            self._take(came)
             self._tell(self._course)
             if self._course.differs is not None:
                 return self._course
 
     def _hand_out(self) -> None:
-        room = self._workers.room()
-        while room > 0 and not self._exhausted:
-            signals.check()
-            point = next(self._waiting, None)
-            if point is None:
-                self._exhausted = True
-            elif self._begin(point):
-                room -= 1
+        while most := self._workers.room():
+            orders = list(islice(self._to_be_made(), most))
+            if not orders:
+                return
+            self._submit(orders)
 
-    def _begin(self, point: Point) -> bool:
-        """Whether a run was handed out: one that is settled, or equal to another, is not."""
-        try:
+    def _to_be_made(self) -> Iterator[tuple[Order, ShippedImage]]:
+        """Those of the next points that are neither settled nor equal to one that is out."""
+        for point in self._waiting:
+            signals.check()
+            self._tell(self._course)
+            try:
+                found = self._order(point)
+            except TailscopeError as error:
+                self._give_up(point, str(error))
+                continue
+            if found is None:
+                self._course.settled += 1
+            else:
+                self._out[found[0].key] = found
+                yield found
+
+    def _order(self, point: Point) -> tuple[Order, ShippedImage] | None:
+        """None of a run that is not to be made. Raises TailscopeError of one that cannot be."""
+        wish = self._wishes.of(point)
+        found = self._store.recognized(wish)
+        image = None if found is None else self._wishes.image(point, found)
+        if found is None or image is None:
             order, image = self._orders.make(point)
-        except TailscopeError as error:
-            self._give_up(point, str(error))
-            return False
-        order = replace(order, verify=self._sample.takes(order, image))
-        if order.key in self._seen or self._store.settled(order.key, order.verify):
-            self._course.settled += 1
-            self._seen.add(order.key)
-            return False
-        self._seen.add(order.key)
-        self._submit(order, image)
-        return True
+            self._store.note(wish, recognized(order, image))
+            verify = self._sample.takes(order.key, image, order.samplerate_hz)
+            return None if self._is_done(order.key, verify) else (replace(order, verify=verify), image)
+        verify = self._sample.takes(found.key, image, samplerate_hz(point))
+        if self._is_done(found.key, verify):
+            return None
+        return replace(self._orders.make(point)[0], verify=verify), image
+
+    def _is_done(self, key: str, verify: bool) -> bool:
+        return key in self._out or self._store.settled(key, verify)
 
     def _give_up(self, point: Point, why: str) -> None:
         """Of a run that cannot even be ordered: trying again would not help."""
@@ -187,18 +202,27 @@ class _Conductor:
             self._store.add(Outcome(key, row))
         self._course.take(row)
 
-    def _submit(self, order: Order, image: ShippedImage) -> None:
-        self._out[order.key] = (order, image)
-        self._workers.submit(order, image, self._store.attempts(order.key) + 1)
+    def _submit(self, orders: Sequence[tuple[Order, ShippedImage]]) -> None:
+        jobs = [Job(order, image, self._store.attempts(order.key) + 1) for order, image in orders]
+        self._workers.submit(jobs)
 
-    def _take(self, came: Outcome | Lost) -> None:
-        if isinstance(came, Lost):
-            came = Outcome(came.order.key, failed_row(came.order.key, came.order.point, came.why))
-        self._store.add(came)
-        order, image = self._out.pop(came.key)
-        if came.row["state"] == DIFFERS:
-            self._course.differs = came.row
-        elif self._store.settled(came.key, order.verify):
-            self._course.take(came.row)
-        else:
-            self._submit(order, image)
+    def _take(self, came: Sequence[Outcome | Lost]) -> None:
+        """Stores what came. What failed with others in a task is tried again alone."""
+        outcomes = [_outcome(one) for one in came]
+        if outcomes:
+            self._store.add(*outcomes)
+        for outcome in outcomes:
+            order, image = self._out[outcome.key]
+            if outcome.row["state"] == DIFFERS:
+                self._course.differs = outcome.row
+            elif self._store.settled(outcome.key, order.verify):
+                del self._out[outcome.key]
+                self._course.take(outcome.row)
+            else:
+                self._submit([(order, image)])
+
+
+def _outcome(came: Outcome | Lost) -> Outcome:
+    if isinstance(came, Outcome):
+        return came
+    return Outcome(came.order.key, failed_row(came.order.key, came.order.point, came.why))

@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from analysis.campaign.matrix import Capture, Matrix, Point
+from analysis.fragmentation.of_run import program_of
 from capture.acquisition.duration import longest_s
-from capture.desk.bench import read_bench
+from capture.desk.bench import BoardResource, read_bench
+from capture.files.errors import TailscopeError, first_line
 from capture.run_folder import heap_size
 from firmware import build as firmware
 from firmware.build import Configuration, FirmwareImage
@@ -26,7 +28,21 @@ _DECIDING = (
     *("simulator/src/**/*.rs", "simulator/Cargo.*", "simulator/build.rs", "simulator/*.py"),
     *("capture/**/*.py", "scenarios/**/*.py", "analysis/metrology/*.py", "analysis/bounds/*"),
     *("analysis/campaign/rows.py", "analysis/campaign/work.py", "dashboards/index/row.py"),
+    *("analysis/fragmentation/*.py", "firmware/host_heap.py", "firmware/heap/host/**/*"),
+    "requirements.lock",
 )
+
+
+@dataclass(frozen=True)
+class Replayer:
+    """The host's build of an image's heap, which tells where the blocks of a run lay.
+
+    `name` is its folder's; without `program`, `why_none` is the sentence why there is none.
+    """
+
+    name: str = ""
+    program: bytes = b""
+    why_none: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,10 +58,11 @@ class ShippedImage:
     allocator: str
     configuration: Configuration
     looks: tuple[int, ...]
+    replayer: Replayer = Replayer()
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Of both files."""
+        """Of both files. What the replayer does follows from the image and the sources."""
         return hashlib.sha256(self.elf + self.footprint).hexdigest()
 
 
@@ -78,9 +95,25 @@ class Needs:
 
     @classmethod
     def of(cls, point: Point, plan: Plan) -> Needs:
+        return cls.with_calls(point, plan.calls_kernel, plan.heap_bytes)
+
+    @classmethod
+    def with_calls(cls, point: Point, kernel_calls: bool, heap_bytes: int | None) -> Needs:
+        """Of a point whose plan is known to call the kernel, or not, and has such a heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        heap_bytes = plan.heap_bytes or heap_size.DEFAULT_BYTES
-        return cls(point.allocator, point.art == "on", point.locking, knobs, plan.calls_kernel, heap_bytes)
+        heap = heap_bytes or heap_size.DEFAULT_BYTES
+        return cls(point.allocator, point.art == "on", point.locking, knobs, kernel_calls, heap)
+
+
+@cache
+def board() -> BoardResource:
+    """The entry of bench.toml, read once."""
+    return read_bench().board(BOARD)
+
+
+def samplerate_hz(point: Point) -> int:
+    """That of a point; where it has none that of the board."""
+    return point.samplerate or board().analyzer.samplerate_hz
 
 
 @cache
@@ -107,23 +140,33 @@ def of_image(image: FirmwareImage) -> ShippedImage:
         image.allocator,
         Configuration(built.heap_bytes, built.kernel, built.flash_acr, built.locking, dict(built.knobs)),
         image.looks,
+        _replayer(image),
     )
 
 
-def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture) -> Order:
-    """The order of a run, with its key."""
-    rate = point.samplerate or read_bench().board(BOARD).analyzer.samplerate_hz
+def _replayer(image: FirmwareImage) -> Replayer:
+    try:
+        program = program_of(image)
+        return Replayer(program.parent.name, program.read_bytes())
+    except TailscopeError as error:
+        return Replayer(why_none=first_line(error))
+
+
+def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture, duration_s: float) -> Order:
+    """The order of a run, with its key. `duration_s` is longest_s(plan), which takes a while."""
+    rate = samplerate_hz(point)
     decided = {
         "image": image.digest,
         "looks": image.looks,
         "operations": hashlib.sha256(plan.image).hexdigest(),
         "parameters": plan.parameters,
         "scenario": plan.name,
-        "duration_s": longest_s(plan),
+        "duration_s": duration_s,
         "samplerate_hz": rate,
-        "board": str(read_bench().board(BOARD)),
+        "board": str(board()),
         "records": RECORDS,
         "capture": capture,
+        "replayed": bool(image.replayer.program),
         "bench": digest(),
     }
     return Order(_hashed(decided), point, plan, rate, capture, digest())
@@ -163,20 +206,25 @@ class Orders:
 
     def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
-        self._latest: tuple[object, Plan] | None = None
+        self._latest: tuple[object, Plan, float] | None = None
 
     def plan(self, point: Point) -> Plan:
         """Raises TailscopeError."""
+        return self._compiled(point)[0]
+
+    def _compiled(self, point: Point) -> tuple[Plan, float]:
+        """The plan, and the seconds that it may take."""
         asked = (point.scenario, point.parameters, point.seed, point.heap_bytes)
         if self._latest is None or self._latest[0] != asked:
-            self._latest = (asked, self._matrix.scenario(point).compile())
-        return self._latest[1]
+            plan = self._matrix.scenario(point).compile()
+            self._latest = (asked, plan, longest_s(plan))
+        return self._latest[1:]
 
     def make(self, point: Point) -> tuple[Order, ShippedImage]:
         """The order of a point and its image, which is built where it is not yet.
 
         Raises TailscopeError where it cannot be run.
         """
-        plan = self.plan(point)
+        plan, duration_s = self._compiled(point)
         image = shipped(Needs.of(point, plan))
-        return order(point, plan, image, self._matrix.capture), image
+        return order(point, plan, image, self._matrix.capture, duration_s), image

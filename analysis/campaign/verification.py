@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from tarfile import TarFile
 
-from analysis.campaign.order import Order, ShippedImage
+from analysis.campaign.order import ShippedImage
 from capture import same
 from capture.files.errors import TailscopeError
 from capture.run_folder import folder as names
@@ -27,14 +27,14 @@ class Sample:
         self._share = share
         self._met: set[tuple[str, int]] = set()
 
-    def takes(self, order: Order, image: ShippedImage) -> bool:
+    def takes(self, key: str, image: ShippedImage, samplerate_hz: int) -> bool:
         """To be asked of each run, in the order of the matrix."""
         if not self._share:
             return False
-        what = (image.digest, order.samplerate_hz)
+        what = (image.digest, samplerate_hz)
         is_first = what not in self._met
         self._met.add(what)
-        return is_first or int(order.key, 16) < self._share * 2.0**256
+        return is_first or int(key, 16) < self._share * 2.0**256
 
 
 def difference(real: Path, direct: Path) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,18 +16,24 @@ import polars as pl
 
 from analysis.bounds.image import bounds_of
 from analysis.campaign import verification
-from analysis.campaign.order import BOARD, RECORDS, Order, ShippedImage, digest
+from analysis.campaign.order import BOARD, RECORDS, Order, Replayer, ShippedImage, digest
 from analysis.campaign.rows import DIFFERS, failed_row, row_of
+from analysis.fragmentation.of_run import memory_by
 from capture import conductor, direct_run
+from capture.conductor import MemoryOf
 from capture.files.errors import TailscopeError
 from capture.files.whole import write_bytes
+from capture.processes import children
 from capture.run_folder import folder as names
 from capture.run_folder.manifest import Manifest, SectionBound, read_manifest
+from capture.run_folder.memory import Memory, with_memory
 from capture.run_folder.records import Boot
-from capture.run_folder.tables import read_interrupts, read_operations, write_table
+from capture.run_folder.tables import write_table
 from capture.store import RunResult
 from capture.summary.summary import summarise_run
 from firmware.build import FirmwareImage
+
+_STARTS_WITHIN_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None =
             raise TailscopeError(
                 "The worker's checkout is another than that of the campaign; give it the same sources."
             )
-        return _run(order, _unpacked(image, scratch), scratch, program)
+        return _run(order, _unpacked(image, scratch), _memory(image.replayer, scratch), scratch, program)
     except TailscopeError as error:
         return Outcome(order.key, failed_row(order.key, order.point, str(error)))
 
@@ -69,14 +76,17 @@ class _Made:
     interrupts: pl.DataFrame
 
 
-def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
+def _run(
+    order: Order, image: FirmwareImage, memory: MemoryOf, scratch: Path, program: Path | None
+) -> Outcome:
     if order.capture == "direct" and not order.verify:
-        return _outcome(order, _found(order, image, program))
+        return _outcome(order, _found(order, image, memory, program))
     with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
         direct = partial(direct_run.run, program=program)
-        folder = _made(direct if order.capture == "direct" else conductor.run, order, image, Path(name))
+        first = direct if order.capture == "direct" else conductor.run
+        folder = _made(first, order, image, memory, Path(name))
         if order.verify:
-            real = _made(conductor.run, order, image, Path(name))
+            real = _made(conductor.run, order, image, memory, Path(name))
             found = verification.difference(real, folder)
             if found is not None:
                 row = {**failed_row(order.key, order.point, found), "state": DIFFERS}
@@ -84,20 +94,31 @@ def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None
         return _outcome(order, _stored(folder))
 
 
-def _found(order: Order, image: FirmwareImage, program: Path | None) -> _Made:
+def _found(order: Order, image: FirmwareImage, memory: MemoryOf, program: Path | None) -> _Made:
     """A direct run that nobody compares: it needs no folder."""
     found = direct_run.find(
-        order.plan, image, BOARD, order.samplerate_hz, records=RECORDS, bounds=_bounds, program=program
+        order.plan,
+        image,
+        BOARD,
+        order.samplerate_hz,
+        records=RECORDS,
+        bounds=_bounds,
+        memory=memory,
+        program=program,
     )
     joined = found.evidence.joined
-    return _Made(summarise_run(found.evidence, found.setting), joined.operations, joined.interrupts)
+    return _Made(
+        summarise_run(found.evidence, found.setting),
+        with_memory(joined.operations, found.setting.memory),
+        joined.interrupts,
+    )
 
 
 def _stored(folder: Path) -> _Made:
     return _Made(
         read_manifest(folder / names.MANIFEST),
-        read_operations(folder / names.OPERATIONS),
-        read_interrupts(folder / names.INTERRUPTS),
+        pl.read_parquet(folder / names.OPERATIONS),
+        pl.read_parquet(folder / names.INTERRUPTS),
     )
 
 
@@ -109,7 +130,9 @@ def _outcome(order: Order, made: _Made) -> Outcome:
     return Outcome(order.key, row_of(order.key, made.manifest, verified), packed, digests)
 
 
-def _made(conduct: Callable[..., RunResult], order: Order, image: FirmwareImage, above: Path) -> Path:
+def _made(
+    conduct: Callable[..., RunResult], order: Order, image: FirmwareImage, memory: MemoryOf, above: Path
+) -> Path:
     """The folder of the run, by one of the two ways."""
     return conduct(
         order.plan,
@@ -118,6 +141,7 @@ def _made(conduct: Callable[..., RunResult], order: Order, image: FirmwareImage,
         samplerate_hz=order.samplerate_hz,
         runs_folder=above,
         bounds=_bounds,
+        memory=memory,
     ).folder
 
 
@@ -136,6 +160,30 @@ def _unpacked(image: ShippedImage, scratch: Path) -> FirmwareImage:
             write_bytes(folder / name, content)
     elf = folder / "tailscope.elf"
     return FirmwareImage(elf, image.sha256, image.allocator, image.configuration, image.looks)
+
+
+def _memory(replayer: Replayer, scratch: Path) -> MemoryOf:
+    """Raises TailscopeError where this machine cannot run a program that was built elsewhere."""
+    if not replayer.program:
+        return lambda _image, _plan, _log: Memory.unknown(replayer.why_none)
+    digest = hashlib.sha256(replayer.program).hexdigest()
+    program = scratch / f"replayer-{digest}" / replayer.name / "trace_replay"
+    _install(program, replayer.program)
+    return lambda image, plan, log: memory_by(lambda: program, image.configuration.heap_bytes, plan, log)
+
+
+@cache
+def _install(program: Path, content: bytes) -> None:
+    if not program.exists():
+        write_bytes(program, content)
+        program.chmod(0o755)
+    try:
+        children.run([program], within_s=_STARTS_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise TailscopeError(
+            f"The host's build of the heap does not run on this worker ({error}); it needs the libraries "
+            "of 32-bit programs, on Debian libc6-i386."
+        ) from None
 
 
 def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:

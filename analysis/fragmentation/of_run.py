@@ -7,7 +7,7 @@ operation the same outcome, probes and bytes in use.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,17 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
 
     Nothing is raised: a signal must not keep what was captured from being judged.
     """
+    return memory_by(lambda: program_of(image), image.configuration.heap_bytes, plan, log)
+
+
+def memory_by(program: Callable[[], Path], heap_bytes: int, plan: Plan, log: RecordLog) -> Memory:
+    """The same by a program that may be built elsewhere; it may raise TailscopeError."""
     try:
         operations = _operations(plan)
         # An allocator that never returned on the board does not on the PC either.
         if len(_records(log)) != len(operations):
             return Memory.unknown(_NOT_EVERY_OPERATION)
-        replay = _replay(image, operations)
+        replay = _replay(program(), heap_bytes, operations)
         why_not = _contradiction(operations, replay, log)
     except TailscopeError as error:
         why_not = str(error).partition("\n")[0]
@@ -76,15 +81,22 @@ def _operations(plan: Plan) -> Operations:
     return of_steps(plan.name, (Step(one) for one in entries if not isinstance(one, Mark))).operations
 
 
-def _replay(image: FirmwareImage, operations: Operations) -> Replay:
+def program_of(image: FirmwareImage) -> Path:
+    """The host's build of the image's heap, with its region where the image has it.
+
+    Raises TailscopeError.
+    """
     built = image.configuration
     defaults = catalogue.allocators()[image.allocator].knobs
     turned = {name: value for name, value in built.knobs.items() if defaults.get(name) != value}
     address = _region(image.sha256, image.elf)
-    program = host_heap.build(image.allocator, built.heap_bytes, turned, address)
+    return host_heap.build(image.allocator, built.heap_bytes, turned, address)
+
+
+def _replay(program: Path, heap_bytes: int, operations: Operations) -> Replay:
     with tempfile.TemporaryDirectory() as folder:
         file = host_heap.write(operations, Path(folder) / "operations")
-        return host_heap.run(program, file, built.heap_bytes)
+        return host_heap.run(program, file, heap_bytes)
 
 
 @lru_cache(maxsize=_KEPT)

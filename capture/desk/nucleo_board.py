@@ -45,9 +45,10 @@ class NucleoBoard:
         """Flashes both and leaves the core halted; the connections are those of bench.toml."""
         if elf is None:
             return self._connections("")
-        self._pyocd.load_elf(elf)
         if image:
-            self._load_image(image)
+            self._load_both(elf, image)
+        else:
+            self._pyocd.load(elf)
         named = self._resource.serial_port
         find = partial(resolve, named, self._probe.unique_id)
         return self._connections(find(), find if is_usb_id(named) else None)
@@ -55,11 +56,11 @@ class NucleoBoard:
     def _connections(self, port: str, find: Callable[[], str] | None = None) -> Connections:
         return Connections(port, self._resource.analyzer.connection or None, self._probe, find)
 
-    def _load_image(self, image: bytes) -> None:
+    def _load_both(self, elf: Path, image: bytes) -> None:
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
             file = Path(folder) / "operations.bin"
             file.write_bytes(image)
-            self._pyocd.load_binary(file, IMAGE_ADDRESS)
+            self._pyocd.load(elf, (file, IMAGE_ADDRESS))
 
     def resetter(self, debugger: Resetter | None) -> Resetter:
         """The debugger that holds the probe, or else a pyOCD of our own."""

@@ -24,13 +24,12 @@ class Pyocd:
     def __init__(self, address: ProbeAddress) -> None:
         self._address = address
 
-    def load_elf(self, elf: Path) -> None:
-        """Flashes an ELF file and leaves the core halted."""
-        self._call("load", *_HALTED, str(elf))
+    def load(self, elf: Path, *binaries: tuple[Path, int]) -> None:
+        """Flashes an ELF file, and each .bin file from its address on; leaves the core halted.
 
-    def load_binary(self, file: Path, address: int) -> None:
-        """Flashes a file as it is, from `address` on, and leaves the core halted."""
-        self._call("load", *_HALTED, "--format", "bin", "--base-address", f"{address:#010x}", str(file))
+        In one call: pyOCD takes longer to start than to write.
+        """
+        self._call("load", *_HALTED, str(elf), *(f"{file}@{address:#010x}" for file, address in binaries))
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,6 +68,33 @@ def _check_replaceable(path: Path) -> None:
 def write_bytes(path: Path, content: bytes) -> Path:
     """Writes `content` to `path`, whole or not at all. Raises WriteError."""
     return write_whole(path, lambda temporary: _store(temporary, content))
+
+
+def write_all(contents: Mapping[Path, bytes]) -> None:
+    """Writes many files, each whole or not at all.
+
+    All of them are on the disk on return. They are brought there together: one after another they
+    take some times as long. Raises WriteError, of which some files may have come about.
+    """
+    named = {path: path.with_name(path.name + _TEMPORARY_SUFFIX) for path in contents}
+    path = Path()
+    try:
+        for path, temporary in named.items():
+            _check_replaceable(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.unlink(missing_ok=True)
+            temporary.write_bytes(contents[path])
+        for path, temporary in named.items():
+            sync(temporary)
+            temporary.replace(path)
+        for folder in {path.parent for path in named}:
+            sync(folder)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {why(error)}; what was there before is kept.") from None
+    finally:
+        for temporary in named.values():
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def why(error: Exception) -> str:

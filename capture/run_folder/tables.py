@@ -27,6 +27,7 @@ MOST_ROWS = 1 << 21
 MOST_STIMULI = 9 << 20
 """STIM and CTRL may both move in each row of the longest edge list."""
 _MOST_TEXT_BYTES = 256
+_GROUP_ROWS = 32_768
 
 METADATA_KEY = "tailscope"
 
@@ -188,6 +189,13 @@ def write_table(
         row_group_size=row_group_size,
         metadata=None if text is None else {METADATA_KEY: text},
     )
+
+
+def sink_table(path: Path, table: pl.LazyFrame) -> None:
+    """Writes what may be longer than the memory: the bytes are those of write_table, up to
+    _GROUP_ROWS rows; beyond, it writes groups of so many.
+    """
+    table.sink_parquet(path, compression="zstd", compression_level=3, row_group_size=_GROUP_ROWS)
 
 
 def _require(path: Path, holds: bool, complaint: str) -> None:

@@ -26,12 +26,15 @@ def test_it_says_where_and_ends_by_ctrl_c(tmp_path: Path) -> None:
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as served:
         assert served.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/", served.stdout.readline())
-        assert found
-        with urlopen(found[0]) as answer:
-            assert b"Tailscope" in answer.read()
-        served.send_signal(signal.SIGINT)
-        _, said = served.communicate(timeout=20)
+        try:
+            found = re.search(r"http://127\.0\.0\.1:\d+/", served.stdout.readline())
+            assert found
+            with urlopen(found[0], timeout=60) as answer:
+                assert b"Tailscope" in answer.read()
+            served.send_signal(signal.SIGINT)
+            _, said = served.communicate(timeout=60)
+        finally:
+            served.kill()
     assert served.returncode == 130
     assert said == "Stopped by Ctrl-C.\n"
 

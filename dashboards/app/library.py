@@ -77,6 +77,10 @@ class Library:
         folder = self.runs / identity
         return self._loaded.get((identity, self.version(identity)), lambda: open_run(folder, identity))
 
+    def is_observed(self, identity: str) -> bool:
+        """Whether the run is from the wire alone; load() refuses such."""
+        return not self.table().filter(id=identity, state="observed").is_empty()
+
     def version(self, identity: str) -> tuple[int, int]:
         """Changes whenever the run's run.json does."""
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, d
 from werkzeug.serving import make_server
 
 from capture.files.errors import TailscopeError
+from capture.processes import signals
 from dashboards.app import overview, sample, waveform
 from dashboards.app.address import RUNS, SAMPLE, Address, parse
 from dashboards.app.downloads import add_downloads
@@ -92,8 +94,11 @@ def serve(library: Library, port: int = DEFAULT_PORT) -> None:
             f"The app shows the runs of {library.runs} at http://{HOST}:{server.port}/ ; Ctrl-C ends it.",
             flush=True,
         )
+        server.timeout = signals.POLL_S
         try:
-            server.serve_forever(poll_interval=0.2)
+            with signals.orderly():  # what a signal raises may be lost, as in the callback of a weakref
+                while signals.asked() is None:
+                    server.handle_request()
         finally:
             server.server_close()
 
@@ -132,12 +137,17 @@ def _shell() -> Any:
 def _answer(app: Dash, pages: Pages) -> None:
     """What the server does: pages, and more of a figure when a reader zooms in."""
 
-    @app.callback(Output("content", "children"), Output("nav", "children"), Input("place", "data"))
-    def show(place: list[str] | None) -> tuple[Any, Any]:
+    @app.callback(Output("content", "children"), Input("place", "data"))
+    def show(place: list[str] | None) -> Any:
+        return _content(pages, parse(place[0], place[1])) if place else no_update
+
+    # Only once the page is there, with its `ids`: what a scenario lacks may take a second to find.
+    @app.callback(Output("nav", "children"), Input("ids", "data"), State("place", "data"))
+    def lead_on(_ids: dict[str, str], place: list[str] | None) -> Any:
         if not place:
-            return no_update, no_update
+            return no_update
         address = parse(place[0], place[1])
-        return _content(pages, address), _nav(address)
+        return _nav(address, pages.lacking(address))
 
     @app.callback(
         Output(overview.GRID, "rowData"),
@@ -234,11 +244,17 @@ def _scenarios(shown: Shown) -> list[Any]:
     return [html.Nav(["scenario", *links], className="choices", **{"aria-label": "Scenarios"})]  # type: ignore[arg-type]
 
 
-def _nav(address: Address) -> list[Any]:
-    """The links of the head; which runs were chosen goes along."""
+def _nav(address: Address, lacking: Mapping[str, str] | None = None) -> list[Any]:
+    """The links of the head; which runs were chosen goes along. Those `lacking` lead nowhere, and
+    their title says why.
+    """
     here = {"aria-current": "page"}
     links = [html.A("Runs", href="/", **(here if address.page == RUNS else {}))]  # type: ignore[arg-type]
     for key, words in offered().items():
+        if lacking and key in lacking and key != address.page:
+            off = {"aria-disabled": "true", "role": "link"}
+            links.append(html.A(words, title=lacking[key], **off))  # type: ignore[arg-type]
+            continue
         to = Address(key, address.scenario, address.runs, address.every)
         links.append(html.A(words, href=str(to), **(here if address.page == key else {})))  # type: ignore[arg-type]
     return links

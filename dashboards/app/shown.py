@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from capture.files.errors import RunError, TailscopeError
+from capture.run_folder import folder as names
+from capture.run_folder.observed import read_observed_manifest
 from capture.run_folder.quantities import CRITICAL
 from dashboards.app.address import RUN, Address
 from dashboards.app.library import Library, Recent
@@ -19,9 +21,23 @@ from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.pages.blocks import Page, PerRun
 from dashboards.pages.catalogue import OF_ALL, OF_RUN, OF_SCENARIO
+from dashboards.pages.observed import observed
 
 PAGES_MOST = 12
 """Pages that stay ready, with all points of their figures."""
+
+LACKING_MOST = 200
+"""Scenarios of which it is kept what they lack."""
+
+_LACKS = {
+    "ramp": "has no depths",
+    "phase": "has no sweep of stimuli, and no calls of the kernel",
+    "distributions": "has no samples",
+    "probes": "is a ramp, or has no run whose probes were counted",
+    "tradeoff": "has no run that tells what its heap took",
+    "waveforms": "has no run whose capture is kept",
+}
+"""Why a page has nothing of a scenario."""
 
 _TITLES = {
     "tradeoff": "Trade-off",
@@ -110,6 +126,7 @@ class Pages:
     def __init__(self, library: Library) -> None:
         self.library = library
         self._ready: Recent[Shown] = Recent(PAGES_MOST)
+        self._lacking: Recent[dict[str, str]] = Recent(LACKING_MOST)
 
     def at(self, address: Address) -> Shown:
         """The page at `address`, of one run or of many. Raises AddressError, RunError."""
@@ -176,8 +193,36 @@ class Pages:
                 raise
             return self._read(key, ids, tables=True)
 
+    def lacking(self, address: Address) -> dict[str, str]:
+        """The pages that have nothing of the scenario of `address`: a sentence on each, by its key.
+
+        Nothing where the address leaves the scenario to the page, which finds one that has it.
+        """
+        if address.page not in offered():
+            return {}
+        try:
+            chosen = self._chosen(address)
+        except AddressError:
+            return {}
+        if len(chosen.runs) != 1:
+            return {}
+        ((scenario, ids),) = chosen.runs.items()
+        key = (scenario, tuple((one, self.library.version(one)) for one in ids))
+        return self._lacking.get(key, lambda: self._lacked_by(scenario, ids))
+
+    def _lacked_by(self, scenario: str, ids: Sequence[str]) -> dict[str, str]:
+        """Whether a page has anything, a single run tells: there is no need to draw them all."""
+        loaded, _ = self.library.load_each(ids, tables=True)
+        series = by_scenario(list(loaded.values())).get(scenario, [])
+        keys = {page.__name__: page for page in OF_SCENARIO}
+        lacking = [key for key, page in keys.items() if not any(page([one]) for one in series)]
+        return {key: _nothing_of(key, scenario) for key in lacking} if series else {}
+
     def shown_run(self, address: Address) -> Shown:
         """The page of one run. Raises RunError."""
+        if self.library.is_observed(address.run):
+            manifest = read_observed_manifest(self.library.runs / address.run / names.MANIFEST)
+            return Shown(observed(address.run, manifest), address)
         run = self.library.load(address.run)
         key = (address, self.library.version(address.run))
 
@@ -191,8 +236,14 @@ class Pages:
 
 def _nothing(address: Address) -> Page:
     title = offered()[address.page]
-    lead = f"{address.scenario or 'No scenario'} has nothing to show here."
-    return Page(address.page, title, (lead,))
+    return Page(address.page, title, (_nothing_of(address.page, address.scenario),))
+
+
+def _nothing_of(key: str, scenario: str) -> str:
+    """The sentence on a page that has nothing to show; of no scenario where that is empty."""
+    if not scenario:
+        return "No scenario has anything of it."
+    return f"{scenario} {_LACKS.get(key, 'has nothing of it')}."
 
 
 def _shown(

@@ -15,6 +15,8 @@ from dashboards.loaded.series import Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 
+MOST_OF_A_BADGE = 2_000
+"""Characters of reasons. The page of the run has them all."""
 MOST_NAMED = 6
 """Of more runs than this a subtitle gives the number, not the names."""
 
@@ -125,7 +127,9 @@ def badges(series: Sequence[Series]) -> tuple[str, ...]:
 
 
 def _badge(run: LoadedRun) -> str:
-    return f"{run.id} is {run.manifest.verdict}: {' '.join(run.manifest.reasons) or 'no reason was given.'}"
+    reasons = " ".join(run.manifest.reasons) or "no reason was given."
+    told = reasons if len(reasons) <= MOST_OF_A_BADGE else f"{reasons[:MOST_OF_A_BADGE]}…"
+    return f"{run.id} is {run.manifest.verdict}: {told}"
 
 
 def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> str:

@@ -12,6 +12,9 @@ from dashboards.formatting import samplerate
 from dashboards.loaded.palette import Style, assign_styles
 from dashboards.loaded.runs import LoadedRun
 
+MOST_CHARACTERS = 120
+"""Of a name. run.json has the whole of it, and so has the run's own page."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -52,16 +55,21 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
     What differs are the options of the run; only where they are the same too, its id. Beside it
     the verdict of a run that is not complete, which is no part of its identity.
     """
-    plain = [run.manifest.configuration for run in runs]
-    boards = [f"{run.manifest.configuration} on {run.manifest.board}" for run in runs]
-    longer = [_with(run.manifest.configuration, _apart(run, runs)) for run in runs]
-    ids = [f"{run.manifest.configuration} {run.id}" for run in runs]
+    plain = [_short(run.manifest.configuration) for run in runs]
+    boards = [_short(f"{run.manifest.configuration} on {run.manifest.board}") for run in runs]
+    longer = [_short(_with(run.manifest.configuration, _apart(run, runs))) for run in runs]
+    ids = [f"{name} {run.id}" for name, run in zip(plain, runs, strict=True)]
     counts = Counter(plain) + Counter(boards) + Counter(longer)
     counts.subtract(name for name, option in zip(plain, longer, strict=True) if name == option)
     return [
         (next((name for name in names if counts[name] == 1), id_), verdict_suffix(run))
         for run, id_, *names in zip(runs, ids, plain, boards, longer, strict=True)
     ]
+
+
+def _short(name: str) -> str:
+    """The name as far as a table and a legend have room for it."""
+    return name if len(name) <= MOST_CHARACTERS else f"{name[: MOST_CHARACTERS - 1]}…"
 
 
 def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:

@@ -21,6 +21,7 @@ from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERVED
 from dashboards.index.latest import latest_folders
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
+from dashboards.loaded.series import by_scenario
 from dashboards.report import report_html
 from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
@@ -239,3 +240,15 @@ def test_of_many_runs_the_latest_of_each_kind_is_shown(tmp_path: Path) -> None:
     ]
     assert [folder.parent.name for folder in latest_folders(folders)] == ["2", "3", "4"]
     assert latest_folders([]) == []
+
+
+def test_a_name_that_has_no_end_is_cut_and_still_tells_runs_apart(tmp_path: Path) -> None:
+    runs = [
+        load_run(
+            write_run(tmp_path, "mem_frag", name, mem_frag("tlsf", 4), changes={"allocator": "n" * 100_000})
+        )
+        for name in ("one", "two")
+    ]
+    names = [one.name for one in by_scenario(runs)["mem_frag"]]
+    assert len(set(names)) == 2
+    assert all(name.startswith("nnn") and len(name) < 200 for name in names)

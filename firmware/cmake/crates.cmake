@@ -46,6 +46,7 @@ endfunction()
 # tailscope_crate_folder(<result> <package> <crate>): the folder of a crate that
 # <package>/Cargo.lock pins.
 function(tailscope_crate_folder result package crate)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${package}/Cargo.lock")
     tailscope_crate_metadata(metadata "${package}")
     string(JSON packages GET "${metadata}" packages)
     string(JSON count LENGTH "${packages}")

@@ -20,6 +20,5 @@ def program(name: str) -> Path:
     folder = ROOT / "build" / "firmware" / f"probe_{source.name}"
     build = Build("A program with markers", source, folder, {})
     with taking_turns(folder):
-        build.configure()
-        build.compile()
+        build.make()
     return folder / f"{name}.elf"

@@ -99,8 +99,9 @@ def test_the_live_bytes_take_about_60_percent_of_the_board_s_heap(name: str) -> 
 
 
 @pytest.mark.parametrize("number", range(1, 5))
-def test_the_sets_fit_an_image_with_every_seed_of_a_study(number: int) -> None:
-    for seed in range(1, 25):
+def test_the_sets_fit_an_image_with_the_seeds_of_a_study(number: int) -> None:
+    """Each of its 24 seeds draws one of the sets here, and the study would refuse the others."""
+    for seed in range(number, 25, 4):
         steps = list(catalogue.load(f"periodic_c{number}", seed=seed).generator.steps())
         assert len(steps) < 21_840
         assert max(one.operation.id for one in steps if isinstance(one.operation, Allocate)) < MAX_SLOTS

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from analysis.campaign import work
-from analysis.campaign.cluster import Lost
+from analysis.campaign.cluster import Job, Lost
 from analysis.campaign.order import Order, ShippedImage
 from analysis.campaign.work import Outcome
 
@@ -38,13 +38,13 @@ class Inline:
         self.attempts: list[tuple[str, int]] = []
 
     def room(self) -> int:
-        return 3 - len(self._waiting)
+        return max(0, 3 - len(self._waiting))
 
-    def submit(self, order: Order, image: ShippedImage, attempt: int) -> None:
-        self.attempts.append((order.key, attempt))
-        self._waiting.append((order, image))
+    def submit(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self.attempts.append((job.order.key, job.attempt))
+            self._waiting.append((job.order, job.image))
 
-    def next(self, within_s: float) -> Outcome | Lost | None:
+    def next(self, within_s: float) -> list[Outcome | Lost]:
         assert within_s > 0
-        found: Outcome | Lost = self._do(*self._waiting.pop(), self._scratch)
-        return found
+        return [self._do(*self._waiting.pop(), self._scratch)]

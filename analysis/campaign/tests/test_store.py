@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from itertools import permutations
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from analysis.campaign import journal
 from analysis.campaign.errors import CampaignError
-from analysis.campaign.store import JOURNAL, MOST_ATTEMPTS, RUNS, Store
+from analysis.campaign.journal import MOST_ATTEMPTS, Recognized
+from analysis.campaign.rows import COLUMNS
+from analysis.campaign.store import JOURNAL, RUNS, Store
 from analysis.campaign.tests.made import outcome
 from analysis.campaign.work import Outcome
+from capture.run_folder.tables import write_table
 
 
 def test_the_table_does_not_tell_in_which_order_the_runs_came(tmp_path: Path) -> None:
@@ -27,24 +33,61 @@ def test_the_table_does_not_tell_in_which_order_the_runs_came(tmp_path: Path) ->
     assert pl.read_parquet(tmp_path / "0" / RUNS)["key"].to_list() == ["aa", "bb", "cc"]
 
 
-def test_a_line_that_a_killed_command_cut_is_as_if_it_had_not_been(tmp_path: Path) -> None:
+def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
+    child = os.fork()
+    if not child:
+        store = Store(tmp_path)
+        with store.writing():
+            store.add(outcome("aa"))
+            store.add(outcome("bb"), outcome("cc"))
+            store.note(b"not kept yet", Recognized("dd", False, b""))
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    again = Store(tmp_path)
+    assert [again.settled(key) for key in ("aa", "bb", "cc", "dd")] == [True, True, True, False]
+    with again.writing():
+        again.add(outcome("dd"))
+    assert Store(tmp_path).stored == 4
+    assert not [*tmp_path.glob(f"{JOURNAL}-*")]
+
+
+@pytest.mark.parametrize("content", [b'{"row": 1}\n' * 99, b"SQLite format 3\0" + bytes(500)])
+def test_a_damaged_journal_is_one_sentence(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / JOURNAL).write_bytes(content)
+    store = Store(tmp_path)
+    with pytest.raises(CampaignError, match=rf"{JOURNAL} is no journal of a campaign: .*\."):
+        store.settled("aa")
+    with pytest.raises(CampaignError, match="no journal"), store.writing():
+        pass
+
+
+def test_what_a_wish_came_to_is_kept_with_the_next_outcome(tmp_path: Path) -> None:
+    store, found = Store(tmp_path), Recognized("aa", True, b"image")
+    with store.writing():
+        store.note(b"wish", found)
+        assert store.recognized(b"wish") is None
+        store.add(outcome("aa"))
+        assert store.recognized(b"wish") == found
+        store.note(b"other", found)
+    assert Store(tmp_path).recognized(b"other") == found
+
+
+def test_runs_are_read_a_few_at_a_time_and_written_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Store(tmp_path)
     with store.writing():
-        store.add(outcome("aa"))
-        store.add(outcome("bb"))
-    whole = (tmp_path / JOURNAL).read_bytes()
-    (tmp_path / JOURNAL).write_bytes(whole[:-3])
-    again = Store(tmp_path)
-    assert again.settled("aa") and not again.settled("bb")
-    with again.writing():
-        again.add(outcome("bb"))
-    assert (tmp_path / JOURNAL).read_bytes() == whole
-
-
-def test_a_damaged_line_is_told_with_its_number(tmp_path: Path) -> None:
-    (tmp_path / JOURNAL).write_bytes(b'{"row": 1}\n')
-    with pytest.raises(CampaignError, match=rf"{JOURNAL}:1: "):
-        Store(tmp_path)
+        store.add(*(outcome(f"{n:03}", art=bool(n % 2), allocate_max_ns=n / 3) for n in range(100)))
+    rows = store.rows().collect()
+    assert rows.schema == COLUMNS
+    assert rows["allocate_max_ns"].to_list() == [n / 3 for n in range(100)]
+    whole = store.write_runs().read_bytes()
+    monkeypatch.setattr(journal, "_AT_ONCE", 7)
+    assert store.write_runs().read_bytes() == whole
+    write_table(tmp_path / "at-once.parquet", rows)
+    assert (tmp_path / "at-once.parquet").read_bytes() == whole
+    some = store.rows().filter(pl.col("art")).select("key").head(2).collect()
+    assert some["key"].to_list() == ["001", "003"]
 
 
 def test_what_is_not_complete_is_tried_a_bounded_number_of_times(tmp_path: Path) -> None:
@@ -54,7 +97,7 @@ def test_what_is_not_complete_is_tried_a_bounded_number_of_times(tmp_path: Path)
             assert not store.settled("aa")
             store.add(outcome("aa", "inconclusive", reason=f"attempt {attempt}"))
     assert Store(tmp_path).settled("aa")
-    assert Store(tmp_path).rows()["reason"].to_list() == [f"attempt {MOST_ATTEMPTS - 1}"]
+    assert Store(tmp_path).rows().collect()["reason"].to_list() == [f"attempt {MOST_ATTEMPTS - 1}"]
 
 
 def test_clean_forgets_what_is_not_complete(tmp_path: Path) -> None:

@@ -25,6 +25,12 @@ def test_it():
 """
 
 
+@pytest.fixture(autouse=True)
+def no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of this environment take longer to load than the tests of these rooms."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     room = tmp_path / "room"

@@ -16,6 +16,7 @@ from analysis.soak import soak, text
 from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, TRUNCATED, DeskFault, named
 from analysis.soak.run import Headlines, Outcome
 from analysis.soak.soak import SoakError, check_names
+from tests import lab
 
 ROOT = Path(__file__).resolve().parents[3]
 LAB = (sys.executable, "-m", "console")
@@ -131,7 +132,7 @@ def test_names_that_are_not_there_are_refused() -> None:
     ],
 )
 def test_options_that_make_no_sense_get_a_sentence(options: list[str], says: str) -> None:
-    done = subprocess.run([*LAB, "soak", *options], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = lab.run("soak", *options)
     assert done.returncode == 1 and says in done.stderr and "Traceback" not in done.stderr
 
 

@@ -51,7 +51,7 @@ def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:
     assert beyond(found.trials.first).is_empty()
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ppm=st.floats(-400, 400), samplerate_hz=st.sampled_from([24_000_000, CORE_HZ, 100_000_000]))
 def test_an_error_of_a_clock_is_named_within_its_stated_error(
     ppm: float, samplerate_hz: int, tmp_path: Path
@@ -66,7 +66,7 @@ def test_an_error_of_a_clock_is_named_within_its_stated_error(
         assert ("slow" if ppm > 0 else "fast") in found.verdict
 
 
-@pytest.mark.parametrize("flash_acr", [0x002, 0x005, 0x102, 0x602])
+@pytest.mark.parametrize("flash_acr", [0x005, 0x602])
 def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -> None:
     """BOOT claims 0x702 all the while: the register reads what was written."""
     found = compare(made_run(tmp_path, plan(), flash_acr=flash_acr))

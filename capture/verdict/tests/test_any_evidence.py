@@ -21,7 +21,7 @@ from capture.summary.summary import Setting, summarise_run
 from capture.tests.evidence import ASKED
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan, small_plan_under, small_sweep
 
-EXAMPLES = 90
+EXAMPLES = 45
 BOUND = SectionBound(instructions=900, cycles=1200, region_decided=True, why_not=None)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, bounds={"allocate": BOUND, "free": BOUND})
 NUMBERS = (0, 1, 31, 32, 999, (1 << 24) + 1, (1 << 32) - 1, 1 << 32, 1 << 63, 10**40)

@@ -158,7 +158,7 @@ tailscope.app = (() => {
   function wait(pathname) {
     const content = document.getElementById("content");
     document.querySelectorAll("#nav a").forEach((one) => {
-      if (new URL(one.href).pathname === pathname) one.setAttribute("aria-current", "page");
+      if (one.href && new URL(one.href).pathname === pathname) one.setAttribute("aria-current", "page");
       else one.removeAttribute("aria-current");
     });
     content.setAttribute("aria-busy", "true");

@@ -16,7 +16,12 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 from werkzeug.serving import make_server
 
+from capture.observed_run import again
+from capture.reading.tests.test_alone import framed
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.observed import Asked
 from capture.run_folder.progress_file import ProgressFile, Section, SoFar
+from capture.tests.test_observed_run import ASKED
 from dashboards.app.library import Library
 from dashboards.app.server import make_app
 from dashboards.tests.browser import Browser, chromium, violations, wait
@@ -28,13 +33,14 @@ expect.set_options(timeout=30_000)  # a busy machine is no failure
 
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
 OLDER = SEGLIST.replace("2025", "2024")
+OBSERVED = "20250102T030404Z-observe-my-virtual"
 UNDER_WAY = "20250102T030406Z-mem_stress-tlsf-virtual"
 
 
 @pytest.fixture(scope="module")
 def app_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs of a ramp, an older one of the first, one that is truncated, one that is damaged,
-    and one under way.
+    one from the wire alone, and one under way.
     """
     runs = tmp_path_factory.mktemp("app") / "runs"
     for allocator in ("seglist", "tlsf"):
@@ -42,6 +48,11 @@ def app_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(runs / SEGLIST, runs / OLDER)
     reasons = ("The end frame is missing.",)
     write_run(runs, "mem_frag", "heap_4", mem_frag("tlsf", 8), verdict="truncated", reasons=reasons)
+    observed = runs / OBSERVED
+    observed.mkdir()
+    (observed / "observed.json").write_text(json.dumps(ASKED), encoding="utf-8")
+    edges = framed()
+    again(observed, Asked.model_validate(ASKED), edges, ToolReport(asked_samples=edges.total_samples))
     (runs / "damaged").mkdir()
     (runs / "damaged" / "run.json").write_text("{", encoding="utf-8")
     (runs / UNDER_WAY).mkdir()
@@ -110,7 +121,7 @@ def drawn(page: Page, count: int) -> None:
 def test_the_runs_are_listed_with_their_verdicts_and_lead_to_their_instants(page: Page) -> None:
     go(page, "/")
     expect(page.locator("#counted")).to_have_text(
-        "6 run folders: 3 complete, 1 damaged, 1 truncated, 1 unfinished."
+        "7 run folders: 4 complete, 1 damaged, 1 truncated, 1 unfinished."
     )
     row = page.locator(f"[row-id='{SEGLIST}']").last
     # The last depth, 64: 350 + 12 × 64 + 4 cycles at 84 MHz, in its third trial.
@@ -167,6 +178,25 @@ def test_older_runs_are_left_out_and_told(page: Page) -> None:
     expect(page.locator("tbody a", has_text="seglist")).to_have_count(2)
     expect(told).to_have_count(0)
     assert "all=1" in page.url
+
+
+def test_what_a_scenario_lacks_is_not_offered(page: Page) -> None:
+    go(page, "/ramp")
+    for words, why in (("Phase", "has no sweep of stimuli"), ("Cycles by probes", "is a ramp")):
+        link = page.locator("#nav a", has_text=words)
+        expect(link).to_have_attribute("aria-disabled", "true")
+        assert why in str(link.get_attribute("title"))
+        assert link.get_attribute("href") is None
+    expect(page.locator("#nav a", has_text="Waveforms")).to_have_attribute("href", "/waveforms")
+    assert violations(page) == []
+
+
+def test_a_run_from_the_wire_alone_has_a_page(page: Page) -> None:
+    go(page, f"/run/{OBSERVED}")
+    expect(page.locator("h1")).to_have_text("my.elf")
+    expect(page.locator("main")).to_contain_text("CRIT on PA8, SYNC on PB4. It has no operations.")
+    expect(page.locator("main .grid")).to_contain_text("CRIT")
+    assert violations(page) == []
 
 
 def test_a_maximum_of_the_matrix_leads_to_its_waveform(page: Page) -> None:
@@ -261,7 +291,7 @@ def test_figures_and_tables_are_saved(page: Page, tmp_path: Path, address: str) 
     parquet = pl.read_parquet(io.BytesIO(urlopen(f"{address}/download/matrix/matrix.parquet").read()))
     assert parquet.equals(told.cast(parquet.schema))
     index = pl.read_csv(urlopen(f"{address}/download/runs/runs.csv").read())
-    assert sorted(index["state"].drop_nulls().unique()) == ["damaged", "finished", "unfinished"]
+    assert sorted(index["state"].drop_nulls().unique()) == ["damaged", "finished", "observed", "unfinished"]
 
 
 NOT_THERE = {

@@ -36,10 +36,11 @@ def configure(build: Path, allocator: str, knobs: tuple[str, ...] = ()) -> list[
 
 
 @cache
-def built(allocator: str, knobs: tuple[str, ...] = ()) -> Path:
-    """The folder of the host tests, built; whoever else wants the same waits and finds it built.
+def built(allocator: str, knobs: tuple[str, ...] = (), programs: tuple[str, ...] = ()) -> Path:
+    """The folder of the host tests with these programs built, or with all if none is named.
 
-    console/checks.py builds there too, for the contract of the allocator as it is.
+    Whoever else wants the same waits and finds it built. console/checks.py builds there too, for
+    the contract of the allocator as it is.
     """
     for tool in ("cmake", "ninja", "gcc"):
         if shutil.which(tool) is None:
@@ -47,5 +48,5 @@ def built(allocator: str, knobs: tuple[str, ...] = ()) -> Path:
     build = REPOSITORY / "build" / "heap-tests" / "-".join((allocator, *knobs, "sanitized"))
     with taking_turns(build):
         run(*configure(build, allocator, knobs))
-        run("cmake", "--build", build)
+        run("cmake", "--build", build, *(["--target", *programs] if programs else []))
     return build

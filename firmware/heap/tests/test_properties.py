@@ -93,7 +93,7 @@ def allocator(build: tuple[str, ...]) -> catalogue.Allocator:
 
 @pytest.fixture(scope="module")
 def heap(build: tuple[str, ...]) -> Iterator[Dialogue]:
-    dialogue = Dialogue(built(build[0], build[1:]) / "dialogue")
+    dialogue = Dialogue(built(build[0], build[1:], ("dialogue",)) / "dialogue")
     yield dialogue
     dialogue.close()
 
@@ -165,18 +165,22 @@ def check_every_heap(row: catalogue.Allocator, live: dict[int, Block], answer: A
         assert in_order[-1].address + in_order[-1].size - in_order[0].address <= REGION_BYTES
 
 
+FREE_ALL: list[Operation] = [(slot, 0, 0) for slot in range(SLOTS)]
+
+
 @given(operations=OPERATIONS)
 @LIMITS
-def test_what_is_live_stays_whole_and_what_fits_is_found(
+def test_what_is_live_stays_whole_what_fits_is_found_and_all_comes_back(
     operations: list[Operation], allocator: catalogue.Allocator, build: tuple[str, ...], heap: Dialogue
 ) -> None:
-    first_payload = heap.run([(0, 1, 0)])[0].address
-    model = model_of(allocator, build[1:], first_payload)
+    first, *_, fresh = heap.run([(0, 1, 0), *FREE_ALL])
+    model = model_of(allocator, build[1:], first.address)
     asked = possible(operations, allocator.promises)
+    answers = heap.run(asked + FREE_ALL)
     live: dict[int, Block] = {}
     aligned: set[int] = set()
     largest = None
-    for (slot, size, align_log2), answer in zip(asked, heap.run(asked), strict=True):
+    for (slot, size, align_log2), answer in zip(asked, answers[: len(asked)], strict=True):
         before = dict(live)
         if answer.done == "F":
             assert answer.status == OK
@@ -199,19 +203,9 @@ def test_what_is_live_stays_whole_and_what_fits_is_found(
                 model.refused(before, size)
         largest = answer.largest if "knows_largest" in allocator.promises else None
         check_every_heap(allocator, live, answer)
-
-
-@given(operations=OPERATIONS)
-@LIMITS
-def test_all_that_was_taken_comes_back(
-    operations: list[Operation], allocator: catalogue.Allocator, heap: Dialogue
-) -> None:
-    if not {"frees", "merges", "knows_largest"} <= allocator.promises:
-        pytest.skip(f"{allocator.id} does not promise it")
-    fresh = heap.run([(0, 1, 0), (0, 0, 0)])[-1].largest
-    asked = possible(operations, allocator.promises) + [(slot, 0, 0) for slot in range(SLOTS)]
-    last = heap.run(asked)[-1]
-    assert (last.live, last.bytes_in_use, last.largest) == (0, 0, fresh)
+    if {"frees", "merges", "knows_largest"} <= allocator.promises:
+        last = answers[-1]
+        assert (last.live, last.bytes_in_use, last.largest) == (0, 0, fresh.largest)
 
 
 BUDDIES: dict[tuple[str, ...], Callable[[int], Buddies]] = {
@@ -244,7 +238,7 @@ def test_buddies_lie_where_the_algorithm_puts_them(
 
 @pytest.fixture(scope="module")
 def buddies() -> Iterator[dict[tuple[str, ...], Dialogue]]:
-    heaps = {name: Dialogue(built(name[0], name[1:]) / "dialogue") for name in BUDDIES}
+    heaps = {name: Dialogue(built(name[0], name[1:], ("dialogue",)) / "dialogue") for name in BUDDIES}
     yield heaps
     for heap in heaps.values():
         heap.close()

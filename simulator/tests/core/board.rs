@@ -5,6 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
+
+use object::read::elf::ElfFile32;
+use object::{Endianness, Object, ObjectSection};
 
 use virtual_nucleo::bus::{Bus, Fault, Loaded, Width};
 use virtual_nucleo::core::{Core, RunEnd, Stop, Timing};
@@ -310,32 +314,41 @@ fn assemble(source: &str) -> Vec<u8> {
     code
 }
 
+/// The tools are called one by one: there are hundreds of programs, and a compiler's driver would
+/// start three more processes for each.
 fn build(folder: &Path, source: &str) -> Vec<u8> {
-    let [vectors, program, elf, binary] =
-        ["vectors.s", "program.s", "program.elf", "program.bin"].map(|name| folder.join(name));
-    std::fs::write(&vectors, VECTORS).unwrap();
-    std::fs::write(&program, format!("{PRELUDE}{source}\n")).unwrap();
-    let script = folder.join("program.ld");
+    static VECTOR_TABLE: OnceLock<Vec<u8>> = OnceLock::new();
+    let vectors = VECTOR_TABLE
+        .get_or_init(|| std::fs::read(object(folder, "vectors", &format!("{VECTORS}\n"))).unwrap());
+    let [table, script, elf] =
+        ["vectors.o", "program.ld", "program.elf"].map(|name| folder.join(name));
+    std::fs::write(&table, vectors).unwrap();
     std::fs::write(
         &script,
         "SECTIONS { .text 0x08000000 : { *(.vectors) *(.text) } }\n",
     )
     .unwrap();
     let link = [
-        PathBuf::from("-nostdlib"),
-        "-T".into(),
+        PathBuf::from("-T"),
         script,
-        vectors,
-        program,
+        table,
+        object(folder, "program", &format!("{PRELUDE}{source}\n")),
         "-o".into(),
         elf.clone(),
     ];
-    tool("arm-none-eabi-gcc", &link);
-    tool(
-        "arm-none-eabi-objcopy",
-        &["-O".into(), "binary".into(), elf, binary.clone()],
-    );
-    std::fs::read(binary).unwrap()
+    tool("arm-none-eabi-ld", &link);
+    let content = std::fs::read(elf).unwrap();
+    let linked = ElfFile32::<Endianness>::parse(&*content).unwrap();
+    let text = linked.section_by_name(".text").unwrap();
+    text.data().unwrap().to_vec()
+}
+
+/// Assembles to <name>.o.
+fn object(folder: &Path, name: &str, source: &str) -> PathBuf {
+    let [assembly, object] = ["s", "o"].map(|suffix| folder.join(format!("{name}.{suffix}")));
+    std::fs::write(&assembly, source).unwrap();
+    tool("arm-none-eabi-as", &[assembly, "-o".into(), object.clone()]);
+    object
 }
 
 fn tool(name: &str, arguments: &[PathBuf]) {

@@ -8,6 +8,7 @@ function(tailscope_newlib library)
     execute_process(
         COMMAND "${CMAKE_C_COMPILER}" ${flags} -print-file-name=${library}
         OUTPUT_VARIABLE archive OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${archive}")
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/newlib")
     file(MAKE_DIRECTORY "${folder}")
     execute_process(COMMAND "${CMAKE_AR}" x "${archive}" ${ARGN} WORKING_DIRECTORY "${folder}" RESULT_VARIABLE status)

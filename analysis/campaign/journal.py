@@ -1,0 +1,254 @@
+"""What is done, in a file of SQLite (docs/SPEC.md, section 26).
+
+Whatever the size of a campaign, no more than a few thousand rows of it are in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from analysis.campaign.errors import CampaignError
+from analysis.campaign.rows import COLUMNS, DIFFERS
+from analysis.campaign.work import Outcome
+from capture.files.errors import first_line
+from capture.files.whole import WriteError
+
+MOST_ATTEMPTS = 3
+_AT_ONCE = 4096
+"""Rows that are in memory at a time while they are read."""
+_WAIT_S = 60.0
+_CACHE_KIB = 65_536
+_PAGES_AT_ONCE = 16_384
+"""Keys are scattered: pages that change again and again are written once for so many (64 MiB)."""
+
+_SQL = {pl.String(): "TEXT", pl.Boolean(): "INTEGER", pl.Int64(): "INTEGER", pl.Float64(): "REAL"}
+_OWN = {"sha256": "TEXT NOT NULL", "attempts": "INTEGER NOT NULL", "failures": "INTEGER NOT NULL"}
+_STANDING = "CREATE INDEX IF NOT EXISTS standing ON runs (key, verdict, verified, failures, attempts)"
+_DONE = "verdict IS 'complete'"
+_ASKED = """CREATE TABLE IF NOT EXISTS asked
+    (wish BLOB PRIMARY KEY, key TEXT NOT NULL, kernel_calls INTEGER NOT NULL, image BLOB NOT NULL)
+    WITHOUT ROWID"""
+
+
+class Recognized(NamedTuple):
+    """What a wish came to: the key of its run, and of which image, once its plan was compiled."""
+
+    key: str
+    kernel_calls: bool
+    image: bytes
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A wish and what it came to, to be kept."""
+
+    wish: bytes
+    found: Recognized
+
+
+@dataclass
+class Journal:
+    """The file at `path`, if it is there. Of several attempts at a run the latest counts."""
+
+    path: Path
+    _connection: sqlite3.Connection | None = field(default=None, init=False, repr=False)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Within, take() may be called. Raises CampaignError, WriteError."""
+        with self._told(WriteError):
+            self.close()
+            with closing(sqlite3.connect(self.path, timeout=_WAIT_S)) as connection:
+                _prepare(connection)
+                self._connection = connection
+                try:
+                    yield
+                finally:
+                    self._connection = None
+                    _pack_up(connection)
+
+    def take(self, outcomes: Iterable[Outcome], noted: Iterable[Noted] = ()) -> None:
+        """Keeps rows and wishes, all or none. On return they are on the disk."""
+        with self._told(WriteError), self._open() as connection:
+            connection.executemany(_TAKE, map(_values, outcomes))
+            connection.executemany(
+                "INSERT OR REPLACE INTO asked VALUES (?, ?, ?, ?)",
+                ((each.wish, *each.found) for each in noted),
+            )
+
+    def attempts(self, key: str) -> int:
+        """How often the run was tried."""
+        return int(self._one("SELECT attempts FROM runs WHERE key = ?", key) or 0)
+
+    def settled(self, key: str, verify: bool) -> bool:
+        """Whether the run is complete, and verified if it is to be, or was tried often enough."""
+        words = f"SELECT {_DONE} AND verified >= ? OR failures >= ? FROM runs WHERE key = ?"
+        words = words if verify else words.replace("AND verified >= ?", "AND ?")
+        return bool(self._one(words, True, MOST_ATTEMPTS, key))
+
+    def recognized(self, wish: bytes) -> Recognized | None:
+        """What is known of a wish."""
+        with self._told(CampaignError):
+            words = "SELECT key, kernel_calls, image FROM asked WHERE wish = ?"
+            row = self._open().execute(words, (wish,)).fetchone()
+        return None if row is None else Recognized(row[0], bool(row[1]), row[2])
+
+    @property
+    def stored(self) -> int:
+        """How many runs there are, whatever came of them."""
+        return int(self._one("SELECT count(*) FROM runs"))
+
+    @property
+    def complete(self) -> int:
+        """How many of them are complete."""
+        return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE}"))
+
+    @property
+    def verified(self) -> int:
+        """How many of these were also captured by the real tools, and are equal."""
+        return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE} AND verified"))
+
+    def rows(self) -> pl.LazyFrame:
+        """A row for each run, by key. They are read when they are collected, a few at a time."""
+        return register_io_source(self._read, schema=COLUMNS, is_pure=False)
+
+    def forget(self) -> Iterator[dict[str, Any]]:
+        """Forgets the runs that are not complete: key, scenario and allocator of each.
+
+        If a direct run differs from the real one, those are forgotten too that were not verified.
+        """
+        doubt = f"state = '{DIFFERS}'"
+        doubted = self._one(f"SELECT EXISTS (SELECT 1 FROM runs WHERE {doubt})")
+        unbelieved = f"NOT ({_DONE}) OR verified IS 0" if doubted else f"NOT ({_DONE})"
+        with self._told(WriteError), self._open() as connection:
+            for row in connection.execute(f"SELECT key, scenario, allocator FROM runs WHERE {unbelieved}"):
+                yield dict(zip(("key", "scenario", "allocator"), row, strict=True))
+            connection.execute(f"DELETE FROM runs WHERE {unbelieved}")
+
+    def close(self) -> None:
+        """Lets go of the file, if it was read."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _one(self, words: str, *values: Any) -> Any:
+        with self._told(CampaignError):
+            row = self._open().execute(words, values).fetchone()
+        return None if row is None else row[0]
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            where = self.path if self.path.exists() else ":memory:"
+            self._connection = sqlite3.connect(where, timeout=_WAIT_S)
+            if where == ":memory:":
+                _prepare(self._connection)
+        return self._connection
+
+    def _read(
+        self,
+        with_columns: list[str] | None,
+        predicate: pl.Expr | None,
+        n_rows: int | None,
+        batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        """What polars asks for, in threads of its own: so it has a connection of its own."""
+        del batch_size
+        names = [name for name in COLUMNS if with_columns is None or name in with_columns]
+        limit = -1 if n_rows is None else n_rows
+        with self._told(CampaignError):
+            for found in self._batches(names, limit):
+                table = _table(found, names)
+                yield table if predicate is None else table.filter(predicate)
+
+    def _batches(self, names: list[str], limit: int) -> Iterator[list[Any]]:
+        if not self.path.exists():
+            return
+        with closing(sqlite3.connect(self.path, timeout=_WAIT_S, check_same_thread=False)) as connection:
+            there = _columns(connection)
+            chosen = ", ".join(f'"{name}"' if name in there else "NULL" for name in names) or "NULL"
+            found = connection.execute(f"SELECT {chosen} FROM runs ORDER BY key LIMIT ?", (limit,))
+            while rows := found.fetchmany(_AT_ONCE):
+                yield rows
+
+    @contextmanager
+    def _told(self, full: type[WriteError] | type[CampaignError]) -> Iterator[None]:
+        """Damage is told as what it is, and a full or locked disk as `full`."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise full(f"{self.path} cannot be used: {first_line(error)}.") from None
+        except sqlite3.DatabaseError as error:
+            words = "Restore it, or delete it and run again"
+            raise CampaignError(
+                f"{self.path} is no journal of a campaign: {first_line(error)}. {words}."
+            ) from None
+
+
+def _quoted(names: Iterable[str]) -> list[str]:
+    return [f'"{name}"' for name in names]
+
+
+_KEPT = _quoted((*COLUMNS, *_OWN))
+_REPLACED = [f"{name} = excluded.{name}" for name in _quoted((*COLUMNS, "sha256")) if name != '"key"']
+_COUNTS = ["attempts = attempts + 1", "failures = failures + excluded.failures"]
+_TAKE = (
+    f"INSERT INTO runs ({', '.join(_KEPT)}) VALUES ({', '.join('?' * len(_KEPT))}) "
+    f"ON CONFLICT (key) DO UPDATE SET {', '.join(_REPLACED + _COUNTS)}"
+)
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Makes the tables, and the columns that an older bench did not have."""
+    types = {name: _SQL[dtype] for name, dtype in COLUMNS.items()}
+    declared = ", ".join(
+        f'"{name}" {of}' for name, of in {**types, "key": "TEXT PRIMARY KEY", **_OWN}.items()
+    )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_AT_ONCE}")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute(f"CREATE TABLE IF NOT EXISTS runs ({declared})")
+    for name in COLUMNS.keys() - _columns(connection):
+        connection.execute(f'ALTER TABLE runs ADD COLUMN "{name}" {types[name]}')
+    connection.execute(_STANDING)
+    connection.execute(_ASKED)
+    connection.commit()
+
+
+def _pack_up(connection: sqlite3.Connection) -> None:
+    """Leaves one file, that can be read where nothing can be written; unless another reads it."""
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _columns(connection: sqlite3.Connection) -> set[str]:
+    return {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
+
+
+def _values(outcome: Outcome) -> list[Any]:
+    """Those of _KEPT, of a first attempt."""
+    row = outcome.row
+    failed = row["verdict"] != "complete" and row["state"] != DIFFERS  # that is tried until it is gone
+    own = (json.dumps(outcome.digests, sort_keys=True), 1, int(failed))
+    return [*(_printable(row.get(name)) for name in COLUMNS), *own]
+
+
+def _printable(value: Any) -> Any:
+    """A name of a file may hold bytes that are no UTF-8."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _table(rows: list[Any], names: list[str]) -> pl.DataFrame:
+    """SQLite has no truth values: they come as numbers."""
+    schema = {name: pl.Int64() if COLUMNS[name] == pl.Boolean else COLUMNS[name] for name in names}
+    truths = [pl.col(name).cast(pl.Boolean) for name in names if COLUMNS[name] == pl.Boolean]
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(truths)

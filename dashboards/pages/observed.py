@@ -1,0 +1,54 @@
+"""One run from the wire alone (`./lab observe`): its verdict, its figures, and its run.json.
+
+It has no operations, and so nothing of what the other pages show.
+"""
+
+from __future__ import annotations
+
+import json
+
+from analysis.metrology.quantiles import Summary
+from capture.run_folder.observed import ObservedManifest
+from dashboards.formatting import grouped, number
+from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Page, Prose, Verbatim, present
+
+_SHOWN = ("max", "min", "median", "p99")
+_COLUMNS = (*(Column(f"{name}_ns", f"{name} (ns)") for name in _SHOWN), Column("n", "n"))
+
+
+def observed(identity: str, manifest: ObservedManifest) -> Page:
+    """The page of the run that is called `identity`."""
+    program = manifest.program.elf or "what was on the board"
+    pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
+    told = (*manifest.reasons, *manifest.missing, *manifest.warnings)
+    lead = (
+        f"{identity} is {manifest.verdict}.",
+        f"{program} on {manifest.board}, from the wire alone: {pins}. It has no operations.",
+        f"Each edge is known to a sample of {manifest.resolution_ns:,.1f} ns.",
+    )
+    groups = (
+        _group("width of a pulse", manifest.widths_ns),
+        _group("from one begin to the next", manifest.intervals_ns),
+        _group("latency", manifest.latencies_ns),
+        _group("empty section, of the calibration", manifest.calibration_ns),
+    )
+    there = tuple(group for group in groups if group.lines)
+    text = json.dumps(manifest.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False)
+    blocks = present(
+        Prose("What to know", told, listed=True) if told else None,
+        Grid("observed", "What the pins did", _COLUMNS, there, names="channel") if there else None,
+        Verbatim("run.json", text),
+    )
+    return Page("run", program, lead, blocks)
+
+
+def _group(words: str, summaries: dict[str, Summary]) -> Group:
+    return Group(words, tuple(Line(name, _cells(one)) for name, one in summaries.items()))
+
+
+def _cells(summary: Summary) -> tuple[Cell, ...]:
+    values = [getattr(summary, name) for name in _SHOWN]
+    return (
+        *(Cell(number(value, "ns"), value) for value in values),
+        Cell(grouped(summary.n), summary.n),
+    )

@@ -1,0 +1,80 @@
+"""When a build configures, and when it only compiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firmware.cmake_build import Build, BuildError
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was asked of CMake, in order. A definition `broken` names the step that fails."""
+    asked: list[str] = []
+
+    def run(build: Build, step: str, _command: list[str]) -> None:
+        asked.append(step)
+        if build.definitions.get("broken") == step:
+            raise BuildError(step)
+        if step == "configure":
+            build.folder.mkdir(exist_ok=True)
+            (build.folder / "build.ninja").touch()
+            place = f"CMAKE_CACHEFILE_DIR:INTERNAL={build.folder}\n"
+            (build.folder / "CMakeCache.txt").write_text(place, encoding="utf-8")
+
+    monkeypatch.setattr(Build, "_run", run)
+    return asked
+
+
+def build(folder: Path, **definitions: str) -> Build:
+    return Build("A build", folder, folder / "build", definitions)
+
+
+def test_what_is_configured_is_only_compiled(tmp_path: Path, steps: list[str]) -> None:
+    build(tmp_path, art="on").make()
+    build(tmp_path, art="on").make()
+    assert steps == ["configure", "compile", "compile"]
+
+
+def test_other_definitions_are_configured(tmp_path: Path, steps: list[str]) -> None:
+    for art in ("on", "off", "on"):
+        build(tmp_path, art=art).make()
+    assert steps == ["configure", "compile"] * 3
+
+
+def test_what_could_not_be_configured_is_not_taken_for_what_was_before(
+    tmp_path: Path, steps: list[str]
+) -> None:
+    """CMake remembers the definitions of the attempt that failed."""
+    build(tmp_path).make()
+    with pytest.raises(BuildError, match="configure"):
+        build(tmp_path, broken="configure").make()
+    steps.clear()
+    build(tmp_path).make()
+    assert steps == ["configure", "compile"]
+
+
+def test_what_does_not_compile_any_more_is_configured_again(tmp_path: Path, steps: list[str]) -> None:
+    build(tmp_path, broken="compile").configure()
+    steps.clear()
+    with pytest.raises(BuildError, match="compile"):
+        build(tmp_path, broken="compile").make()
+    assert steps == ["compile", "configure", "compile"]
+
+
+def test_another_cargo_home_is_configured(
+    tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path).make()
+    monkeypatch.setenv("CARGO_HOME", str(tmp_path))
+    build(tmp_path).make()
+    assert steps == ["configure", "compile"] * 2
+
+
+def test_a_note_that_cannot_be_read_is_none(tmp_path: Path, steps: list[str]) -> None:
+    build(tmp_path).make()
+    (tmp_path / "build" / "configured.txt").write_bytes(b"\xff")
+    build(tmp_path).make()
+    assert steps == ["configure", "compile"] * 2
