@@ -691,7 +691,7 @@ BOARD = (
     Elsewhere(
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
-        'lab.run("desk")',
+        '"--board", "desk"',
         why="runs of a smaller mem_frag, on devices that umockdev shows",
     ),
     Elsewhere(
