@@ -692,6 +692,7 @@ BOARD = (
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
         "folder = labs.run()",
+        '"--board", "desk"',
         why="runs of a smaller mem_frag, on devices that umockdev shows",
     ),
     Elsewhere(
