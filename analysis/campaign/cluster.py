@@ -8,6 +8,7 @@ import math
 import os
 import pickle
 import queue
+import resource
 import shutil
 import time
 import uuid
@@ -153,11 +154,21 @@ class Cluster:
         self._run_s = run_s if self._run_s is None else 0.9 * self._run_s + 0.1 * run_s
         return made.outcomes
 
+    def core_s(self) -> float:
+        """Seconds of a core that the workers took so far. Raises CampaignError."""
+        return float(sum(self._ask(lambda: self._client.run(process_core_s)).values()))
+
     def _ask(self, question: Any) -> Any:
         try:
             return question()
         except (OSError, TimeoutError):
             raise _gone() from None
+
+
+def process_core_s() -> float:
+    """Seconds of a core that this process took so far, with the programs of it that ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def runs_of_a_task(threads: int, run_s: float | None) -> int:
