@@ -882,7 +882,7 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture, direct, scheduler, or dashboard",
+        "what": "simulator, capture, campaign, scheduler, or dashboard",
         "repeats": "how many times; medians are printed; the scheduler is measured once",
         "workers": "how many workers the scheduler has; they are simulated",
         "json": "print JSON",

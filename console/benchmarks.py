@@ -11,7 +11,7 @@ from typing import Any
 from capture.files.errors import TailscopeError
 from capture.files.near_misses import no_such
 
-BENCHMARKS = ("simulator", "capture", "direct", "scheduler", "dashboard")
+BENCHMARKS = ("simulator", "capture", "campaign", "scheduler", "dashboard")
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,12 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
     """
     if what not in BENCHMARKS:
         raise TailscopeError(no_such("benchmark", what, BENCHMARKS))
+    if repeats < 1:
+        raise TailscopeError(f"--repeats is how often to measure, so 1 or more, and not {repeats}.")
     if what == "dashboard":
         return _dashboard(repeats, runs_folder)
-    if what == "direct":
-        return _direct(repeats)
+    if what == "campaign":
+        return _campaign(repeats)
     if what == "scheduler":
         return _scheduler(workers)
     from analysis.studies import benchmark, capture_speed
@@ -53,14 +55,13 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
         return _listed(bench.measure(latest_folders(find_runs(runs_folder)), Path(folder), repeats))
 
 
-def _direct(repeats: int) -> Measured:
-    from analysis.bounds.image import bounds_of_run
-    from analysis.fragmentation.of_run import memory_of_run
-    from analysis.studies import direct_speed
+def _campaign(repeats: int) -> Measured:
+    from analysis.campaign import speed, speed_text
+    from console import progress
 
-    ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
-    document = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
-    return Measured(document, direct_speed.as_text(ways))
+    with progress.shown() as shown:
+        found = speed.measure(repeats, shown)
+    return Measured(found.document(), speed_text.as_text(found))
 
 
 def _scheduler(workers: int) -> Measured:

@@ -15,6 +15,7 @@ from pathlib import Path
 from capture.files.errors import TailscopeError
 from capture.files.near_misses import no_such
 from console import known
+from console.benchmarks import BENCHMARKS
 from console.commands import Command, commands
 
 SHELLS = ("bash", "zsh")
@@ -123,7 +124,7 @@ def _rooms() -> list[str]:
 
 
 _WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "bench": {"what": ("simulator", "capture")},
+    "bench": {"what": BENCHMARKS},
     "wiring": {"what": ("plan", "check")},
     "completion": {"shell": SHELLS},
 }

@@ -8,6 +8,7 @@ import math
 import os
 import pickle
 import queue
+import resource
 import shutil
 import time
 import uuid
@@ -24,6 +25,8 @@ from analysis.campaign.work import Outcome
 from capture.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0
+_ANSWER_WITHIN_S = 60.0
+"""A worker that is asked for the first time loads the bench, which takes a while on a busy one."""
 TASK_S = 0.0025
 """Seconds of the scheduler's core for a task, by `./lab bench scheduler` (docs/CAMPAIGNS.md)."""
 MOST_RUNS = 64
@@ -129,14 +132,20 @@ class Cluster:
             return []
         while not self._done.empty() and sum(len(self._under_way[one]) for one in futures) < MOST_RUNS:
             futures.append(self._done.get())
-        return [came for future in futures for came in self._result(future)]
+        finished = [future for future in futures if future.status == "finished"]
+        try:
+            made = dict(zip(finished, self._client.gather(finished), strict=True))
+        except Exception:  # of one that was lost meanwhile: asked for alone, it is made again
+            made = {}
+        return [came for future in futures for came in self._result(future, made.get(future))]
 
-    def _result(self, future: Any) -> Sequence[Outcome | Lost]:
+    def _result(self, future: Any, made: Made | None) -> Sequence[Outcome | Lost]:
+        """What came of a task; `made` where it was fetched with others, which saves waiting."""
         orders = self._under_way.pop(future)
         if future.status == "cancelled":
             raise _gone()
         try:
-            made: Made = future.result()
+            made = made or future.result()
         except (OSError, TimeoutError):
             raise _gone() from None
         except Exception as error:  # Dask raises what became of a task, whatever that was
@@ -145,11 +154,21 @@ class Cluster:
         self._run_s = run_s if self._run_s is None else 0.9 * self._run_s + 0.1 * run_s
         return made.outcomes
 
+    def core_s(self) -> float:
+        """Seconds of a core that the workers took so far. Raises CampaignError."""
+        return float(sum(self._ask(lambda: self._client.run(process_core_s)).values()))
+
     def _ask(self, question: Any) -> Any:
         try:
             return question()
         except (OSError, TimeoutError):
             raise _gone() from None
+
+
+def process_core_s() -> float:
+    """Seconds of a core that this process took so far, with the programs of it that ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def runs_of_a_task(threads: int, run_s: float | None) -> int:
@@ -252,7 +271,7 @@ def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
 
 
 def _check_checkouts(client: Any) -> None:
-    """Raises CampaignError where a worker's sources are others.
+    """Raises CampaignError where a worker's sources are others, or there is no worker.
 
     It would fail each run at once, and so be given more of them than any other. A worker that does
     not answer, or comes later, is left to work.run().
@@ -263,8 +282,10 @@ def _check_checkouts(client: Any) -> None:
         address: client.submit(digest, workers=[address], key=f"digest-{uuid.uuid4()}", pure=False)
         for address in client.nthreads()
     }
+    if not asked:
+        raise CampaignError("The scheduler has no workers: start one (docs/CAMPAIGNS.md), then try again.")
     with suppress(TimeoutError):
-        wait(list(asked.values()), timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
+        wait(list(asked.values()), timeout=_ANSWER_WITHIN_S)  # type: ignore[no-untyped-call]
     for address, future in asked.items():
         if future.status == "error" or (future.status == "finished" and future.result() != digest()):
             words = "The checkout of the worker at {} is another than this one: give it the same sources, or"
@@ -274,13 +295,18 @@ def _check_checkouts(client: Any) -> None:
 def configure() -> None:
     """No pages of the scheduler and workers, no reports home, and no words of theirs in ours."""
     import dask
+    import distributed  # it gives its own loggers their levels
 
+    del distributed
     dask.config.set(
         {
             "distributed.scheduler.http.routes": [],
             "distributed.worker.http.routes": [],
+            # It would look at each thread's stack a hundred times a second.
+            "distributed.worker.profile.enabled": False,
             "distributed.comm.timeouts.connect": f"{CONNECT_WITHIN_S:g}s",
         }
     )
-    for name in ("distributed", "tornado", "asyncio"):
+    own = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for name in ("distributed", *own, "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
