@@ -691,7 +691,6 @@ BOARD = (
     Elsewhere(
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
-        "folder = labs.run()",
         '"--board", "desk"',
         why="runs of a smaller mem_frag, on devices that umockdev shows",
     ),
