@@ -64,6 +64,8 @@ def _run(asked: matrix.Matrix, store: Store, scheduler: str, workers: int, json:
             asked = conduct.check(asked, _refuse, shown)
             for name in sorted(asked.left_out):
                 shown.line(f"{name} is left out: it cannot run all of the scenarios.")
+            if store.holds_another(asked.text):
+                shown.line(f"{store.folder} has runs of another matrix, which stay in its tables.")
             points = asked.count()
             store.keep_matrix(asked.text, points)
             shown("starting the workers")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
-from capture.files.whole import write_bytes
+from capture.files.whole import why, write_bytes
 from capture.processes import children
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,7 +23,7 @@ class SiteError(TailscopeError):
 
 
 def write(output: Path) -> Path:
-    """Builds the site into the folder `output`, in place of one that is there.
+    """Builds the site into the folder `output`, in place of one that is there, whole or not at all.
 
     Returns its first page. Raises SiteError, also where a link leads nowhere, and WriteError.
     """
@@ -30,13 +31,27 @@ def write(output: Path) -> Path:
         raise SiteError("The site needs MkDocs: ./lab site installs it from requirements-test.lock.")
     if output.exists() and not _may_be_replaced(output):
         raise SiteError(f"{output} is no site, and would be emptied: choose another folder.")
-    write_bytes(output / _MARK, b"Written by ./lab site, which replaces this folder.\n")
+    place = output.resolve()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{place.name}-", dir=place.parent) as beside:
+            made = Path(beside) / "site"
+            _build(made)
+            if place.exists():
+                place.rename(Path(beside) / "before")
+            made.rename(place)
+    except OSError as error:
+        raise SiteError(f"The site cannot be written to {output}: {why(error)}.") from None
+    return output / "index.html"
+
+
+def _build(folder: Path) -> None:
     mkdocs = ("env", "NO_MKDOCS_2_WARNING=1", sys.executable, "-m", "mkdocs")
-    options = ("--config-file", CONFIGURATION, "--site-dir", output.resolve())
+    options = ("--config-file", CONFIGURATION, "--site-dir", folder)
     done = children.run([*mkdocs, "build", *options], within_s=WITHIN_S, folder=ROOT)
     if done.returncode:
         raise SiteError(f"The site was not built. {_complaints(done.stderr)}")
-    return output / "index.html"
+    write_bytes(folder / _MARK, b"Written by ./lab site, which replaces this folder.\n")
 
 
 def _complaints(said: str) -> str:

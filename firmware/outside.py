@@ -90,12 +90,25 @@ def words(text: str) -> list[str]:
     return found
 
 
+def beside(word: str, folder: Path) -> str:
+    """The same word, PATH or NAME=PATH, with its path taken from `folder`."""
+    name, separator, path = word.partition("=")
+    if separator and "/" not in name and not _is_file(folder / word):
+        return f"{name}={folder.absolute() / path}"
+    return str(folder.absolute() / word)
+
+
 def admit(words: Sequence[str]) -> list[str]:
     """The words of `--allocator` with each file's name in its place; this process then knows them.
 
     A file is PATH or NAME=PATH. Two files of one name get the first digits of their digests behind
     it. Raises OutsideError.
     """
+    return list(dict.fromkeys(admit_each(words)))
+
+
+def admit_each(words: Sequence[str]) -> list[str]:
+    """The same, with a name for each of the words."""
     files = {word: _split(word) for word in words if is_path(word)}
     rows = {word: read(path, name) for word, (name, path) in files.items()}
     told = {row.id for row in rows.values() if len(_digests(rows.values(), row.id)) > 1}
@@ -104,7 +117,7 @@ def admit(words: Sequence[str]) -> list[str]:
             rows[word] = read(files[word][1], f"{row.id[:23]}_{row.source.sha256[:8]}")
     for row in rows.values():
         catalogue.admit(row)
-    return list(dict.fromkeys(rows[word].id if word in rows else word for word in words))
+    return [rows[word].id if word in rows else word for word in words]
 
 
 def _digests(rows: object, name: str) -> set[Path]:

@@ -691,7 +691,7 @@ BOARD = (
     Elsewhere(
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
-        'lab.run("desk")',
+        '"--board", "desk"',
         why="runs of a smaller mem_frag, on devices that umockdev shows",
     ),
     Elsewhere(
@@ -1250,6 +1250,7 @@ SHOWN = {
         "docs/CAMPAIGNS.md",
         "PYTHONPATH=$PWD .venv/bin/dask scheduler",
     ),
+    ("docs/CAMPAIGNS.md", "export DASK_DISTRIBUTED__COMM__TLS__CA_FILE=ca.pem"),
     ("docs/SPEC.md", "scenarios     names, or paths that end in .toml and begin at the matrix; required"),
     ("docs/SPEC.md", "runs.parquet       a row for each run, sorted by key"),
     ("docs/CI.md", "name: heap"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import polars as pl
 import pytest
 from distributed import LocalCluster
 
-from analysis.campaign import cluster, conduct, matrix, work
+from analysis.campaign import cluster, conduct, matrix, verification, work
 from analysis.campaign.cluster import Job, Lost
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import MOST_ATTEMPTS
@@ -29,7 +30,9 @@ from analysis.campaign.tests.made import Inline
 from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
 from capture import same
+from capture.files.errors import TailscopeError
 from capture.tests.altered import one_edge_late
+from firmware import catalogue
 from simulator import build as simulator
 from tests import lab
 
@@ -189,7 +192,7 @@ def test_the_digest_of_the_sources_changes_with_each(tmp_path: Path) -> None:
 def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> None:
     path = tmp_path / "matrix.toml"
     path.write_text('scenarios = ["mem_frag"]\nparameters = [{ deepth = 3 }]\n', encoding="utf-8")
-    with pytest.raises(CampaignError, match=r"matrix.toml:1: .*deepth"):
+    with pytest.raises(CampaignError, match=r"matrix.toml:2: .*deepth"):
         conduct.check(matrix.read(path), lambda _plan, _allocator: None, lambda _: None)
 
 
@@ -316,6 +319,11 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     )
     kept = store.differing(key)
     assert same.first_difference(kept / "sigrok", kept / "direct")
+    told = json.loads((kept / "sigrok" / "run.json").read_text(encoding="utf-8"))
+    told["tool_report"]["losses"] = ["The analyzer lost a sample."]
+    (kept / "sigrok" / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(TailscopeError, match=r"could not be verified, .* The analyzer lost a sample"):
+        verification.difference(kept / "sigrok", kept / "direct")
     store.write_runs()
     status = lab.run("campaign", "status", store.folder)
     assert status.returncode == 1
@@ -330,6 +338,29 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     assert course.differs is None and not kept.exists()
     store.write_runs()
     assert tables(store.folder) == tables(direct_folder)
+
+
+def test_a_worker_knows_an_allocator_from_outside_by_its_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(ROOT / "docs" / "examples" / "my_heap.c", tmp_path / "mine.c")
+    path = tmp_path / "matrix.toml"
+    path.write_text(
+        'scenarios = ["mem_frag"]\nallocators = ["mine.c"]\n'
+        'parameters = [{ depth = 2, trials = 1 }]\ncapture = "direct"\nverify = 0\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(catalogue, "_OUTSIDE", {})
+    asked = matrix.read(path)
+    (point,) = asked.points()
+    order, image = Orders(asked).make(point)
+    monkeypatch.setattr(catalogue, "_OUTSIDE", {})  # as of a worker, which has the image alone
+    (tmp_path / "mine.c").unlink()
+    row = work.run(order, pickle.loads(pickle.dumps(image)), tmp_path).row
+    source = (ROOT / "docs" / "examples" / "my_heap.c").read_bytes()
+    assert (row["allocator"], row["verdict"]) == ("mine", "complete"), row
+    assert row["outside_sha256"] == hashlib.sha256(source).hexdigest()
+    assert row["peak_live_bytes"] > 0
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,8 @@ from analysis.campaign.work import Outcome
 from capture.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0
+_ANSWER_WITHIN_S = 60.0
+"""A worker that is asked for the first time loads the bench, which takes a while on a busy one."""
 TASK_S = 0.0025
 """Seconds of the scheduler's core for a task, by `./lab bench scheduler` (docs/CAMPAIGNS.md)."""
 MOST_RUNS = 64
@@ -130,14 +132,20 @@ class Cluster:
             return []
         while not self._done.empty() and sum(len(self._under_way[one]) for one in futures) < MOST_RUNS:
             futures.append(self._done.get())
-        return [came for future in futures for came in self._result(future)]
+        finished = [future for future in futures if future.status == "finished"]
+        try:
+            made = dict(zip(finished, self._client.gather(finished), strict=True))
+        except Exception:  # of one that was lost meanwhile: asked for alone, it is made again
+            made = {}
+        return [came for future in futures for came in self._result(future, made.get(future))]
 
-    def _result(self, future: Any) -> Sequence[Outcome | Lost]:
+    def _result(self, future: Any, made: Made | None) -> Sequence[Outcome | Lost]:
+        """What came of a task; `made` where it was fetched with others, which saves waiting."""
         orders = self._under_way.pop(future)
         if future.status == "cancelled":
             raise _gone()
         try:
-            made: Made = future.result()
+            made = made or future.result()
         except (OSError, TimeoutError):
             raise _gone() from None
         except Exception as error:  # Dask raises what became of a task, whatever that was
@@ -263,7 +271,7 @@ def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
 
 
 def _check_checkouts(client: Any) -> None:
-    """Raises CampaignError where a worker's sources are others.
+    """Raises CampaignError where a worker's sources are others, or there is no worker.
 
     It would fail each run at once, and so be given more of them than any other. A worker that does
     not answer, or comes later, is left to work.run().
@@ -274,8 +282,10 @@ def _check_checkouts(client: Any) -> None:
         address: client.submit(digest, workers=[address], key=f"digest-{uuid.uuid4()}", pure=False)
         for address in client.nthreads()
     }
+    if not asked:
+        raise CampaignError("The scheduler has no workers: start one (docs/CAMPAIGNS.md), then try again.")
     with suppress(TimeoutError):
-        wait(list(asked.values()), timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
+        wait(list(asked.values()), timeout=_ANSWER_WITHIN_S)  # type: ignore[no-untyped-call]
     for address, future in asked.items():
         if future.status == "error" or (future.status == "finished" and future.result() != digest()):
             words = "The checkout of the worker at {} is another than this one: give it the same sources, or"
@@ -285,7 +295,9 @@ def _check_checkouts(client: Any) -> None:
 def configure() -> None:
     """No pages of the scheduler and workers, no reports home, and no words of theirs in ours."""
     import dask
+    import distributed  # it gives its own loggers their levels
 
+    del distributed
     dask.config.set(
         {
             "distributed.scheduler.http.routes": [],
@@ -295,5 +307,6 @@ def configure() -> None:
             "distributed.comm.timeouts.connect": f"{CONNECT_WITHIN_S:g}s",
         }
     )
-    for name in ("distributed", "tornado", "asyncio"):
+    own = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for name in ("distributed", *own, "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

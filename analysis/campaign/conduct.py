@@ -90,13 +90,14 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
     for point in matrix.points():
         choice = (
             *(point.scenario, str(point.parameters), point.heap_bytes),
-            *(point.allocator, point.locking, point.art, str(point.knobs)),
+            *(point.allocator, point.locking, point.art, str(point.knobs), point.samplerate),
         )
         if choice in tried or point.allocator in unfit:
             continue
         tried.add(choice)
         signals.check()
         try:
+            board().analyzer.check_rate(samplerate_hz(point))
             plan = orders.plan(point)
             if (objection := _objection(refuse, plan, point.allocator)) is not None:
                 if not matrix.takes_all:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -13,9 +14,11 @@ from pydantic import AfterValidator, Field, model_validator
 from analysis.campaign.errors import CampaignError
 from capture.files.documents import Document, Table, open_toml
 from capture.files.errors import TailscopeError
-from capture.files.faults import WrongValueError, among, not_among
+from capture.files.faults import WrongValueError, not_among
 from capture.run_folder.records import Locking
 from firmware import catalogue as allocators_of
+from firmware import outside
+from firmware.outside_file import OutsideError
 from scenarios import catalogue
 from scenarios.parameters import Value
 from scenarios.scenario import Scenario
@@ -23,6 +26,8 @@ from scenarios.scenario import Scenario
 EVERY = "all"
 DEFAULT_ALLOCATORS = ("seglist", "tlsf")
 DEFAULT_SHARE = 0.01
+MOST_COMBINATIONS = 10_000_000
+"""Above what a hundred cores do in a week."""
 
 Capture = Literal["sigrok", "direct"]
 """By the real tools, or straight from the simulator (capture/direct_run.py)."""
@@ -37,9 +42,18 @@ def _check_scenario(name: str) -> str:
     return name
 
 
+def _check_allocator(word: str) -> str:
+    known = (EVERY, *allocators_of.own())
+    if not outside.is_path(word) and word not in known:
+        raise not_among(word, known)
+    return word
+
+
 ScenarioName = Annotated[str, AfterValidator(_check_scenario)]
-AllocatorName = Annotated[str, among((EVERY, *allocators_of.allocators()))]
-Whole = Annotated[int, Field(gt=0)]
+AllocatorName = Annotated[str, AfterValidator(_check_allocator)]
+HeapBytes = Annotated[int, Field(gt=0, le=1 << 32)]
+Samplerate = Annotated[int, Field(ge=10, le=200_000_000)]
+"""What the virtual analyzer can have: simulator/src/servers/beaglelogic.rs."""
 
 
 class _Settings(Table):
@@ -48,11 +62,11 @@ class _Settings(Table):
     allocators: Listed[AllocatorName] | None = None
     seeds: Listed[int] | None = None
     parameters: Listed[dict[str, int | str]] | None = None
-    heap_bytes: Listed[Whole] | None = None
+    heap_bytes: Listed[HeapBytes] | None = None
     art: Listed[Literal["on", "off"]] | None = None
     locking: Listed[Locking] | None = None
     knobs: Listed[dict[str, int]] | None = None
-    samplerate: Listed[Whole] | None = None
+    samplerate: Listed[Samplerate] | None = None
 
 
 class _Exclude(_Settings):
@@ -108,6 +122,8 @@ class Matrix:
     text: bytes
     _document: Document
     _file: _File
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the allocators that are given by path are called."""
     left_out: frozenset[str] = frozenset()
     """Allocators that cannot run what is asked, where all were asked for."""
 
@@ -137,28 +153,56 @@ class Matrix:
         return matrix
 
     def points(self) -> Iterator[Point]:
-        """All that is to be run, one after another, those of one plan together."""
+        """All that is to be run, each once, those of one plan together."""
         file = self._file
-        for name, parameters, heap in product(
-            file.scenarios, file.parameters or [{}], _or_default(file.heap_bytes)
-        ):
+        draws = {name: self._draws(name) for name in file.scenarios}
+        allocators = self._allocators(file.allocators)
+        knobs_of = {name: _distinct(file.knobs or [{}], _knobs_key(name)) for name in allocators}
+        for (name, parameters), heap in product(self._asked_plans(), _or_default(file.heap_bytes)):
             # One that draws nothing runs once, whatever the seeds.
-            seeds = _or_default(file.seeds if self._draws(name) else None)
-            for seed, allocator, locking, art, knobs, rate in product(
-                seeds,
-                _allocators(file.allocators),
-                _or_default(file.locking),
-                file.art or ["on"],
-                file.knobs or [{}],
-                _or_default(file.samplerate),
+            seeds = _or_default(file.seeds if draws[name] else None)
+            for seed, allocator, locking, art in product(
+                seeds, allocators, _or_default(file.locking), _distinct(file.art or ["on"])
             ):
-                point = Point(name, allocator, parameters, seed, heap, art, locking, knobs, rate)
-                if not self._leaves_out(point):
-                    yield point
+                for knobs, rate in product(knobs_of[allocator], _or_default(file.samplerate)):
+                    point = Point(name, allocator, parameters, seed, heap, art, locking, knobs, rate)
+                    if not self._leaves_out(point):
+                        yield point
+
+    def _asked_plans(self) -> list[tuple[str, dict[str, Value]]]:
+        """Scenarios and parameters: of those that come to the same only the first."""
+        asked = product(self._file.scenarios, self._file.parameters or [{}])
+        return _distinct(list(asked), lambda pair: self._plan_key(*pair))
+
+    def _plan_key(self, name: str, parameters: dict[str, Value]) -> str:
+        """Equal where the plans are equal, whatever the seed and the heap."""
+        try:
+            found = catalogue.load(self._place(name), parameters)
+        except TailscopeError:  # it is refused, or left out, where it is to be run
+            return repr((name, parameters))
+        generator = found.generator
+        return repr((found.name, found.stimulus, type(generator), asdict(generator), generator.origin()))
 
     def _leaves_out(self, point: Point) -> bool:
-        excluded = any(_excludes(table, point) for table in self._file.exclude)
+        excluded = any(self._excludes(table, point) for table in self._file.exclude)
         return excluded or point.allocator in self.left_out
+
+    def _excludes(self, table: _Exclude, point: Point) -> bool:
+        """Whether each key that the table has lists the value of the point."""
+        values: dict[str, Any] = {_KEYS.get(name, name): value for name, value in asdict(point).items()}
+        asked = table.model_dump(exclude_none=True)
+        if "allocators" in asked:
+            asked["allocators"] = self._allocators(asked["allocators"])
+        return bool(asked) and all(values[key] in listed for key, listed in asked.items())
+
+    def _allocators(self, wanted: list[str] | None) -> list[str]:
+        """Each once; `all` is every one of the catalogue that can be linked here."""
+        if wanted is None:
+            return list(DEFAULT_ALLOCATORS)
+        own = allocators_of.own()
+        every = [name for name, row in own.items() if row.missing_checkout() is None]
+        named = [self.names.get(one, one) for one in wanted]
+        return _distinct([name for one in named for name in (every if one == EVERY else [one])])
 
     def count(self) -> int:
         """How many points there are."""
@@ -173,7 +217,29 @@ class Matrix:
     def refusal(self, point: Point, why: TailscopeError) -> CampaignError:
         """The error that a point cannot be run, with its line and what to do."""
         words = f"{point.title} cannot be run: {why} Mend it, or leave it out by [[exclude]]."
-        return CampaignError(str(self._document.complain(words, "scenarios")))
+        return CampaignError(str(self._document.complain(words, *self._culprit(point))))
+
+    def _culprit(self, point: Point) -> tuple[str | int, ...]:
+        """Where that stands which cannot be: parameters or knobs, if nobody has them."""
+        file = self._file
+        try:
+            catalogue.load(self._place(point.scenario), point.parameters)
+        except TailscopeError:
+            if file.parameters and point.parameters in file.parameters:
+                return "parameters", file.parameters.index(point.parameters)
+        known = allocators_of.allocators()[point.allocator].knobs
+        if file.knobs and point.knobs in file.knobs and {name.upper() for name in point.knobs} - known.keys():
+            return "knobs", file.knobs.index(point.knobs)
+        return ("scenarios",)
+
+    def _check_seeds(self, name: str) -> None:
+        """Tries the least and the greatest. Raises CampaignError."""
+        seeds = self._file.seeds or []
+        for seed in {min(seeds), max(seeds)} if seeds and self._draws(name) else ():
+            try:
+                catalogue.load(self._place(name), seed=seed)
+            except TailscopeError as error:
+                raise self._document.complain(str(error), "seeds", seeds.index(seed)) from None
 
     def _draws(self, name: str) -> bool:
         """Whether a scenario draws random numbers. Raises TailscopeError."""
@@ -187,33 +253,62 @@ def read(path: Path) -> Matrix:
     """Reads and checks a matrix. Raises CampaignError with file, line and key."""
     document = open_toml(path, CampaignError)
     file = document.check(_File)
-    matrix = Matrix(path, path.read_bytes(), document, file)
+    _check_size(document, file)
+    matrix = Matrix(path, path.read_bytes(), document, file, _admitted(document, file))
     for number, name in enumerate(file.scenarios):
         try:
             matrix._draws(name)
         except TailscopeError as error:
             raise document.complain(str(error), "scenarios", number) from None
+        matrix._check_seeds(name)
     return matrix.without(())
 
 
-def _or_default(listed: Sequence[T | None] | None) -> Sequence[T | None]:
-    """None is the default of whoever is asked next."""
-    return listed if listed is not None else [None]
+def _check_size(document: Document, file: _File) -> None:
+    """Raises CampaignError where even to count the combinations would take too long."""
+    every = len(allocators_of.own())
+    allocators = [every if one == EVERY else 1 for one in file.allocators or DEFAULT_ALLOCATORS]
+    lists = (file.seeds, file.parameters, file.heap_bytes, file.art, file.locking, file.knobs)
+    sizes = [len(listed or [None]) for listed in (file.scenarios, *lists, file.samplerate)]
+    count = prod(sizes) * sum(allocators)
+    if count > MOST_COMBINATIONS:
+        raise document.complain(
+            f"The lists have {count:,} combinations, and a campaign has at most {MOST_COMBINATIONS:,}: "
+            "shorten them, or give several campaigns a part each.",
+            "scenarios",
+        )
 
 
-def _allocators(wanted: list[str] | None) -> Sequence[str]:
-    """Each once; `all` is every one of the catalogue that can be linked here."""
-    if wanted is None:
-        return DEFAULT_ALLOCATORS
-    every = [name for name, row in allocators_of.allocators().items() if row.missing_checkout() is None]
-    return list(dict.fromkeys(name for one in wanted for name in (every if one == EVERY else [one])))
+def _admitted(document: Document, file: _File) -> dict[str, str]:
+    """The names of the allocators that are given by path, which this process knows from now on."""
+    lists = [("allocators", file.allocators)]
+    paths = [word for _, listed in lists for word in listed or () if outside.is_path(word)]
+    beside = [outside.beside(word, document.path.parent) for word in paths]
+    try:
+        return dict(zip(paths, outside.admit_each(beside), strict=True))
+    except OutsideError as error:
+        raise document.complain(str(error), "allocators") from None
+
+
+def _or_default(listed: Sequence[T] | None) -> Sequence[T | None]:
+    """Each once. None is the default of whoever is asked next."""
+    return _distinct(listed) if listed is not None else [None]
+
+
+def _distinct(listed: Iterable[T], key: Callable[[T], Hashable] = repr) -> list[T]:
+    """The first of those that have the same key, in their order."""
+    found: dict[Hashable, T] = {}
+    for one in listed:
+        found.setdefault(key(one), one)
+    return list(found.values())
+
+
+def _knobs_key(allocator: str) -> Callable[[dict[str, int]], Hashable]:
+    """Equal where knobs come to the same build."""
+    defaults = allocators_of.allocators()[allocator].knobs
+    return lambda knobs: repr(
+        sorted({**defaults, **{name.upper(): value for name, value in knobs.items()}}.items())
+    )
 
 
 _KEYS = {"scenario": "scenarios", "allocator": "allocators", "seed": "seeds"}
-
-
-def _excludes(table: _Exclude, point: Point) -> bool:
-    """Whether each key that the table has lists the value of the point."""
-    values: dict[str, Any] = {_KEYS.get(name, name): value for name, value in asdict(point).items()}
-    asked = table.model_dump(exclude_none=True)
-    return bool(asked) and all(values[key] in listed or listed == [EVERY] for key, listed in asked.items())

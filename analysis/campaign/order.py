@@ -17,6 +17,7 @@ from capture.files.errors import TailscopeError, first_line
 from capture.run_folder import heap_size
 from firmware import build as firmware
 from firmware.build import Configuration, FirmwareImage
+from firmware.catalogue import Allocator, allocators
 from scenarios.plan import Plan
 
 BOARD = "virtual"
@@ -59,6 +60,8 @@ class ShippedImage:
     configuration: Configuration
     looks: tuple[int, ...]
     replayer: Replayer = Replayer()
+    row: Allocator | None = None
+    """Of an allocator from outside, which a worker does not know."""
 
     @cached_property
     def digest(self) -> str:
@@ -133,6 +136,7 @@ def shipped(needs: Needs) -> ShippedImage:
 def of_image(image: FirmwareImage) -> ShippedImage:
     """The files of an image that is built."""
     built = image.configuration
+    row = allocators()[image.allocator]
     return ShippedImage(
         image.sha256,
         image.elf.read_bytes(),
@@ -141,6 +145,7 @@ def of_image(image: FirmwareImage) -> ShippedImage:
         Configuration(built.heap_bytes, built.kernel, built.flash_acr, built.locking, dict(built.knobs)),
         image.looks,
         _replayer(image),
+        row if row.source is not None else None,
     )
 
 

@@ -23,7 +23,8 @@ from analysis.campaign import verification
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import Journal, Noted, Recognized
 from analysis.campaign.work import Outcome
-from capture.files.documents import Table, read_json
+from capture.files.documents import TOML_BYTES_MAX, Table, read_json
+from capture.files.regular import read_bytes
 from capture.files.whole import WriteError, why, write_all, write_bytes, write_whole
 from capture.run_folder.tables import sink_table
 
@@ -106,6 +107,10 @@ class Store:
             raise WriteError(f"{self.folder} cannot be written: {why(error)}.") from None
         try:
             _lock(locked, self.folder)
+            if any(self.folder.iterdir()) and not (self.folder / JOURNAL).exists():
+                raise CampaignError(
+                    f"{self.folder} is not empty, and no folder of a campaign: give another --output."
+                )
             with self._journal.writing():
                 yield
                 self._journal.take((), self._noted)
@@ -117,6 +122,13 @@ class Store:
         """Keeps what was asked, and how many runs that is. Raises WriteError."""
         write_bytes(self.folder / MATRIX, text)
         write_bytes(self.folder / ASKED, json.dumps({"schema": 1, "runs": points}).encode() + b"\n")
+
+    def holds_another(self, text: bytes) -> bool:
+        """Whether there are runs of a matrix with another text."""
+        try:
+            return bool(self.stored) and read_bytes(self.folder / MATRIX, TOML_BYTES_MAX) != text
+        except OSError:
+            return False
 
     def points(self) -> int:
         """How many runs were asked for; as many as there are where nobody knows."""
@@ -154,7 +166,10 @@ class Store:
         folder = self.differing(outcome.key)
         shutil.rmtree(folder, ignore_errors=True)
         if outcome.differing:
-            verification.unpack(outcome.differing, folder)
+            try:
+                verification.unpack(outcome.differing, folder)
+            except OSError as error:
+                raise WriteError(f"{folder} cannot be written: {why(error)}.") from None
         elif folder.parent.is_dir() and not any(folder.parent.iterdir()):
             folder.parent.rmdir()
 

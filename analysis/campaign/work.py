@@ -31,6 +31,7 @@ from capture.run_folder.records import Boot
 from capture.run_folder.tables import write_table
 from capture.store import RunResult
 from capture.summary.summary import summarise_run
+from firmware import catalogue
 from firmware.build import FirmwareImage
 
 _STARTS_WITHIN_S = 10.0
@@ -154,6 +155,8 @@ def _packed(key: str, table: pl.DataFrame) -> bytes:
 
 def _unpacked(image: ShippedImage, scratch: Path) -> FirmwareImage:
     """The image as files, which are named by their content and written once."""
+    if image.row is not None:
+        catalogue.admit(image.row)
     folder = scratch / f"image-{image.digest}"
     for name, content in (("tailscope_footprint.elf", image.footprint), ("tailscope.elf", image.elf)):
         if not (folder / name).exists():

@@ -17,7 +17,8 @@ from dashboards.pages.blocks import Block, Cell, Column, Grid, Group, Line, PerR
 CONFIG: Any = {
     "displaylogo": False,
     "responsive": True,
-    "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d"],
+    "plotlyServerURL": "",
+    "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d", "sendChartToCloud"],
 }
 GRAPH, LONG_GRAPH, FIGURE = "graph", "long-graph", "figure"
 

@@ -77,6 +77,7 @@ def overview(table: pl.DataFrame, live: list[Any]) -> list[Any]:
         html.H1("Runs"),
         html.P(counted(table), className="lead", id="counted"),
         html.Div(live, id="live", className="live", **{"aria-live": "polite"}),  # type: ignore[arg-type]
+        html.P("The table stays on the screen; save it as CSV to print it.", className="on-paper"),
         html.Div([compare, downloads(Address(), TABLE)], className="head"),
         dag.AgGrid(
             id=GRID,
@@ -96,13 +97,15 @@ def overview(table: pl.DataFrame, live: list[Any]) -> list[Any]:
                 "rowHeight": 30,
                 "theme": {"function": "themeQuartz"},
                 "multiSortKey": "ctrl",
+                "tabToNextCell": {"function": "leave()"},
                 "enableCellTextSelection": True,
             },
             style={"height": None},
         ),
         html.P(
             "A maximum leads to its instant, an allocator to its run. Click a heading to sort, with Ctrl by "
-            "several; the bars in a heading filter.",
+            "several; the bars in a heading filter. By keyboard: arrow keys go from cell to cell, Enter "
+            "follows, the space bar chooses a row.",
             className="hint",
         ),
     ]

@@ -9,7 +9,7 @@ import polars as pl
 from dash import dcc, html
 
 from dashboards.app.address import run_address, sample_address
-from dashboards.app.draw import pictures
+from dashboards.app.draw import CONFIG, pictures
 from dashboards.app.explained import explained
 from dashboards.app.shown import AddressError, Entry
 from dashboards.app.waveform import HEIGHT, figure, first_window
@@ -20,7 +20,7 @@ from dashboards.loaded.series import Series, by_scenario
 from dashboards.waveforms.keys import describe, worst_key
 
 WAVE, WAVE_FIGURE, WIRE = "wave", "wave-figure", "wire"
-_CONFIG: Any = {"displaylogo": False, "scrollZoom": True, "modeBarButtonsToRemove": ["toImage"]}
+_CONFIG: Any = CONFIG | {"scrollZoom": True}
 _KINDS = {
     "A": "allocation of {size} bytes",
     "O": "allocation of {size} bytes, out of memory",

@@ -137,6 +137,14 @@ tailscope.figures = (() => {
     else delete document.documentElement.dataset.theme;
     repaint({});
   }
+  // A browser's menu does not wait for figures out of sight, which are not drawn yet. A key can.
+  window.addEventListener("keydown", async (event) => {
+    const held = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
+    if (!held || event.key.toLowerCase() !== "p") return;
+    event.preventDefault();
+    await drawShown();
+    window.print();
+  });
   window.addEventListener("beforeprint", toPaper);
   window.addEventListener("afterprint", fromPaper);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh());

@@ -381,3 +381,15 @@ def test_all_pages_of_a_scenario_are_drawn_for_paper(reader: Browser) -> None:
     assert browser.evaluate(f"{waiting}.length") == 0
     browser.go("#/matrix")
     assert browser.page.locator("section.page:not([hidden]) h2").all_inner_texts() == ["Matrix"]
+
+
+def test_a_key_that_prints_draws_what_is_out_of_sight_first(browser: Browser, page: Path) -> None:
+    browser.resize(1400, 300)
+    browser.open(page, "#/distributions")
+    empty = (
+        "[...document.querySelectorAll('.plot')].filter(one => one.offsetParent && !one.dataset.drawn).length"
+    )
+    assert browser.evaluate(empty) > 0
+    browser.evaluate(f"window.print = () => {{ window.left = {empty}; }}")
+    browser.page.keyboard.press("Control+p")
+    browser.wait("() => window.left === 0")

@@ -13,7 +13,7 @@ from tests.differential.compare import Divergence, divergences
 from tests.differential.records import CASE, RESULT
 from tests.differential.report import Accepted
 
-CASES = 200_000
+CASES = 100_000
 SEED = 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,13 @@ import pytest
 from analysis.campaign import matrix
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.matrix import Point
+from firmware import catalogue
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+DIRECT = 'scenarios = ["mem_frag"]\ncapture = "direct"\n'
+MANY = list(range(10, 1010))
 
 
 def read(folder: Path, text: str) -> matrix.Matrix:
@@ -33,6 +41,41 @@ def test_every_combination_is_run_once(tmp_path: Path) -> None:
     points = list(asked.points())
     assert len(points) == asked.count() == 2 * 3 * 2 * 2 * 2 * 2 * 2
     assert len({str(point) for point in points}) == len(points)
+
+
+def test_what_comes_to_the_same_run_is_one(tmp_path: Path) -> None:
+    source = Path(matrix.__file__).parents[2] / "scenarios" / "mem_frag.toml"
+    (tmp_path / "mem_frag.toml").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    asked = read(
+        tmp_path,
+        'scenarios = ["mem_frag", "mem_frag", "mem_frag.toml"]\nallocators = ["half_fit_cstm"]\n'
+        'parameters = [{}, { depth = 3 }, { depth = "3" }, { depth = 3 }]\nart = ["on", "on"]\n'
+        "heap_bytes = [8192, 8192]\nsamplerate = [24_000_000, 24_000_000]\n"
+        "knobs = [{}, { search_threshold = 0 }, { SEARCH_THRESHOLD = 0 }, { search_threshold = 4 }]\n",
+    )
+    assert [(point.parameters, point.knobs) for point in asked.points()] == [
+        (parameters, knobs) for parameters in ({}, {"depth": 3}) for knobs in ({}, {"search_threshold": 4})
+    ]
+    assert asked.count() == 4
+
+
+def test_an_allocator_by_path_is_looked_for_beside_the_matrix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "_OUTSIDE", {})
+    shutil.copy(ROOT / "docs" / "examples" / "my_heap.c", tmp_path)
+    asked = read(
+        tmp_path,
+        'scenarios = ["mem_frag"]\nallocators = ["tlsf", "./my_heap.c", "other=my_heap.c"]\n'
+        'art = ["on", "off"]\n[[exclude]]\nallocators = ["./my_heap.c"]\nart = ["off"]\n',
+    )
+    assert [(point.allocator, point.art) for point in asked.points()] == [
+        ("tlsf", "on"),
+        ("tlsf", "off"),
+        ("my_heap", "on"),
+        ("other", "on"),
+        ("other", "off"),
+    ]
 
 
 def test_a_scenario_that_draws_nothing_runs_once_whatever_the_seeds(tmp_path: Path) -> None:
@@ -78,6 +121,18 @@ def test_a_scenario_by_path_is_looked_for_beside_the_matrix(tmp_path: Path) -> N
         ('scenarios = ["mem_frag"]\nseeds = 1', r"matrix.toml:2: seeds must be a list"),
         ('scenarios = ["mem_frag"]\nart = [true]', r"matrix.toml:2: art\[0\] must be 'on' or 'off'"),
         ('scenarios = ["mem_frag"]\nallocators = ["tslf"]', r"matrix.toml:2: allocators\[0\] .*tlsf\?"),
+        ('scenarios = ["mem_frag"]\ncapture = "x"', r"matrix.toml:2: capture must be 'sigrok' or 'direct'"),
+        ('scenarios = ["mem_frag"]\nverify = 0.1', r"matrix.toml:2: verify compares direct runs"),
+        (f"{DIRECT}verify = 2", r"matrix.toml:3: verify must be at most 1"),
+        (f"{DIRECT}verify = nan", r"matrix.toml:3: verify must be a finite number"),
+        (f"{DIRECT}verfy = 1", r"matrix.toml:3: verfy is unknown.*verify\?"),
+        ('scenarios = ["mem_stress"]\nseeds = [1, -1]', r"matrix.toml:2: seed must be from 1"),
+        ('scenarios = ["mem_frag"]\nsamplerate = [1]', r"matrix.toml:2: samplerate\[0\] must be at least 10"),
+        ('scenarios = ["mem_frag"]\nallocators = ["gone.c"]', r"matrix.toml:2: .*gone.c is not there"),
+        (
+            f'scenarios = ["mem_stress"]\nseeds = {MANY}\nheap_bytes = {MANY}\nsamplerate = {MANY}',
+            r"matrix.toml:1: The lists have 2,000,000,000 combinations, and .* at most 10,000,000",
+        ),
         ('scenarios = ["mem_frag"]\n[[exclude]]\nsead = [1]', r"matrix.toml:3: exclude\[0\].sead is unknown"),
         (
             'scenarios = ["mem_frag"]\n[[exclude]]\nscenarios = ["mem_frag"]',

@@ -130,6 +130,16 @@ def test_two_commands_do_not_write_at_once(tmp_path: Path) -> None:
         pass
 
 
+def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "run.json").touch()
+    with (
+        pytest.raises(CampaignError, match="not empty, and no folder of a campaign"),
+        Store(tmp_path).writing(),
+    ):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
 def test_another_folder_is_no_campaigns(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="no folder of a campaign"):
         Store.existing(tmp_path)

@@ -126,10 +126,34 @@ tailscope.app = (() => {
     } else if (button.dataset.span) span(button.dataset.span.split(" ").map(Number));
   });
 
+  // The grid moves from cell to cell by arrow keys, and knows nothing of the links in them.
+  document.addEventListener("keydown", (event) => {
+    const link = event.key === "Enter" && event.target.matches(".ag-cell") && event.target.querySelector("a[href]");
+    if (!link) return;
+    event.preventDefault();
+    link.click();
+  });
+
   function span(range) {
     const plot = document.querySelector("#waveform .js-plotly-plot");
     if (plot) window.Plotly.relayout(plot, { "xaxis.range[0]": range[0], "xaxis.range[1]": range[1] });
   }
+
+  // Paper ---------------------------------------------------------------------
+
+  // It is light, and has a width of its own: 186 mm of A4 between the margins.
+  const PAPER_PX = 690, plots = () => document.querySelectorAll(".js-plotly-plot");
+
+  window.addEventListener("beforeprint", () => {
+    const root = document.documentElement;
+    root.classList.toggle("dark-figures", theme() === "dark");
+    root.dataset.theme = root.style.colorScheme = document.body.dataset.agThemeMode = "light";
+    plots().forEach((one) => window.Plotly.relayout(one, { width: PAPER_PX, autosize: false }));
+  });
+  window.addEventListener("afterprint", () => {
+    dress();
+    plots().forEach((one) => window.Plotly.relayout(one, { width: null, autosize: true }));
+  });
 
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
 
@@ -149,13 +173,14 @@ tailscope.app = (() => {
     ["show", "pin", "theme"].forEach((name) => asked.delete(name));
     const found = JSON.stringify([pathname, asked.toString()]);
     if (found === last) return nothing();
+    wait(pathname, last !== null);
     last = found;
-    wait(pathname);
     return JSON.parse(found);
   }
 
   // What is seen while the server makes a page: which one it is, and that it is under way.
-  function wait(pathname) {
+  // Who followed a link goes on from the new page, not from the top of the window.
+  function wait(pathname, followed) {
     const content = document.getElementById("content");
     document.querySelectorAll("#nav a").forEach((one) => {
       if (one.href && new URL(one.href).pathname === pathname) one.setAttribute("aria-current", "page");
@@ -165,6 +190,7 @@ tailscope.app = (() => {
     const over = new MutationObserver(() => {
       content.removeAttribute("aria-busy");
       over.disconnect();
+      if (followed) content.focus({ preventScroll: true });
     });
     over.observe(content, { childList: true });
   }
@@ -234,7 +260,7 @@ tailscope.app = (() => {
 
   // The overview's cells. AG Grid finds these by name.
   const cells = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
-  const link = (href, text, title) => React.createElement("a", { href, title }, text);
+  const link = (href, text, title) => React.createElement("a", { href, title, tabIndex: -1 }, text);
   cells.RunLink = ({ data, value }) => link(`/run/${encodeURIComponent(data.id)}`, value ?? data.id, data.id);
   cells.SampleLink = ({ data, value, colDef }) => {
     if (value === null || value === undefined) return "–";
@@ -248,5 +274,7 @@ tailscope.app = (() => {
     return React.createElement("span", { className: `verdict ${value ?? "inconclusive"}`, title }, word);
   };
   const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
+  // Tab leaves the cells, or a reader without a mouse would walk through all of them.
+  functions.leave = () => false;
   functions.grouped = (value) => (value === null || value === undefined ? "–" : number.format(value));
 })();

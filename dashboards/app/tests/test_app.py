@@ -199,6 +199,77 @@ def test_a_run_from_the_wire_alone_has_a_page(page: Page) -> None:
     assert violations(page) == []
 
 
+FOCUSED = "document.activeElement"
+
+
+def press_until(page: Page, key: str, condition: str, most: int = 80) -> None:
+    """Presses `key` until `condition` holds of the focused element `one`, each of which is seen."""
+    for _ in range(most):
+        page.keyboard.press(key)
+        if page.evaluate(f"(one => {condition})({FOCUSED})"):
+            assert page.evaluate(f"getComputedStyle({FOCUSED}).outlineStyle") == "solid"
+            return
+    pytest.fail(f"{key} never came to where {condition}")
+
+
+def test_the_keyboard_alone_leads_to_a_sample_and_back(page: Page) -> None:
+    go(page, "/")
+    expect(page.locator(f"[row-id='{SEGLIST}']").last).to_be_visible()
+    page.focus(".brand")
+    press_until(page, "Tab", "one.matches('.ag-cell')")
+    press_until(page, "ArrowRight", "one.getAttribute('col-id') === 'configuration'")
+    page.keyboard.press("Tab")  # out of the grid, not to its next cell
+    assert page.evaluate(f"{FOCUSED}.closest('.ag-cell')") is None
+    press_until(page, "Shift+Tab", "one.matches('.ag-cell')")
+    press_until(page, "ArrowLeft", "one.getAttribute('col-id') === 'configuration'")
+    press_until(page, "ArrowUp", f"one.closest('[row-id=\"{SEGLIST}\"]')", most=10)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("seglist")
+    expect(page.locator("#content")).to_be_focused()
+    press_until(page, "Tab", "one.matches('a') && one.textContent === '13,357.1'")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Operation 574")
+    expect(page.locator("#content")).to_be_focused()
+    drawn(page, 1)
+    press_until(page, "Tab", "one.textContent === '± 10 samples'")
+    press_until(page, "Tab", "one.id === 'cursor-A'")
+    page.keyboard.type("1000")
+    # Whatever a click on a figure opens stands in a table too.
+    press_until(page, "Tab", "one.textContent.startsWith('interrupt at') || one.href?.includes('/sample/')")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).not_to_have_text("Operation 574")
+    for _ in range(3):
+        page.go_back()
+    expect(page.locator("h1")).to_have_text("Runs")
+    expect(page.locator("#content")).to_be_focused()
+
+
+def test_paper_is_light_and_has_figures_of_its_width(page: Page) -> None:
+    go(page, "/ramp?theme=dark")
+    drawn(page, 1)
+    widths = "[...document.querySelectorAll('.js-plotly-plot')].map(one => one._fullLayout.width)"
+    before = page.evaluate(widths)
+    theme = "document.documentElement.dataset.theme"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert set(page.evaluate(widths)) == {690}
+    assert page.evaluate(theme) == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    wait(page, f"() => {widths}.join() === '{','.join(map(str, before))}'")
+    assert page.evaluate(theme) == "dark"
+    go(page, "/")
+    page.emulate_media(media="print")
+    assert page.locator(".on-paper").is_visible() and not page.locator("#runs-grid").is_visible()
+    page.emulate_media(media="screen")
+
+
+def test_no_figure_offers_to_send_its_data_away(page: Page) -> None:
+    go(page, "/ramp")
+    drawn(page, 1)
+    titles = page.evaluate("[...document.querySelectorAll('.modebar-btn')].map(one => one.dataset.title)")
+    assert "Zoom in" in titles
+    assert not [title for title in titles if "hare" in title or "loud" in title]
+
+
 def test_a_maximum_of_the_matrix_leads_to_its_waveform(page: Page) -> None:
     go(page, "/matrix?theme=dark")
     page.click("text=13,357.1")
