@@ -183,7 +183,11 @@ def _as_text(found: Mapping[str, Any]) -> str:
         for row in found["differing"]
     ]
     not_complete = found["not_complete_n"]
-    lines += [f"{found['complete']:,} of {found['asked']:,} runs complete, {not_complete:,} not complete."]
+    complete, asked = found["complete"], found["asked"]
+    of = f" of {asked:,}" if complete <= asked else ""
+    lines += [f"{complete:,}{of} runs complete, {not_complete:,} not complete."]
+    if complete > asked:
+        lines += [f"{asked:,} were asked for last; the others are of earlier matrices or sources."]
     if found["direct"]:
         lines += [
             f"{found['direct']:,} captured direct, {found['verified']:,} of them verified by sigrok-cli."
