@@ -33,7 +33,9 @@ RUN_S = 0.3
 """Seconds of a core for a run of mem_stress that is captured direct, judged and stored."""
 SCENARIO = "mem_stress"
 ROUNDS = 4
-"""Tasks that each worker gets; those of the first, in which all begin at once, do not count."""
+"""Tasks that each worker ends; those of the first do not count. Its tasks are of all lengths up to
+the whole: real runs end spread, too, and not all at once.
+"""
 _START_WITHIN_S = 300.0
 _ROOT = Path(__file__).resolve().parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -92,19 +94,24 @@ async def asleep(asked: bytes, images: Mapping[str, ShippedImage]) -> Made:
     """Instead of the runs: as long as they take, and no core."""
     del images
     orders = [order for order, _ in cluster.unpacked(asked)]
-    taken_s = RUN_S * len(orders)
+    taken_s = RUN_S * sum(_share(order) for order in orders)
     await asyncio.sleep(taken_s)
     return Made([Outcome(order.key, {}) for order in orders], taken_s)
 
 
+def _share(order: Order) -> float:
+    """Of the length of a run: the last word of its key."""
+    return float(order.key.rpartition(" ")[2])
+
+
 def _speed(there: Cluster, processes: Sequence[int], workers: int, runs: int) -> Speed:
-    """Each worker has a task and one waiting, as in a campaign. A core's seconds count from when
-    all of the first round are done: then all have begun.
+    """Each worker has a task and one waiting, as in a campaign, from the first to the last second
+    that count. These begin when as many tasks are done as there are workers.
     """
-    jobs, wanted, handed, done = _jobs(runs), workers * ROUNDS * runs, 0, 0
+    jobs, wanted, handed, done = _jobs(runs, workers), workers * ROUNDS * runs, 0, 0
     first: tuple[int, list[float]] | None = None
     while done < wanted:
-        while handed < wanted and handed - done < workers * cluster.PER_THREAD * runs:
+        while handed - done < workers * cluster.PER_THREAD * runs:
             there.submit(next(jobs))
             handed += runs
         done += len(there.next(1.0))
@@ -112,7 +119,9 @@ def _speed(there: Cluster, processes: Sequence[int], workers: int, runs: int) ->
             first = done, _spent(processes)
     assert first is not None
     wall_s, *core_s = (now - then for now, then in zip(_spent(processes), first[1], strict=True))
-    tasks = (wanted - first[0]) // runs
+    tasks = (done - first[0]) // runs
+    while done < handed:
+        done += len(there.next(1.0))
     return Speed(
         workers,
         runs,
@@ -125,15 +134,15 @@ def _speed(there: Cluster, processes: Sequence[int], workers: int, runs: int) ->
     )
 
 
-def _jobs(runs: int) -> Iterator[list[Job]]:
+def _jobs(runs: int, workers: int) -> Iterator[list[Job]]:
     """Tasks of so many runs: an image as large as the real ones, and the plan of SCENARIO."""
     plan = catalogue.load(SCENARIO).compile()
     point = Point(SCENARIO, "tlsf")
     image = ShippedImage("", bytes(256 << 10), b"", "tlsf", Configuration(0, "", 0, "", {}), ())
-    for task in count():
-        yield [
-            Job(Order(f"{runs} {task} {run}", point, plan, 0, "direct", ""), image, 1) for run in range(runs)
-        ]
+    for task in count(1):
+        share = min(task / workers, 1.0)
+        keys = (f"{runs} {task} {run} {share}" for run in range(runs))
+        yield [Job(Order(key, point, plan, 0, "direct", ""), image, 1) for key in keys]
 
 
 def _spent(processes: Sequence[int]) -> list[float]:
