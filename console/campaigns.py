@@ -148,6 +148,7 @@ def _told(store: Store, json: bool, table: str | None) -> Done:
     found = {
         "folder": str(store.folder),
         "asked": points,
+        "over": store.over,
         "complete": store.complete,
         "direct": _height(rows.filter(pl.col("analyzer") == DIRECT)),
         "verified": store.verified,
@@ -158,7 +159,7 @@ def _told(store: Store, json: bool, table: str | None) -> Done:
         "worst": next(iter(worst.collect(engine="streaming").to_dicts()), None),
         "runs": table,
     }
-    whole = not problems and not found["gone"] and store.stored >= points
+    whole = not problems and not found["gone"] and store.over
     return Done(json_format.dumps(found, indent=2) if json else _as_text(found), whole)
 
 
@@ -184,7 +185,13 @@ def _as_text(found: Mapping[str, Any]) -> str:
         for row in found["differing"]
     ]
     not_complete = found["not_complete_n"]
-    lines += [f"{found['complete']:,} of {found['asked']:,} runs complete, {not_complete:,} not complete."]
+    complete, asked = found["complete"], found["asked"]
+    of = f" of {asked:,}" if complete <= asked else ""
+    lines += [f"{complete:,}{of} runs complete, {not_complete:,} not complete."]
+    if complete > asked:
+        lines += [f"{asked:,} were asked for last; the others are of earlier matrices or sources."]
+    if not found["over"]:
+        lines += ["The campaign is not over: the same command goes on."]
     if found["direct"]:
         lines += [
             f"{found['direct']:,} captured direct, {found['verified']:,} of them verified by sigrok-cli."

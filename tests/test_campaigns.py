@@ -152,6 +152,19 @@ def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
     assert tables(undisturbed) == before
 
 
+def test_runs_of_an_earlier_matrix_do_not_stand_in_for_those_that_miss(
+    asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
+) -> None:
+    """Four runs are there and two were asked for, but not these."""
+    shutil.copytree(undisturbed, tmp_path / "out")
+    store = Store(tmp_path / "out")
+    with store.writing():
+        store.keep_matrix(asked.text + b"# another", 2)
+    done = lab.run("campaign", "status", tmp_path / "out")
+    assert done.returncode == 1
+    assert "The campaign is not over: the same command goes on." in done.stdout
+
+
 def test_a_run_that_fails_is_tried_a_bounded_number_of_times_and_told(
     asked: matrix.Matrix, tmp_path: Path
 ) -> None:

@@ -126,7 +126,10 @@ def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell)
     A signal raises signals.Stopped; what was done is stored. Raises CampaignError where the workers
     are gone.
     """
-    return _Conductor(matrix, store, workers, points, tell).run()
+    course = _Conductor(matrix, store, workers, points, tell).run()
+    if course.differs is None:
+        store.end()
+    return course
 
 
 class _Conductor:

@@ -40,10 +40,11 @@ _MOST_NOTED = 10_000
 
 
 class _Asked(Table):
-    """What was asked for last."""
+    """What was asked for last, and whether the campaign came to its end."""
 
     schema_: Annotated[Literal[1], Field(alias="schema")]
     runs: Annotated[int, Field(ge=0)]
+    over: bool = False
 
 
 class Store:
@@ -121,7 +122,15 @@ class Store:
     def keep_matrix(self, text: bytes, points: int) -> None:
         """Keeps what was asked, and how many runs that is. Raises WriteError."""
         write_bytes(self.folder / MATRIX, text)
-        write_bytes(self.folder / ASKED, json.dumps({"schema": 1, "runs": points}).encode() + b"\n")
+        self._keep_asked(points, over=False)
+
+    def end(self) -> None:
+        """Keeps that each run which was asked for is settled. Raises WriteError."""
+        self._keep_asked(self.points(), over=True)
+
+    def _keep_asked(self, points: int, over: bool) -> None:
+        content = {"schema": 1, "runs": points, "over": over}
+        write_bytes(self.folder / ASKED, json.dumps(content).encode() + b"\n")
 
     def holds_another(self, text: bytes) -> bool:
         """Whether there are runs of a matrix with another text."""
@@ -132,8 +141,18 @@ class Store:
 
     def points(self) -> int:
         """How many runs were asked for; as many as there are where nobody knows."""
+        asked = self._asked()
+        return self.stored if asked is None else asked.runs
+
+    @property
+    def over(self) -> bool:
+        """Whether each run that was asked for last is settled. Raises CampaignError."""
+        asked = self._asked()
+        return asked is not None and asked.over
+
+    def _asked(self) -> _Asked | None:
         path = self.folder / ASKED
-        return read_json(path, _Asked, CampaignError).runs if path.exists() else self.stored
+        return read_json(path, _Asked, CampaignError) if path.exists() else None
 
     def note(self, wish: bytes, found: Recognized) -> None:
         """Keeps what a wish came to, with the next outcomes: it saves time, and may be lost."""
@@ -198,6 +217,8 @@ class Store:
         forgotten = 0
         damaged = [row["key"] for row in self._journal.tables() if not self._is_whole(row)]
         for row in self._journal.forget(damaged):
+            if not forgotten:
+                self._keep_asked(self.points(), over=False)
             forgotten += 1
             for what in TABLES:
                 self._table(what, row).unlink(missing_ok=True)
@@ -206,14 +227,18 @@ class Store:
         return forgotten
 
     def _is_whole(self, row: Mapping[str, Any]) -> bool:
-        """Whether the tables of a run are those that came."""
+        """Whether the tables of a run are those that came. Raises CampaignError."""
         try:
             return all(
                 hashlib.sha256(self._table(what, row).read_bytes()).hexdigest() == digest
                 for what, digest in row["digests"].items()
             )
-        except OSError:
+        except FileNotFoundError:
             return False
+        except OSError as error:
+            raise CampaignError(
+                f"A table of run {row['key']} cannot be read: {why(error)}; nothing was forgotten."
+            ) from None
 
     def _table(self, what: str, row: Mapping[str, Any]) -> Path:
         scenario, allocator = Path(row["scenario"]).stem, row["allocator"]

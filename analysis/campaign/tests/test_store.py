@@ -129,6 +129,18 @@ def test_tables_that_are_gone_or_altered_are_noticed_and_cleaned(tmp_path: Path)
     assert [path.stem for path in tmp_path.rglob("*.parquet")] == ["cc"]
 
 
+def test_clean_forgets_nothing_while_a_table_cannot_be_read(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.writing():
+        store.add(outcome("aa"))
+    table = next(tmp_path.rglob("aa.parquet"))
+    table.unlink()
+    table.mkdir()
+    with store.writing(), pytest.raises(CampaignError, match=r"cannot be read: .*nothing was forgotten"):
+        store.clean()
+    assert Store(tmp_path).settled("aa")
+
+
 def test_garbage_within_a_journal_is_one_sentence(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with store.writing():
