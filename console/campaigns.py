@@ -155,10 +155,11 @@ def _told(store: Store, json: bool, table: str | None) -> Done:
         "differing": [{**row, "kept": str(store.differing(row["key"]))} for row in _listed(bad, DIFFERS)],
         "not_complete": problems,
         "not_complete_n": _height(bad),
+        "gone": store.gone(),
         "worst": next(iter(worst.collect(engine="streaming").to_dicts()), None),
         "runs": table,
     }
-    whole = not problems and store.over
+    whole = not problems and not found["gone"] and store.over
     return Done(json_format.dumps(found, indent=2) if json else _as_text(found), whole)
 
 
@@ -205,6 +206,12 @@ def _as_text(found: Mapping[str, Any]) -> str:
         lines.append(f"… and {not_complete - _MOST_NAMED:,} more: state and reason in {RUNS}.")
     if problems:
         lines.append(f"Each is tried {MOST_ATTEMPTS} times; ./lab campaign clean FOLDER forgets them.")
+    if found["gone"]:
+        noun = "run lacks a table" if found["gone"] == 1 else "runs lack a table"
+        lines.append(
+            f"{found['gone']:,} {noun} in the folder. ./lab campaign clean FOLDER forgets such runs, "
+            "and the same command makes them anew."
+        )
     if worst:
         lines.append(
             f"longest critical section of an allocation: {worst['allocate_max_ns']:,.0f} ns, "

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,8 @@ _PAGES_AT_ONCE = 16_384
 _SQL = {pl.String(): "TEXT", pl.Boolean(): "INTEGER", pl.Int64(): "INTEGER", pl.Float64(): "REAL"}
 _OWN = {"sha256": "TEXT NOT NULL", "attempts": "INTEGER NOT NULL", "failures": "INTEGER NOT NULL"}
 _STANDING = "CREATE INDEX IF NOT EXISTS standing ON runs (key, verdict, verified, failures, attempts)"
+_PLACE = ("key", "scenario", "allocator")
+"""The columns that say where the tables of a run are."""
 _DONE = "verdict IS 'complete'"
 _ASKED = """CREATE TABLE IF NOT EXISTS asked
     (wish BLOB PRIMARY KEY, key TEXT NOT NULL, kernel_calls INTEGER NOT NULL, image BLOB NOT NULL)
@@ -121,17 +124,30 @@ class Journal:
         """A row for each run, by key. They are read when they are collected, a few at a time."""
         return register_io_source(self._read, schema=COLUMNS, is_pure=False)
 
-    def forget(self) -> Iterator[dict[str, Any]]:
-        """Forgets the runs that are not complete: key, scenario and allocator of each.
+    def tables(self) -> Iterator[dict[str, Any]]:
+        """Of each run: key, scenario, allocator, and the SHA-256 of its tables (`digests`)."""
+        with self._told(CampaignError):
+            for *row, digests in self._open().execute(
+                "SELECT key, scenario, allocator, sha256 FROM runs ORDER BY key"
+            ):
+                yield {**dict(zip(_PLACE, row, strict=True)), "digests": json.loads(digests)}
+
+    def forget(self, damaged: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+        """Forgets the runs that are not complete, and the keys of `damaged`.
 
         If a direct run differs from the real one, those are forgotten too that were not verified.
+        Gives key, scenario and allocator of each.
         """
         doubt = f"state = '{DIFFERS}'"
         doubted = self._one(f"SELECT EXISTS (SELECT 1 FROM runs WHERE {doubt})")
         unbelieved = f"NOT ({_DONE}) OR verified IS 0" if doubted else f"NOT ({_DONE})"
+        unbelieved += " OR key IN (SELECT key FROM damaged)"
         with self._told(WriteError), self._open() as connection:
+            connection.execute("CREATE TEMP TABLE IF NOT EXISTS damaged (key TEXT PRIMARY KEY)")
+            connection.execute("DELETE FROM damaged")
+            connection.executemany("INSERT INTO damaged VALUES (?)", ((key,) for key in damaged))
             for row in connection.execute(f"SELECT key, scenario, allocator FROM runs WHERE {unbelieved}"):
-                yield dict(zip(("key", "scenario", "allocator"), row, strict=True))
+                yield dict(zip(_PLACE, row, strict=True))
             connection.execute(f"DELETE FROM runs WHERE {unbelieved}")
 
     def close(self) -> None:
@@ -186,8 +202,8 @@ class Journal:
             yield
         except sqlite3.OperationalError as error:
             raise full(f"{self.path} cannot be used: {first_line(error)}.") from None
-        except sqlite3.DatabaseError as error:
-            words = "Restore it, or delete it and run again"
+        except (sqlite3.DatabaseError, UnicodeDecodeError, JSONDecodeError) as error:
+            words = "Restore it, or remove the whole folder and run again"
             raise CampaignError(
                 f"{self.path} is no journal of a campaign: {first_line(error)}. {words}."
             ) from None

@@ -200,14 +200,23 @@ class Store:
         """Writes runs.parquet. Raises WriteError."""
         return write_whole(self.folder / RUNS, lambda path: sink_table(path, self.rows()))
 
+    def gone(self) -> int:
+        """How many runs miss a table. None is read: clean() does that."""
+        return sum(
+            not all(self._table(what, row).is_file() for what in row["digests"])
+            for row in self._journal.tables()
+        )
+
     def clean(self) -> int:
         """Forgets the runs that are not complete, to be tried anew, and what workers left.
 
-        Where a direct run differs from the real one, no other direct run is believed that was not
-        verified: these are forgotten too. Returns how many. Raises WriteError.
+        Reads all tables: a run of which one is gone or altered is forgotten too. Where a direct run
+        differs from the real one, no other direct run is believed that was not verified: these are
+        forgotten too. Returns how many. Raises CampaignError, WriteError.
         """
         forgotten = 0
-        for row in self._journal.forget():
+        damaged = [row["key"] for row in self._journal.tables() if not self._is_whole(row)]
+        for row in self._journal.forget(damaged):
             if not forgotten:
                 self._keep_asked(self.points(), over=False)
             forgotten += 1
@@ -216,6 +225,20 @@ class Store:
         shutil.rmtree(self.folder / DIFFERING, ignore_errors=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
         return forgotten
+
+    def _is_whole(self, row: Mapping[str, Any]) -> bool:
+        """Whether the tables of a run are those that came. Raises CampaignError."""
+        try:
+            return all(
+                hashlib.sha256(self._table(what, row).read_bytes()).hexdigest() == digest
+                for what, digest in row["digests"].items()
+            )
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise CampaignError(
+                f"A table of run {row['key']} cannot be read: {why(error)}; nothing was forgotten."
+            ) from None
 
     def _table(self, what: str, row: Mapping[str, Any]) -> Path:
         scenario, allocator = Path(row["scenario"]).stem, row["allocator"]

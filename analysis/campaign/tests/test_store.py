@@ -113,6 +113,48 @@ def test_clean_forgets_what_is_not_complete(tmp_path: Path) -> None:
     assert [path.stem for path in tmp_path.rglob("*.parquet")] == ["bb"]
 
 
+def test_tables_that_are_gone_or_altered_are_noticed_and_cleaned(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.writing():
+        store.add(*(outcome(key) for key in ("aa", "bb", "cc")))
+    assert store.gone() == 0
+    next(tmp_path.rglob("aa.parquet")).unlink()
+    next(tmp_path.rglob("bb.parquet")).write_bytes(b"Rows")
+    assert store.gone() == 1
+    with store.writing():
+        assert store.clean() == 2
+    again = Store(tmp_path)
+    assert again.gone() == 0
+    assert [again.settled(key) for key in ("aa", "bb", "cc")] == [False, False, True]
+    assert [path.stem for path in tmp_path.rglob("*.parquet")] == ["cc"]
+
+
+def test_clean_forgets_nothing_while_a_table_cannot_be_read(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.writing():
+        store.add(outcome("aa"))
+    table = next(tmp_path.rglob("aa.parquet"))
+    table.unlink()
+    table.mkdir()
+    with store.writing(), pytest.raises(CampaignError, match=r"cannot be read: .*nothing was forgotten"):
+        store.clean()
+    assert Store(tmp_path).settled("aa")
+
+
+def test_garbage_within_a_journal_is_one_sentence(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.writing():
+        store.add(outcome("aa"))
+    journal_file = tmp_path / JOURNAL
+    content = journal_file.read_bytes()
+    assert b"CREATE TABLE" in content
+    journal_file.write_bytes(content.replace(b"CREATE TABLE", b"CREATE \xe6\xffABL"))
+    with pytest.raises(CampaignError, match=r"no journal of a campaign: .*remove the whole folder"):
+        Store(tmp_path).settled("aa")
+    with pytest.raises(CampaignError, match="no journal"):
+        Store(tmp_path).rows().collect()
+
+
 def test_a_table_whose_bytes_changed_on_the_way_is_not_stored(tmp_path: Path) -> None:
     sent = outcome("aa")
     store = Store(tmp_path)
