@@ -259,9 +259,7 @@ def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
     try:
         client = Client(address, timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
-        raise CampaignError(
-            f"There is no scheduler at {address}: {str(error).splitlines()[0] if str(error) else 'no answer'}"
-        ) from None
+        raise CampaignError(f"There is no scheduler at {address}: {first_line(error)}.") from None
     try:
         if task is None:
             _check_checkouts(client)

@@ -241,9 +241,13 @@ class Store:
             ) from None
 
     def _table(self, what: str, row: Mapping[str, Any]) -> Path:
-        scenario, allocator = Path(row["scenario"]).stem, row["allocator"]
-        partition = Path(what, f"scenario={scenario}", f"allocator={allocator}")
-        return self.folder / partition / f"{row['key']}.parquet"
+        """Where a table of a run is. Raises CampaignError where that is not below the folder."""
+        scenario, allocator, key = Path(row["scenario"]).stem, row["allocator"], row["key"]
+        if what not in TABLES or any("/" in name or "\0" in name for name in (scenario, allocator, key)):
+            raise CampaignError(
+                f"{self.folder / JOURNAL} has a run that nobody can have made; remove the folder."
+            )
+        return self.folder / what / f"scenario={scenario}" / f"allocator={allocator}" / f"{key}.parquet"
 
 
 def _check(outcome: Outcome) -> None:

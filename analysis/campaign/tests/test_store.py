@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
+from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from analysis.campaign.store import JOURNAL, RUNS, Store
 from analysis.campaign.tests.made import outcome
 from analysis.campaign.work import Outcome
 from capture.run_folder.tables import write_table
+
+_UP = "../../../../"
 
 
 def test_the_table_does_not_tell_in_which_order_the_runs_came(tmp_path: Path) -> None:
@@ -127,6 +131,23 @@ def test_tables_that_are_gone_or_altered_are_noticed_and_cleaned(tmp_path: Path)
     assert again.gone() == 0
     assert [again.settled(key) for key in ("aa", "bb", "cc")] == [False, False, True]
     assert [path.stem for path in tmp_path.rglob("*.parquet")] == ["cc"]
+
+
+@pytest.mark.parametrize("column", ["key", "allocator"])
+def test_a_journal_from_elsewhere_reaches_no_file_beside_the_folder(column: str, tmp_path: Path) -> None:
+    other = tmp_path / "other.parquet"
+    other.write_bytes(b"of somebody else")
+    folder = tmp_path / "campaign"
+    store = Store(folder)
+    with store.writing():
+        store.add(outcome("aa"))
+    with closing(sqlite3.connect(folder / JOURNAL)) as connection, connection:
+        words = f"UPDATE runs SET state = 'failed', verdict = NULL, {column} = ?"
+        connection.execute(words, (_UP + "other",))
+    store = Store(folder)
+    with pytest.raises(CampaignError, match="nobody can have made"), store.writing():
+        store.clean()
+    assert other.read_bytes() == b"of somebody else"
 
 
 def test_clean_forgets_nothing_while_a_table_cannot_be_read(tmp_path: Path) -> None:
