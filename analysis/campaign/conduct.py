@@ -185,15 +185,15 @@ class _Conductor:
         wish = self._wishes.of(point)
         found = self._store.recognized(wish)
         image = None if found is None else self._wishes.image(point, found)
+        order = None
         if found is None or image is None:
             order, image = self._orders.make(point)
-            self._store.note(wish, recognized(order, image))
-            verify = self._sample.takes(order.key, image, order.samplerate_hz)
-            return None if self._is_done(order.key, verify) else (replace(order, verify=verify), image)
+            found = recognized(order, image)
+            self._store.note(wish, found)
         verify = self._sample.takes(found.key, image, samplerate_hz(point))
         if self._is_done(found.key, verify):
             return None
-        return replace(self._orders.make(point)[0], verify=verify), image
+        return replace(order or self._orders.make(point)[0], verify=verify), image
 
     def _is_done(self, key: str, verify: bool) -> bool:
         return key in self._out or self._store.settled(key, verify)

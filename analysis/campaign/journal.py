@@ -94,9 +94,8 @@ class Journal:
 
     def settled(self, key: str, verify: bool) -> bool:
         """Whether the run is complete, and verified if it is to be, or was tried often enough."""
-        words = f"SELECT {_DONE} AND verified >= ? OR failures >= ? FROM runs WHERE key = ?"
-        words = words if verify else words.replace("AND verified >= ?", "AND ?")
-        return bool(self._one(words, True, MOST_ATTEMPTS, key))
+        words = f"SELECT {_DONE} AND (verified OR NOT ?) OR failures >= ? FROM runs WHERE key = ?"
+        return bool(self._one(words, verify, MOST_ATTEMPTS, key))
 
     def recognized(self, wish: bytes) -> Recognized | None:
         """What is known of a wish."""

@@ -2,7 +2,7 @@
 
 The scheduler is Dask's own, in a process of its own, and the client is that of a campaign. The
 workers are real ones, too, but all in one process, and they wait as long as the runs would take.
-So a thousand of them need no more than a core: what is measured is what the runs wait for.
+So hundreds of them need no more than a core: what is measured is what the runs wait for.
 """
 
 from __future__ import annotations

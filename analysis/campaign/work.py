@@ -1,4 +1,4 @@
-"""What a worker does: one run in a folder of its own, of which the tables and a row come back."""
+"""What a worker does: one run, of which the tables and a row come back."""
 
 from __future__ import annotations
 
