@@ -1,1 +1,0 @@
-"""The page of `./lab reproduce`: published figures and those made here, a section a table."""
