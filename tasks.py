@@ -13,17 +13,17 @@ from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
 
-from capture.processes import signals
+from base.processes import signals
 
 if TYPE_CHECKING:
-    from console.options import Options
+    from cli.options import Options
 
 ROOT = Path(__file__).resolve().parent
 RUNS = ROOT / "runs"
 DASHBOARD = ROOT / "build" / "dashboard.html"
 REPRODUCED = ROOT / "build" / "reproduced"
 SITE = ROOT / "build" / "site"
-# As capture/run_folder/named_quantities.py has it, which takes a while to load.
+# As base/run_folder/named_quantities.py has it, which takes a while to load.
 CHOICE = (
     "allocate (critical section of an allocation), free (critical section of a free), "
     "interrupt (interrupt latency), task (task latency)"
@@ -91,7 +91,7 @@ def scenario(
     """Run one scenario, judge it, and write the dashboard of its runs."""
 
     def chosen() -> Options:
-        from console import options
+        from cli import options
 
         return options.parse(
             parameter=parameter,
@@ -134,7 +134,7 @@ def campaign(
 ) -> None:
     """Run a matrix of settings on all cores or a cluster; begun again, it goes on."""
     with one_sentence(exit_status=2):
-        from console import campaigns as room
+        from cli import campaigns as room
 
         done = room.run(what, output=output, scheduler=scheduler, workers=workers, json=json)
     print(done.text)
@@ -162,7 +162,7 @@ def dashboard(
     without_ticks: bool = False,
 ) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
-    from console import dashboard as room
+    from cli import dashboard as room
 
     with one_sentence():
         for line in room.run(
@@ -185,7 +185,7 @@ def dashboard(
 def app(_context: Context, port: str = "8050", runs: str = str(RUNS)) -> None:
     """Show all runs in a browser, as they come: matrix, figures, every sample. Ctrl-C ends it."""
     with one_sentence(exit_status=2):
-        from console import app as room
+        from cli import app as room
 
         room.run(Path(runs), port, ROOT / "build" / "index")
 
@@ -196,7 +196,7 @@ def app(_context: Context, port: str = "8050", runs: str = str(RUNS)) -> None:
 )
 def extremes(_context: Context, run: str, quantity: str = "interrupt") -> None:
     """Estimate the values beyond the maximum, or say why that cannot be done."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check_runs([run])
@@ -211,7 +211,7 @@ def extremes(_context: Context, run: str, quantity: str = "interrupt") -> None:
 )
 def histograms(_context: Context, run: str, output: str = "") -> None:
     """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check_runs([run])
@@ -225,7 +225,7 @@ def histograms(_context: Context, run: str, output: str = "") -> None:
 @task(positional=["run"], help={"run": "a run folder"})
 def redecode(_context: Context, run: str) -> None:
     """Decode, join and judge a stored run again, without the board."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check_runs([run])
@@ -271,7 +271,7 @@ def decode(
     json: bool = False,
 ) -> None:
     """Decode and judge a capture of another tool: `./lab decode FILE --channels CRIT=D0,…`."""
-    from console import known, options
+    from cli import known, options
 
     with one_sentence():
         known.check(scenario=scenario, allocators_=known.words(allocator) if allocator else ())
@@ -279,7 +279,7 @@ def decode(
             parameter=parameter, samplerate=samplerate, stimulus=stimulus, seed=seed, records=records
         )
         from capture.store import RunResult
-        from console import decode as room
+        from cli import decode as room
 
         found = room.run(
             file,
@@ -313,7 +313,7 @@ def explain(
     _context: Context, run: str, quantity: str = "allocate", perfetto: str = "", json: bool = False
 ) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check_runs([run])
@@ -321,7 +321,7 @@ def explain(
 
         found = explanation.explain(Path(run), quantity)
         if perfetto:
-            from analysis.masks import run_timeline
+            from analysis.program.masks import run_timeline
 
             run_timeline.timeline(Path(run), found).write(Path(perfetto))
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
@@ -371,8 +371,8 @@ def latency(
     json: bool = False,
 ) -> None:
     """Pend an interrupt of your program at every cycle, and say how long it waits, and why."""
-    from analysis.latency import text
-    from console import latency as room
+    from analysis.program.latency import text
+    from cli import latency as room
     from simulator.program import user_program
 
     with one_sentence():
@@ -405,12 +405,12 @@ def latency(
 )
 def twin(_context: Context, run: str, output: str = "", json: bool = False) -> None:
     """Replay a run on the virtual board, show where both differ, and what explains it."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check_runs([run])
         from analysis.twin import text
-        from console import twin as room
+        from cli import twin as room
 
         found = room.run(Path(run), output)
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
@@ -433,7 +433,7 @@ def compare(_context: Context, a: str, b: str, output: str = "", json: bool = Fa
     """Compare runs: what changed in settings and figures, by how much, and where."""
     from analysis.compare import text
     from analysis.compare.document import as_json
-    from console import compare as room
+    from cli import compare as room
 
     with one_sentence(exit_status=2):
         found = room.run(Path(a), Path(b), output)
@@ -475,8 +475,8 @@ def masks(
     json: bool = False,
 ) -> None:
     """Show how long your own program holds interrupts off, and who does: `./lab masks my.elf`."""
-    from analysis.masks import document, text
-    from console import masks as room
+    from analysis.program.masks import document, text
+    from cli import masks as room
 
     with one_sentence():
         found = room.run(
@@ -509,11 +509,11 @@ def masks(
 )
 def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "allocate") -> None:
     """Open PulseView on a run, with the decoders on: `./lab pulseview RUN --worst`."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check_runs([run])
-        from console import pulseview as room
+        from cli import pulseview as room
 
         status = room.run(Path(run), quantity if worst else None)
     if status:
@@ -542,12 +542,12 @@ def faults(
     json: bool = False,
 ) -> None:
     """Plant single faults in healthy runs, and count what the verdict lets pass."""
-    from console import known, progress
+    from cli import known, progress
 
     folders = [Path(folder) for folder in run]
     with one_sentence(), progress.shown() as tell:
         known.check_runs(run)
-        from analysis.faults import commands, text
+        from quality.faults import commands, text
 
         found = (
             commands.replay(folders, replay, seed, tell)
@@ -597,14 +597,14 @@ def fragmentation(
     json: bool = False,
 ) -> None:
     """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
-    from console import known, options
+    from cli import known, options
 
     with one_sentence():
         options.check_whole(seeds=seeds, jobs=jobs)
         chosen = options.parse(parameter=parameter, knob=knob, heap=heap, scale=scale)
         known.check(allocators_=known.words(allocator), knobs_=chosen.knobs)
         from analysis.fragmentation import text
-        from console import fragmentation as room
+        from cli import fragmentation as room
 
         rows = room.run(
             name,
@@ -650,13 +650,13 @@ def adversary(
     json: bool = False,
 ) -> None:
     """Search for an allocator's worst operations, and run them on the virtual board."""
-    from console import known, options
+    from cli import known, options
 
     with one_sentence():
         options.check_whole(seed=seed, live=live, jobs=jobs)
         known.check(allocators_=known.words(allocator))
-        from analysis.adversary import text
-        from console import adversary as room
+        from cli import adversary as room
+        from studies.adversary import text
 
         rows = room.run(allocator, budget=budget, what=what, seed=seed, live=live, jobs=jobs, output=output)
     print(json_format.dumps([row.as_json() for row in rows], indent=2) if json else text.as_text(rows))
@@ -688,7 +688,7 @@ def record(
     seconds: str = "",
 ) -> None:
     """Record what a program asks of its heap: `./lab record -- COMMAND…`; or a board's firmware."""
-    from console import record as room
+    from cli import record as room
 
     with one_sentence():
         status = room.run(
@@ -714,12 +714,12 @@ def record(
 )
 def worst(_context: Context, allocator: str = "all", host: bool = False, json: bool = False) -> None:
     """Build each allocator's own worst allocation and free, and run them on every allocator."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check(allocators_=known.words(allocator))
-        from analysis.worst import text
-        from console import worst as room
+        from cli import worst as room
+        from studies.worst import text
 
         found = room.run(allocator, host)
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
@@ -733,12 +733,12 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
 )
 def contract(_context: Context, allocator: str, json: bool = False) -> None:
     """Hold an allocator to the contract, and show the shortest operations that break it."""
-    from console import known
+    from cli import known
 
     with one_sentence():
         known.check(allocators_=known.words(allocator))
         from analysis.contract import text
-        from console import contract as room
+        from cli import contract as room
 
         found = room.run(allocator)
     told = "\n\n".join(map(text.as_text, found))
@@ -769,12 +769,12 @@ def reproduce(
     json: bool = False,
 ) -> None:
     """Make the tables of five publications again, beside their published values."""
-    from console import options
+    from cli import options
 
     with one_sentence():
         options.check_whole(jobs=jobs)
-        from analysis.reproduce.rows import rows
-        from console import reproduce as room
+        from cli import reproduce as room
+        from studies.reproduce.rows import rows
 
         if list:
             print(room.listing())
@@ -809,8 +809,8 @@ def soak(
     json: bool = False,
 ) -> None:
     """Run after run on the virtual board and the emulated desk, with faults; account for each."""
-    from analysis.soak import text
-    from console import soak as room
+    from cli import soak as room
+    from quality.soak import text
 
     with one_sentence(), signals.orderly():
         found = room.run(minutes=minutes, runs=runs, seed=seed, board=board, fault=fault, output=output)
@@ -834,7 +834,7 @@ def mutants(
     _context: Context, file: list[str], n: int = 100, seed: int = 1, jobs: int = 1, json: bool = False
 ) -> None:
     """Change the code that judges in small ways, and tell which changes no test notices."""
-    from analysis.mutants import commands
+    from quality.mutants import commands
 
     with one_sentence():
         found = commands.run(file, n, seed, jobs)
@@ -846,7 +846,7 @@ def mutants(
 @task(name="list", help={"json": "print JSON"})
 def inventory(_context: Context, json: bool = False) -> None:
     """Show scenarios, allocators (kind, locking, complexity, licence, origin) and boards."""
-    from console import inventory as room
+    from cli import inventory as room
 
     with one_sentence():
         print(json_format.dumps(room.inventory(), indent=2) if json else room.as_text())
@@ -863,7 +863,7 @@ def inventory(_context: Context, json: bool = False) -> None:
 )
 def footprint(_context: Context, knob: list[str], allocator: str = "", json: bool = False) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
-    from console import footprint as room
+    from cli import footprint as room
 
     with one_sentence():
         print(room.run(allocator, knob, as_json=json))
@@ -872,7 +872,7 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 @task(help={"allocator": "one or more allocators, separated by commas; all when none is given"})
 def build(_context: Context, allocator: str = "") -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
-    from console import builds
+    from cli import builds
 
     with one_sentence():
         for path in builds.run(allocator):
@@ -890,7 +890,7 @@ def build(_context: Context, allocator: str = "") -> None:
 )
 def bench(_context: Context, what: str, repeats: int = 5, workers: int = 1000, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
-    from console import benchmarks
+    from cli import benchmarks
 
     with one_sentence():
         found = benchmarks.run(what, repeats, RUNS, workers)
@@ -900,12 +900,12 @@ def bench(_context: Context, what: str, repeats: int = 5, workers: int = 1000, j
 @task
 def perturbation(_context: Context) -> None:
     """Show what pins, cycle counter and records cost, beside builds without them."""
-    from console import progress
+    from cli import progress
 
     with one_sentence():
         with progress.shown() as tell:
             tell("building the virtual Nucleo")
-            from analysis.studies import perturbation as room
+            from quality import perturbation as room
 
             found = room.table(tell=progress.Counted(tell, room.steps()))
         print(found)
@@ -914,7 +914,7 @@ def perturbation(_context: Context) -> None:
 @task(help={"cases": "how many random instructions", "seed": "what they are drawn from"})
 def differential(_context: Context, cases: int = 10_000_000, seed: int = 1) -> None:
     """Compare the simulated core with Unicorn over every encoding, and report the coverage."""
-    from tests import differential as room
+    from quality import differential as room
 
     report = room.run(cases, seed=seed)
     print(report.as_text())
@@ -929,7 +929,7 @@ def differential(_context: Context, cases: int = 10_000_000, seed: int = 1) -> N
 )
 def test(_context: Context, room: list[str]) -> None:
     """Run every check of the project, or those of the given rooms: `./lab test [ROOM...]`."""
-    from console import suite
+    from cli import suite
 
     with one_sentence():
         failed = suite.run(room)
@@ -947,7 +947,7 @@ def clean(_context: Context) -> None:
 @task(help={"output": "the folder to write to; what is in it is replaced"})
 def site(_context: Context, output: str = str(SITE)) -> None:
     """Write the pages as a site that needs no network: README.md, docs and the rooms' own pages."""
-    from console import site as room
+    from cli import site as room
 
     with one_sentence():
         print(room.write(Path(output)))
@@ -956,7 +956,7 @@ def site(_context: Context, output: str = str(SITE)) -> None:
 @task(help={"board": "an entry of bench.toml: look at what is plugged in for it, too", "json": "print JSON"})
 def doctor(_context: Context, board: str = "", json: bool = False) -> None:
     """Show what is installed and, with --board, plugged in; what is missing and how to get it."""
-    from console import doctor as room
+    from cli import doctor as room
 
     with one_sentence():
         found = room.report(board or None)
@@ -991,7 +991,7 @@ def gate(
     json: bool = False,
 ) -> None:
     """Say whether stored runs are as good as a baseline: `./lab gate --baseline FILE RUN...`."""
-    from console import gate as room
+    from cli import gate as room
 
     with one_sentence(exit_status=2):
         done = room.run(
@@ -1031,7 +1031,7 @@ def observe(
     json: bool = False,
 ) -> None:
     """Observe any program from the wire alone: `./lab observe --pins CRIT=PA8,… --elf my.elf`."""
-    from console import observe as room
+    from cli import observe as room
 
     with one_sentence(exit_status=2):
         complete = room.show(
@@ -1059,7 +1059,7 @@ def observe(
 )
 def wiring(_context: Context, what: str, board: str = "", svg: str = "", json: bool = False) -> None:
     """Show which clip goes where, or check it: `./lab wiring plan`, `./lab wiring check`."""
-    from console import wiring as room
+    from cli import wiring as room
 
     with one_sentence(exit_status=2):
         done = room.run(what, board or None, svg, as_json=json)
@@ -1074,7 +1074,7 @@ def wiring(_context: Context, what: str, board: str = "", svg: str = "", json: b
 )
 def completion(_context: Context, shell: str) -> None:
     """Print what has Tab complete commands and names: `eval "$(./lab completion bash)"`."""
-    from console import completion as room
+    from cli import completion as room
 
     with one_sentence():
         print(room.script(shell))
@@ -1083,7 +1083,7 @@ def completion(_context: Context, shell: str) -> None:
 @contextmanager
 def one_sentence(exit_status: int = 1) -> Iterator[None]:
     """Turns what a user can mend into its sentence and a non-zero exit, without a traceback."""
-    from capture.files.errors import TailscopeError
+    from base.files.errors import TailscopeError
 
     try:
         yield
@@ -1100,7 +1100,7 @@ def _conduct(
     summary: str,
     full: bool,
 ) -> None:
-    from console import scenario as room
+    from cli import scenario as room
 
     with one_sentence():
         complete = room.run(

@@ -9,26 +9,26 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from base.files.errors import TailscopeError
+from base.files.whole import WriteError
+from base.processes import signals
+from base.run_folder.folder import RunName, check_writable
+from base.run_folder.manifest import AllocatorFootprint, AskedFirmware, Outside, SectionBound
+from base.run_folder.memory import Memory
+from base.run_folder.progress_file import ProgressFile
+from base.run_folder.records import Boot, RecordLog
 from capture.acquisition.duration import longest_s
 from capture.acquisition.live import ALONE, Live, Part, Watch, Work
 from capture.acquisition.observe import Observation, Order, Progress, observe
 from capture.acquisition.sigrok_cli import versions
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.open_board import open_board
-from capture.files.errors import TailscopeError
-from capture.files.whole import WriteError
 from capture.joining.evidence import Evidence, decode
-from capture.processes import signals
-from capture.run_folder.folder import RunName, check_writable
-from capture.run_folder.manifest import AllocatorFootprint, AskedFirmware, Outside, SectionBound
-from capture.run_folder.memory import Memory
-from capture.run_folder.progress_file import ProgressFile
-from capture.run_folder.records import Boot, RecordLog
 from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
-from firmware import catalogue, compiler, footprint
-from firmware.build import FirmwareImage
-from firmware.footprint import FootprintError
+from firmware.build import catalogue, compiler, footprint
+from firmware.build.footprint import FootprintError
+from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
 

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from base.processes import signals
+from base.run_folder.folder import RunFolder, RunName, check_writable
+from base.run_folder.manifest import VIRTUAL_BOARD
 from capture.acquisition import direct
 from capture.acquisition.observe import Observation, Progress
 from capture.conductor import BoundsOf, MemoryOf, judge, order_of, setting_of
 from capture.desk.bench import BoardResource, read_bench
 from capture.joining.evidence import Evidence
-from capture.processes import signals
-from capture.run_folder.folder import RunFolder, RunName, check_writable
-from capture.run_folder.manifest import VIRTUAL_BOARD
 from capture.store import RunResult, keep_observation, store_findings
 from capture.summary.summary import Setting
-from firmware.build import FirmwareImage
+from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan
 from simulator.build import build, version
 

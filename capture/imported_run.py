@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from base.files.errors import CaptureError
+from base.files.regular import read_bytes
+from base.files.whole import WriteError, why
+from base.processes import signals
+from base.run_folder.edges import CHANNELS
+from base.run_folder.folder import RunName, check_writable
+from base.run_folder.manifest import AskedFirmware, Outside, ToolReport
+from base.run_folder.records import MOST_LOG_BYTES
 from capture.acquisition.observe import Observation
-from capture.files.errors import CaptureError
-from capture.files.regular import read_bytes
-from capture.files.whole import WriteError, why
 from capture.importing.formats import Import
 from capture.joining.evidence import decode
-from capture.processes import signals
 from capture.redecode import read_stored
-from capture.run_folder.edges import CHANNELS
-from capture.run_folder.folder import RunName, check_writable
-from capture.run_folder.manifest import AskedFirmware, Outside, ToolReport
-from capture.run_folder.records import MOST_LOG_BYTES
 from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
 from scenarios.plan import Plan

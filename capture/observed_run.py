@@ -10,6 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from base.files.errors import CaptureError, TailscopeError
+from base.files.whole import WriteError
+from base.processes import signals
+from base.run_folder import folder as names
+from base.run_folder.edges import EdgeList
+from base.run_folder.folder import RunFolder, RunName, check_writable
+from base.run_folder.manifest import ToolReport
+from base.run_folder.observed import KIND, SCHEMA, Asked, ObservedManifest, Program, StimulusEdges
+from base.run_folder.progress_file import ProgressFile
 from capture.acquisition.live import Live, Watch
 from capture.acquisition.observe import Order, Progress, observe
 from capture.acquisition.sigrok_cli import CaptureRequest, versions
@@ -18,23 +27,7 @@ from capture.desk.board import Board
 from capture.desk.foreign_elf import checked_digest
 from capture.desk.open_board import open_board
 from capture.desk.pins import clips
-from capture.files.errors import CaptureError, TailscopeError
-from capture.files.whole import WriteError
-from capture.processes import signals
 from capture.reading.alone import read_alone
-from capture.run_folder import folder as names
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.folder import RunFolder, RunName, check_writable
-from capture.run_folder.manifest import ToolReport
-from capture.run_folder.observed import (
-    KIND,
-    SCHEMA,
-    Asked,
-    ObservedManifest,
-    Program,
-    StimulusEdges,
-)
-from capture.run_folder.progress_file import ProgressFile
 from capture.store import RunResult, store_session
 from capture.summary.alone import summarise_observed
 from capture.verdict.alone import Seen

@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from capture.files.documents import Table
-from capture.files.errors import CaptureError
-from capture.run_folder import folder as names
-from capture.run_folder.tables import MOST_OPERATIONS, PLAN, read_metadata, read_table, write_table
+from base.files.documents import Table
+from base.files.errors import CaptureError
+from base.run_folder import folder as names
+from base.run_folder.tables import MOST_OPERATIONS, PLAN, read_metadata, read_table, write_table
 from scenarios.errors import ImageError
 from scenarios.generators.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode

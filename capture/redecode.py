@@ -12,18 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from base.files.errors import CaptureError
+from base.run_folder import folder as names
+from base.run_folder.edge_stream import read_stream
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.folder import RunFolder, RunName, is_observed, read_observed
+from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
+from base.run_folder.memory import read_memory
+from base.run_folder.observed import read_asked, read_observed_manifest
+from base.run_folder.session_file import read_sr
 from capture import observed_run
-from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, decode
 from capture.plan_file import decode_image, read_plan
-from capture.run_folder import folder as names
-from capture.run_folder.edge_stream import read_stream
-from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.folder import RunFolder, RunName, is_observed, read_observed
-from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
-from capture.run_folder.memory import read_memory
-from capture.run_folder.observed import read_asked, read_observed_manifest
-from capture.run_folder.session_file import read_sr
 from capture.store import RunResult, store_findings, store_session
 from capture.summary.summary import Setting
 from scenarios import catalogue

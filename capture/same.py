@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from base.run_folder import folder as names
 from capture import conductor, direct_run
 from capture.conductor import BoundsOf, MemoryOf
-from capture.run_folder import folder as names
-from firmware.build import FirmwareImage
+from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan
 
 FILES = (

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import polars as pl
 
+from base.files.errors import TailscopeError
+from base.files.whole import WriteError
+from base.run_folder import folder as names
+from base.run_folder.edges import EdgeList
+from base.run_folder.folder import RunFolder, RunName
+from base.run_folder.manifest import Manifest, Verdict
+from base.run_folder.memory import with_memory
+from base.run_folder.session_file import MOST_SAMPLES, write_sr
+from base.run_folder.tables import write_table
 from capture.acquisition.observe import Observation
-from capture.files.errors import TailscopeError
-from capture.files.whole import WriteError
 from capture.joining.evidence import Evidence
 from capture.plan_file import write_plan
-from capture.run_folder import folder as names
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.folder import RunFolder, RunName
-from capture.run_folder.manifest import Manifest, Verdict
-from capture.run_folder.memory import with_memory
-from capture.run_folder.session_file import MOST_SAMPLES, write_sr
-from capture.run_folder.tables import write_table
 from capture.summary.summary import Setting, summarise_run
 from scenarios.plan import Plan
 

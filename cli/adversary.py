@@ -14,15 +14,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from analysis.adversary import found
-from analysis.adversary.row import Row
-from analysis.adversary.search import STATES, Budget, What, objection
-from analysis.adversary.study import Study
-from capture.processes import signals
-from console import options
-from console.options import OptionError
-from firmware import catalogue, host_search, outside
-from firmware.host_heap import HostHeapError
+from base.processes import signals
+from cli import options
+from cli.options import OptionError
+from firmware.build import catalogue, host_search, outside
+from firmware.build.host_heap import HostHeapError
+from studies.adversary import found
+from studies.adversary.row import Row
+from studies.adversary.search import STATES, Budget, What, objection
+from studies.adversary.study import Study
 
 FOUND = STATES / "found"
 LIVE_BYTES = 8192

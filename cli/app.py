@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console.options import OptionError
+from cli.options import OptionError
 
 MOST_PORT = 65_535
 

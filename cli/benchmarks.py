@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import no_such
+from base.files.errors import TailscopeError
+from base.files.near_misses import no_such
 
 BENCHMARKS = ("simulator", "capture", "campaign", "scheduler", "dashboard")
 
@@ -38,7 +38,8 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
         return _campaign(repeats)
     if what == "scheduler":
         return _scheduler(workers)
-    from analysis.studies import benchmark, capture_speed
+    from quality.speeds import capture as capture_speed
+    from quality.speeds import simulator as benchmark
 
     if what == "simulator":
         return _listed(benchmark.measure(repeats))
@@ -47,8 +48,8 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
 
 
 def _dashboard(repeats: int, runs_folder: Path) -> Measured:
+    from base.run_index.latest import latest_folders
     from dashboards import bench
-    from dashboards.index.latest import latest_folders
     from dashboards.loaded.runs import find_runs
 
     with tempfile.TemporaryDirectory() as folder:
@@ -56,8 +57,9 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
 
 
 def _campaign(repeats: int) -> Measured:
-    from analysis.campaign import speed, speed_text
-    from console import progress
+    from cli import progress
+    from quality.speeds import campaign as speed
+    from quality.speeds import campaign_text as speed_text
 
     with progress.shown() as shown:
         found = speed.measure(repeats, shown)
@@ -65,7 +67,7 @@ def _campaign(repeats: int) -> Measured:
 
 
 def _scheduler(workers: int) -> Measured:
-    from analysis.campaign import scheduler_speed
+    from quality.speeds import scheduler as scheduler_speed
 
     speeds = scheduler_speed.measure(workers)
     return Measured([asdict(speed) for speed in speeds], scheduler_speed.as_text(speeds))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from console import known, progress
+from cli import known, progress
 
 
 def run(allocator: str) -> Iterator[Path]:
@@ -14,8 +14,8 @@ def run(allocator: str) -> Iterator[Path]:
     """
     with progress.shown() as tell:
         known.check(allocators_=known.words(allocator) if allocator else ())
-        from firmware import build as firmware
-        from firmware import outside
+        from firmware.build import image as firmware
+        from firmware.build import outside
         from simulator import build as simulator
 
         tell("the virtual Nucleo")

@@ -15,16 +15,16 @@ from typing import NamedTuple
 from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
 from analysis.fragmentation.of_run import memory_of_run
+from base import heap_size
+from base.files.errors import TailscopeError
+from base.processes import signals
+from base.run_folder.progress_file import SoFar
 from capture import conductor, direct_run
 from capture.acquisition.live import Part
-from capture.files.errors import TailscopeError
-from capture.processes import signals
-from capture.run_folder import heap_size
-from capture.run_folder.progress_file import SoFar
-from console import choose_allocators, progress, so_far_words
-from console.options import Options
-from firmware import build as firmware
-from firmware import catalogue as allocators_of
+from cli import choose_allocators, progress, so_far_words
+from cli.options import Options
+from firmware.build import catalogue as allocators_of
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator import build as simulator

@@ -17,12 +17,12 @@ from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import MOST_ATTEMPTS
 from analysis.campaign.rows import DIFFERS
 from analysis.campaign.store import RUNS, Store
+from base.paths import ROOT
+from base.processes import signals
 from capture.acquisition.direct import ANALYZER as DIRECT
-from capture.processes import signals
-from console import choose_allocators, options, progress
+from cli import choose_allocators, options, progress
 from simulator import build as simulator
 
-ROOT = Path(__file__).resolve().parent.parent
 CAMPAIGNS = ROOT / "runs" / "campaigns"
 _MOST_NAMED = 10
 _MOST_LISTED = 1000

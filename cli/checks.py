@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.files.turns import lock_of
-from console.rooms import HEAP, ROOT, WHOLE, Room
-from firmware import catalogue
+from base.files.turns import lock_of
+from base.paths import ROOT
+from cli.rooms import HEAP, WHOLE, Room
+from firmware.build import catalogue
 
 Command = tuple[str, ...]
 
@@ -24,7 +25,7 @@ _C_FOLDERS = (
     "firmware",
     "simulator/tests/fixtures",
     "scenarios/tests",
-    "analysis/studies",
+    "studies/tables",
     "tests/float_tasks",
 )
 
@@ -34,7 +35,7 @@ class Check:
     """Commands that run one after another, and must all exit with 0.
 
     `needs` names the checks that must pass before it, if they are among those that run. `tool` is a
-    command of tools.tsv that a user's machine may lack. `style` is true if it only looks at
+    command of cli/tools.tsv that a user's machine may lack. `style` is true if it only looks at
     sources.
     """
 
@@ -72,7 +73,7 @@ def _builds(room: Room) -> Iterator[Check]:
         command = ("cargo", "build", "--locked", "--release", *target)
         yield Check("simulator: build", (command,), ROOT / _SIMULATOR)
     if room.contains(HEAP.parent):
-        yield Check("firmware: build", ((*_PYTHON, "console", "build"),), needs=("simulator: build",))
+        yield Check("firmware: build", ((*_PYTHON, "cli", "build"),), needs=("simulator: build",))
 
 
 def _python_style(room: Room) -> Iterator[Check]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from capture.files.errors import CaptureError
-from capture.run_folder.heap_size import DEFAULT_BYTES
-from firmware import catalogue, outside, sram
+from base.files.errors import CaptureError
+from base.heap_size import DEFAULT_BYTES
+from firmware.build import catalogue, outside, sram
 from scenarios.plan import Plan
 
 

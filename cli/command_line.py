@@ -18,9 +18,9 @@ from invoke.parser.context import ParserContext
 from invoke.parser.parser import Parser, ParseResult
 from invoke.program import Program
 
-from capture.files.near_misses import no_such
-from console import refusals
-from console.commands import commands
+from base.files.near_misses import no_such
+from cli import refusals
+from cli.commands import commands
 
 _MISSING = re.compile(r"did not receive required positional arguments: (.*)")
 _UNKNOWN = re.compile(r"No idea what '(.*)' is!")

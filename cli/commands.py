@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-TASKS = Path(__file__).resolve().parent.parent / "tasks.py"
+from base.paths import ROOT
+
+TASKS = ROOT / "tasks.py"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.compare.comparison import Comparison, compare
-from console import progress
+from cli import progress
 from dashboards.compare import page
 
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}

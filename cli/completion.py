@@ -1,6 +1,6 @@
 """`./lab completion bash` and `./lab completion zsh`: what Tab completes, for a shell to evaluate.
 
-The shell's function asks `python -m console.completion`, which reads the sources of names and
+The shell's function asks `python -m cli.completion`, which reads the sources of names and
 imports nothing. So a new allocator, run or option is completed at once.
 """
 
@@ -12,11 +12,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import no_such
-from console import known
-from console.benchmarks import BENCHMARKS
-from console.commands import Command, commands
+from base.files.errors import TailscopeError
+from base.files.near_misses import no_such
+from base.paths import ROOT
+from cli import known
+from cli.benchmarks import BENCHMARKS
+from cli.commands import Command, commands
 
 SHELLS = ("bash", "zsh")
 
@@ -61,7 +62,7 @@ compdef _tailscope_lab lab ./lab
 """
 
 
-def script(shell: str, root: Path = known.ROOT, python: str = sys.executable) -> str:
+def script(shell: str, root: Path = ROOT, python: str = sys.executable) -> str:
     """What `eval` takes in that shell. Raises TailscopeError for another."""
     if shell not in SHELLS:
         raise TailscopeError(no_such("completion for the shell", shell, SHELLS))
@@ -114,13 +115,13 @@ def _words(command: Command, start: str, runs: Path) -> list[str]:
     """The command's own words: scenarios, runs, and words that tasks.py names."""
     kinds = {word.name for word in command.words}
     if kinds & {"run", "a", "b"}:
-        return _beginning(start, (f"{runs}/{name}" for name in known.runs(known.ROOT / "runs")))
+        return _beginning(start, (f"{runs}/{name}" for name in known.runs(ROOT / "runs")))
     names = {"name": known.scenarios(), "room": _rooms(), **_WORDS.get(command.name, {})}
     return _beginning(start, (name for kind in kinds for name in names.get(kind, ())))
 
 
 def _rooms() -> list[str]:
-    return sorted(path.name for path in known.ROOT.iterdir() if (path / "__init__.py").exists())
+    return sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
 
 
 _WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -150,8 +151,8 @@ def _values(command: Command, flag: str, start: str, given: Sequence[str], runs:
         "--allocator": lambda: ["all", *known.allocators()],
         "--board": known.boards,
         "--scenario": known.scenarios,
-        "--run": lambda: (f"{runs}/{name}" for name in known.runs(known.ROOT / "runs")),
-        "--runs": lambda: (f"{runs}/{name}" for name in known.runs(known.ROOT / "runs")),
+        "--run": lambda: (f"{runs}/{name}" for name in known.runs(ROOT / "runs")),
+        "--runs": lambda: (f"{runs}/{name}" for name in known.runs(ROOT / "runs")),
         "--parameter": lambda: (f"{name}=" for name in known.parameters(scenario)),
         "--knob": lambda: (f"{name}=" for name in known.knobs(known.allocators())),
     }
@@ -165,8 +166,8 @@ def _values(command: Command, flag: str, start: str, given: Sequence[str], runs:
 
 
 def _main() -> None:
-    here = Path(os.environ.get("TAILSCOPE_FROM") or known.ROOT)
-    folder = known.ROOT / "runs"
+    here = Path(os.environ.get("TAILSCOPE_FROM") or ROOT)
+    folder = ROOT / "runs"
     runs = folder.relative_to(here) if folder.is_relative_to(here) else folder
     print("\n".join(candidates(sys.argv[1] if len(sys.argv) > 1 else "", runs)))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analysis.contract.contract import Contract, hold
-from console import progress
-from firmware import outside
+from cli import progress
+from firmware.build import outside
 
 
 def run(allocator: str) -> list[Contract]:

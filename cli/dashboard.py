@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from console import known, progress
+from cli import known, progress
 
 
 def run(
@@ -23,8 +23,8 @@ def run(
     with progress.shown() as tell:
         known.check_runs(folders)
         tell("loading what draws the figures")
+        from base.run_index.latest import latest_folders, left_out
         from dashboards import report
-        from dashboards.index.latest import latest_folders, left_out
         from dashboards.loaded.adjustments import Adjustments
         from dashboards.loaded.runs import find_runs, unfinished
 

@@ -12,10 +12,10 @@ from capture.importing import formats
 from capture.importing.formats import Import
 from capture.reading.alone import Alone, read_alone
 from capture.store import RunResult
-from console import wire_table
-from console.options import OptionError, Options, pairs
-from firmware import outside
-from firmware.catalogue import allocators
+from cli import wire_table
+from cli.options import OptionError, Options, pairs
+from firmware.build import outside
+from firmware.build.catalogue import allocators
 from scenarios import catalogue
 
 NO_PLAN = (

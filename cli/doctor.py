@@ -8,16 +8,15 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
+from base.paths import ROOT
 from capture.desk.bench import BoardResource, read_bench
 from capture.survey.advice import Finding as Found
 from capture.survey.advice import advise, may_run
 from capture.survey.ask import ask
-from console import tools, where
+from cli import tools, where
 
-ROOT = Path(__file__).resolve().parent.parent
 VERSION_TIMEOUT_S = 10
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from console import known, options, progress
+from cli import known, options, progress
 
 
 def run(allocator: str, knob: Sequence[str], *, as_json: bool) -> str:
@@ -17,7 +17,7 @@ def run(allocator: str, knob: Sequence[str], *, as_json: bool) -> str:
     with progress.shown() as tell:
         knobs = options.parse(knob=knob).knobs
         known.check(allocators_=known.words(allocator) if allocator else (), knobs_=knobs)
-        from firmware import footprint, outside
+        from firmware.build import footprint, outside
 
         names = outside.admit(outside.words(allocator)) if allocator else footprint.with_knobs(knobs)
         counted = progress.Counted(tell, len(names))

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.fragmentation.study import Row, Study
-from capture.run_folder.heap_size import DEFAULT_BYTES
-from console import options, progress
-from console.options import OptionError, Options
+from base.heap_size import DEFAULT_BYTES
+from cli import options, progress
+from cli.options import OptionError, Options
 from dashboards.tradeoff import page
 from dashboards.tradeoff import runs as tradeoff_runs
-from firmware import catalogue as allocators
-from firmware import host_heap, outside
+from firmware.build import catalogue as allocators
+from firmware.build import host_heap, outside
 from scenarios import catalogue, trace_file
 from scenarios.errors import ScenarioError
 from scenarios.generators import recorded

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.gate import baseline as files
-from analysis.gate import gate, junit, limits, text, update
-from analysis.gate.baseline import Baseline
-from analysis.gate.errors import GateError
-from capture.files.whole import write_bytes
+from analysis.compare.gate import baseline as files
+from analysis.compare.gate import gate, junit, limits, text, update
+from analysis.compare.gate.baseline import Baseline
+from analysis.compare.gate.errors import GateError
+from base.files.whole import write_bytes
 
 
 @dataclass(frozen=True)

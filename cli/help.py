@@ -7,11 +7,10 @@ import subprocess
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
-from console.commands import Command, Option, commands
+from base.paths import ROOT
+from cli.commands import Command, Option, commands
 
-ROOT = Path(__file__).resolve().parent.parent
 _WIDTH = 100
 _REVISION_WITHIN_S = 5.0
 _OTHERS = "More"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from capture.desk import bench
-from firmware import catalogue as heaps
+from firmware.build import catalogue as heaps
 from scenarios import catalogue
 
 

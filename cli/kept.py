@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from capture.processes import signals
+from base.processes import signals
 
 if TYPE_CHECKING:
     from capture.store import RunResult

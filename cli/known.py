@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import nearest, no_such
+from base.files.errors import TailscopeError
+from base.files.near_misses import nearest, no_such
+from base.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
 _SCENARIOS = ROOT / "scenarios"
 _BENCH = ROOT / "bench.toml"
@@ -93,7 +93,7 @@ def words(allocator: str) -> list[str]:
     """The words of `--allocator`, which commas separate; a path may have commas of its own."""
     if not any(_is_path(word) for word in allocator.split(",")):
         return allocator.split(",")
-    from firmware import outside  # takes a while
+    from firmware.build import outside  # takes a while
 
     return outside.words(allocator)
 
@@ -112,7 +112,7 @@ def _check(what: str, given: Iterable[str], known: Sequence[str], of: str = "") 
 
 
 def _is_path(word: str) -> bool:
-    """As in firmware/outside.py, which cannot be asked at no cost."""
+    """As in firmware/build/outside.py, which cannot be asked at no cost."""
     return "/" in word or word.endswith(_ENDS_A_FILE)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.latency import document, measure
-from console import progress
-from console.options import OptionError, whole
+from analysis.program.latency import document, measure
+from cli import progress
+from cli.options import OptionError, whole
 from simulator.interrupts import exception_of
 from simulator.latency import Question
 from simulator.program import UserProgram

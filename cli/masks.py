@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.masks.errors import MasksError
-from analysis.masks.folded import folded
-from analysis.masks.measure import Found, measure
-from analysis.masks.timeline import timeline
-from capture.files.whole import write_bytes
-from console import progress
+from analysis.program.masks.errors import MasksError
+from analysis.program.masks.folded import folded
+from analysis.program.masks.measure import Found, measure
+from analysis.program.masks.timeline import timeline
+from base.files.whole import write_bytes
+from cli import progress
 from dashboards.masks import page
 from simulator.program import user_program
 

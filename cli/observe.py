@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
+from base.files.near_misses import near_miss
+from base.run_folder import folder as names
+from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
 from capture import observed_run
 from capture.desk.bench import read_bench
 from capture.desk.pins import check_pins, clips
-from capture.files.near_misses import near_miss
-from capture.run_folder import folder as names
-from capture.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
 from capture.store import RunResult
-from console import kept, options, where, wire_table
-from console.options import OptionError
+from cli import kept, options, where, wire_table
+from cli.options import OptionError
 
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 SECONDS_OF = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}

@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
-from capture.run_folder import heap_size
-from capture.run_folder.records import Locking
+from base import heap_size
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
+from base.run_folder.records import Locking
 from scenarios import stimulus as stimuli
 from scenarios.operations import RECORDS
 

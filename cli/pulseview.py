@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from analysis.explain.worst import find
-from capture.files.errors import CaptureError, TailscopeError
-from capture.files.whole import why, write_bytes
-from capture.processes import children
-from capture.run_folder import folder as names
-from capture.run_folder.edges import read_parquet
-from capture.run_folder.manifest import read_manifest
-from capture.run_folder.tables import read_operations
-from console import tools
+from base.files.errors import CaptureError, TailscopeError
+from base.files.whole import why, write_bytes
+from base.processes import children
+from base.run_folder import folder as names
+from base.run_folder.edges import read_parquet
+from base.run_folder.manifest import read_manifest
+from base.run_folder.tables import read_operations
+from cli import tools
 from decoders import by_sigrok
 from decoders.pulseview import Marked, setup
 

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from capture.files.whole import write_bytes
-from console import options
-from console.options import OptionError
-from recording import board_log
-from recording.listen import listen
-from recording.process_file import MOST_OPERATIONS
-from recording.record import record, sentences
+from base.files.whole import write_bytes
+from cli import options
+from cli.options import OptionError
+from scenarios.recording import board_log
+from scenarios.recording.listen import listen
+from scenarios.recording.process_file import MOST_OPERATIONS
+from scenarios.recording.record import record, sentences
 
 
 def run(

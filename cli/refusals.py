@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
-from console.commands import Command, commands
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
+from cli.commands import Command, commands
 
 JUDGES = frozenset({"compare", "gate"})
 """Commands that answer with their exit status: 1 is worse. So what they cannot read is 2."""

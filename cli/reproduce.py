@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from analysis.reproduce import campaign, comparisons, markdown, published, rows
-from analysis.reproduce.beside import Beside
-from analysis.reproduce.kept import Kept
-from analysis.reproduce.recipes import RECIPES
-from analysis.reproduce.remade import Budget
-from capture.files.whole import write_bytes
-from capture.processes import signals
-from console import options, progress
-from dashboards.reproduced import page
+from base.files.whole import write_bytes
+from base.processes import signals
+from cli import options, progress
+from studies.reproduce import campaign, comparisons, markdown, page, published, rows
+from studies.reproduce.beside import Beside
+from studies.reproduce.kept import Kept
+from studies.reproduce.recipes import RECIPES
+from studies.reproduce.remade import Budget
 
 _HTML = "reproduced.html"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
-from firmware import catalogue
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
+from base.paths import ROOT
+from firmware.build import catalogue
 
-ROOT = Path(__file__).resolve().parent.parent
 HEAP = Path("firmware", "heap")
 _NO_ROOMS = {"build", "runs"}
 

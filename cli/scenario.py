@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capture.files.errors import TailscopeError
-from console import kept, known
+from base.files.errors import TailscopeError
+from cli import kept, known
 
 if TYPE_CHECKING:
     from capture.store import RunResult
-    from console.options import Options
+    from cli.options import Options
 
 
 def run(
@@ -41,7 +41,7 @@ def run(
             raise TailscopeError(f"--summary {summary}: give json.")
         allocators = known.words(allocator)
         _check(scenarios, allocators, chosen)
-        from console import campaign, where
+        from cli import campaign, where
 
         where.run(chosen.board if chosen else None)
         results += campaign.run(scenarios, allocators, runs_folder, chosen)
@@ -64,7 +64,7 @@ def _present(results: Sequence[RunResult], as_json: bool, full: bool, dashboard:
     """Table, dashboard, last the run folders, one a line."""
     from rich.console import Console
 
-    from console import progress
+    from cli import progress
     from dashboards import report, terminal
     from dashboards.loaded.runs import load_run
 

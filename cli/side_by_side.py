@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from console import tools
-from console.checks import Check
-from console.rooms import ROOT
+from base.paths import ROOT
+from cli import tools
+from cli.checks import Check
 
 _COMPILED_ONCE = {
     # Also where somebody has turned that off: hundreds of processes would compile every module.

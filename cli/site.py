@@ -7,11 +7,11 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from capture.files.whole import why, write_bytes
-from capture.processes import children
+from base.files.errors import TailscopeError
+from base.files.whole import why, write_bytes
+from base.paths import ROOT
+from base.processes import children
 
-ROOT = Path(__file__).resolve().parent.parent
 CONFIGURATION = ROOT / "docs" / "site" / "mkdocs.yml"
 WITHIN_S = 120.0
 _MARK = ".tailscope-site"

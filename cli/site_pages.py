@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Any
 
@@ -17,7 +17,8 @@ from markdown_it import MarkdownIt
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
-ROOT = Path(__file__).resolve().parent.parent
+from base.paths import ROOT
+
 _PARSER = MarkdownIt("commonmark").enable("table")
 _ADDRESS = re.compile(r"[a-z]+:|//|#")
 _AS_THEY_ARE = {".css", ".js", ".md", ".png", ".svg"}

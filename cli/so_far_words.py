@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.run_folder.progress_file import Section, SoFar
+from base.run_folder.progress_file import Section, SoFar
 
 
 def of(so_far: SoFar) -> str:

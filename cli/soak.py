@@ -6,11 +6,11 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from analysis.soak import soak, text
-from analysis.soak.run import Outcome
-from analysis.soak.soak import Accounting, SoakError
-from console import progress
-from firmware import build as firmware
+from cli import progress
+from firmware.build import image as firmware
+from quality.soak import soak, text
+from quality.soak.run import Outcome
+from quality.soak.soak import Accounting, SoakError
 from simulator import build as simulator
 
 _NUMBER = "give a number above 0"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from capture.files.errors import TailscopeError
-from capture.processes import signals
-from console import help as help_pages
-from console import refusals, streams
+from base.files.errors import TailscopeError
+from base.processes import signals
+from cli import help as help_pages
+from cli import refusals, streams
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def _run() -> None:
         print(page)
         return
     refusals.check(words[: words.index("--")] if "--" in words else words)
-    from console.command_line import program  # takes a while, and a signal may come before
+    from cli.command_line import program  # takes a while, and a signal may come before
 
     program.run()
 

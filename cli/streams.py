@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
-from capture.files.whole import why
+from base.files.whole import why
 
 _PIPE_GONE_STATUS = 128 + 13
 """What a shell tells of a command that SIGPIPE ended: nobody reads on, as behind `head -1`."""

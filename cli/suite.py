@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from console import checks, rooms, side_by_side, tools
-from console.checks import Check
-from console.side_by_side import Outcome
-from firmware import catalogue
+from cli import checks, rooms, side_by_side, tools
+from cli.checks import Check
+from cli.side_by_side import Outcome
+from firmware.build import catalogue
 
 STYLE = "style"
 """A word beside the names of rooms: only the checks that look at sources and run nothing."""

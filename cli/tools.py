@@ -1,4 +1,4 @@
-"""The tools that the bench calls, as tools.tsv lists them."""
+"""The tools that the bench calls, as cli/tools.tsv lists them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_FILE = Path(__file__).resolve().parent.parent / "tools.tsv"
+from base.paths import ROOT
+
+_FILE = ROOT / "cli/tools.tsv"
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One line of tools.tsv.
+    """One line of cli/tools.tsv.
 
     `command` is a name on the PATH, or the path of a file that must exist. `needed` is "always",
     "test" or "optional".

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.twin.comparison import Comparison, compare
-from console import progress
+from cli import progress
 from dashboards.twin import page
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from base.processes import devices
 from capture.desk import emulated
 from capture.desk.bench import read_bench
-from capture.processes import devices
 
 
 def run(board: str | None, clips: str = "") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.metrology.quantiles import Summary
+from base.metrology.quantiles import Summary
 
 _SHOWN = ("n", "min", "median", "p99", "max")
 

@@ -7,13 +7,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
+from base.files.whole import write_bytes
 from capture.desk.bench import BoardResource, read_bench
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
-from capture.files.whole import write_bytes
 from capture.wiring import drawing, plan
 from capture.wiring.findings import Findings
-from console import where
+from cli import where
 
 WORDS = ("plan", "check")
 

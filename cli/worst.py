@@ -6,16 +6,16 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from analysis.worst import board, host
-from analysis.worst.matrix import Cell, Matrix
-from console import choose_allocators, fragmentation, progress
-from firmware import build as firmware
-from firmware import outside
+from cli import choose_allocators, fragmentation, progress
+from firmware.build import image as firmware
+from firmware.build import outside
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.scenario import Scenario
 from scenarios.trace import of_steps
 from simulator import build as simulator
+from studies.worst import board, host
+from studies.worst.matrix import Cell, Matrix
 
 _Tell = Callable[[str], None]
 

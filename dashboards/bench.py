@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 from dashboards.report import write_report
 
 _READY = "() => document.body.dataset.shown"

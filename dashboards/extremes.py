@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.metrology.extremes import Estimate, Fit, estimate
-from analysis.metrology.intervals import CONFIDENCE
-from capture.files.errors import RunError
-from capture.run_folder.named_quantities import CHOICE, NAMED
-from capture.run_folder.quantities import Quantity
+from base.files.errors import RunError
+from base.metrology.extremes import Estimate, Fit, estimate
+from base.metrology.intervals import CONFIDENCE
+from base.run_folder.named_quantities import CHOICE, NAMED
+from base.run_folder.quantities import Quantity
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import load_run
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from capture.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
+from base.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import microseconds
 from dashboards.loaded.calls import call_name
 from dashboards.loaded.lock_effects import caveats, spares_control, spares_interrupts

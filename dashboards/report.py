@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capture.files.errors import RunError
-from capture.files.whole import write_bytes
-from capture.run_folder.quantities import CRITICAL, LATENCY
+from base.files.errors import RunError
+from base.files.whole import write_bytes
+from base.run_folder.quantities import CRITICAL, LATENCY
 from dashboards.figures.decimate import thinned
 from dashboards.formatting import microseconds
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted

@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bounds_sentence
 from dashboards.loaded.by_size import by_size

@@ -4,8 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from base.files.errors import CaptureError
 from capture.acquisition.sigrok_cli import find_tool, unexpected_lines
-from capture.files.errors import CaptureError
 
 FOLDER = Path(__file__).resolve().parent
 

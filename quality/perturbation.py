@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import mean
 
 from capture.reading.probes import PULSES_BEFORE
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios.operations import Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import NO_STIMULUS
 from simulator import run as simulator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from capture.files.errors import TailscopeError
-from capture.files.faults import quoted as quoted
-from capture.files.near_misses import near_miss
+from base.files.errors import TailscopeError
+from base.files.faults import quoted as quoted
+from base.files.near_misses import near_miss
 
 
 class ScenarioError(TailscopeError):

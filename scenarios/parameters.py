@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, ValidationError, create_model
 
-from capture.files.documents import Table
-from capture.files.faults import WrongValueError, among, first_fault, sentence
+from base.files.documents import Table
+from base.files.faults import WrongValueError, among, first_fault, sentence
 from scenarios.errors import ScenarioError, quoted, unknown
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from capture.run_folder import heap_size
+from base import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator
 from scenarios.parameters import Value, bind

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
-from capture.files.documents import Table, open_toml
-from capture.files.faults import WrongValueError, among, expecting, quoted
-from capture.run_folder import heap_size
+from base import heap_size
+from base.files.documents import Table, open_toml
+from base.files.faults import WrongValueError, among, expecting, quoted
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS
 from scenarios.operations import MAX_NAME_BYTES

@@ -7,8 +7,8 @@ import io
 import re
 from pathlib import Path
 
-from capture.files.regular import read_bytes
-from capture.files.whole import why
+from base.files.regular import read_bytes
+from base.files.whole import why
 from scenarios.errors import ScenarioError, quoted
 from scenarios.trace import Trace, TraceBuilder
 

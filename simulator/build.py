@@ -8,8 +8,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from capture.processes import children
+from base.files.errors import TailscopeError
+from base.processes import children
 
 FOLDER = Path(__file__).resolve().parent
 BINARY = FOLDER / "target" / "release" / "virtual-nucleo"

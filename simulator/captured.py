@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.processes import children, signals
-from capture.run_folder.edge_stream import read_stream
-from capture.run_folder.edges import MOST_EDGES, EdgeList
+from base.processes import children, signals
+from base.run_folder.edge_stream import read_stream
+from base.run_folder.edges import MOST_EDGES, EdgeList
 from simulator.build import SimulatorError, build
 from simulator.run import MOST_S, count_arguments, image_argument
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from capture.processes import children
+from base.processes import children
 from simulator.build import SimulatorError
 from simulator.run import MOST_S
 

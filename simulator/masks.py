@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from capture.processes import signals
+from base.processes import signals
 from simulator.build import build
 from simulator.ending import run_to_end
 from simulator.outputs import Stats, read_changes, read_stacks, read_stats

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PolarsError
 
-from capture.run_folder.edges import CHANNELS
+from base.run_folder.edges import CHANNELS
 from simulator.build import SimulatorError
 
 PINS = {

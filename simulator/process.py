@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from capture.processes import children, signals
+from base.processes import children, signals
 from simulator.build import SimulatorError, build
 
 LISTENING_TIMEOUT_S = 20.0

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from capture.processes import children, signals
-from capture.run_folder import records
+from base.processes import children, signals
+from base.run_folder import records
 from scenarios.operations import IMAGE_ADDRESS
 from simulator.build import SimulatorError, build
 from simulator.outputs import (

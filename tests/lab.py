@@ -3,7 +3,7 @@
 A new interpreter spends longer on numpy, polars and scipy than most commands on their work. What is
 forked still imports every room itself, has its own working directory, environment and output, and
 ends with its own exit status. How an interpreter starts, and what signals and closed streams do to
-it, only `python -m console` shows: tests of those start that.
+it, only `python -m cli` shows: tests of those start that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from multiprocessing import get_context
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from base.paths import ROOT
 
 _FORKED = get_context("forkserver")
 _FORKED.set_forkserver_preload(
@@ -55,7 +55,7 @@ def run(
 def _be_lab(
     words: list[str], folder: str, environment: Mapping[str, str], output: str, complaints: str
 ) -> None:
-    """What `python -m console` does, in the forked process; it does not return."""
+    """What `python -m cli` does, in the forked process; it does not return."""
     for number, file, how in (
         (0, os.devnull, os.O_RDONLY),
         (1, output, os.O_WRONLY),
@@ -65,9 +65,9 @@ def _be_lab(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.orig_argv = [sys.executable, "-m", "console", *words]  # by which it may start itself again
+    sys.orig_argv = [sys.executable, "-m", "cli", *words]  # by which it may start itself again
     sys.argv = ["lab", *words]
     sys.path[:0] = [folder]
-    from console import start
+    from cli import start
 
     start.leave(start.main())

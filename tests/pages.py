@@ -11,7 +11,8 @@ from textwrap import dedent
 
 from markdown_it import MarkdownIt
 
-ROOT = Path(__file__).resolve().parent.parent
+from base.paths import ROOT
+
 HISTORY = "CHANGELOG.md"
 """It tells of commands as they were, which need not be there any more."""
 _NOT_OURS = {"build", "runs", "target", "node_modules"}

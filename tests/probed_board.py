@@ -11,11 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from base.paths import ROOT
 from capture.desk.virtual_board import TARGET
-from firmware import build as firmware
+from firmware.build import image as firmware
 from simulator.serve import Served
 
-ROOT = Path(__file__).resolve().parent.parent
 TOOL_TIMEOUT_S = 120
 FLASH_START = 0x0800_0000
 

@@ -29,14 +29,14 @@ from analysis.campaign.store import RUNS, Store
 from analysis.campaign.tests.made import Inline
 from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
+from base.files.errors import TailscopeError
+from base.paths import ROOT
 from capture import same
-from capture.files.errors import TailscopeError
 from capture.tests.altered import one_edge_late
-from firmware import catalogue
+from firmware.build import catalogue
 from simulator import build as simulator
 from tests import lab
 
-ROOT = Path(__file__).resolve().parent.parent
 MATRIX = """
 scenarios = ["mem_frag"]
 allocators = ["tlsf"]
@@ -100,7 +100,7 @@ def workers_of(command: subprocess.Popen[bytes]) -> list[int]:
 def test_with_worker_and_command_killed_the_tables_are_the_same(
     asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
 ) -> None:
-    words = [sys.executable, "-m", "console", "campaign", str(asked.path)]
+    words = [sys.executable, "-m", "cli", "campaign", str(asked.path)]
     words += ["--output", str(tmp_path / "out"), "--workers", "1"]
     with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL) as command:
         wait_for_runs(tmp_path / "out", 1, command)

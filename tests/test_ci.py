@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from base.paths import ROOT
 from simulator import build as simulator
 from tests import pages
-from tests.pages import ROOT, Command
+from tests.pages import Command
 from tests.test_documented_commands import Checkout
 
 pytestmark = pytest.mark.docs

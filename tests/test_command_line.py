@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from tests import lab as in_a_fork
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def lab(*words: str) -> subprocess.CompletedProcess[str]:
@@ -39,7 +38,9 @@ def test_the_inventory_is_json() -> None:
 
 def test_the_doctor_names_every_tool() -> None:
     done = lab("doctor")
-    packages = [line.split("\t")[1] for line in (ROOT / "tools.tsv").read_text().splitlines() if "\t" in line]
+    packages = [
+        line.split("\t")[1] for line in (ROOT / "cli/tools.tsv").read_text().splitlines() if "\t" in line
+    ]
     assert done.returncode == 0
     for package in packages[1:]:
         assert package in done.stdout
@@ -77,7 +78,7 @@ def test_the_script_passes_on_words_output_and_status() -> None:
 def test_that_root_is_needed_reaches_the_terminal(tmp_path: Path) -> None:
     """On a machine where a package is missing, for a user whom sudo would ask for a password."""
     shutil.copy(ROOT / "lab", tmp_path)
-    (tmp_path / "tools.tsv").write_text("no-such-command\tno-such-package\talways\tnothing\n")
+    (tmp_path / "cli/tools.tsv").write_text("no-such-command\tno-such-package\talways\tnothing\n")
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, body in (("id", "echo 1000"), ("sudo", "exit 1"), ("apt-get", "exit 1")):

@@ -9,16 +9,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from base.paths import ROOT
 from capture import conductor, direct_run, redecode
-from firmware import build as firmware
-from firmware.catalogue import allocators
+from firmware.build import image as firmware
+from firmware.build.catalogue import allocators
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator.outputs import read_windows
 from tests.search_models import MODELS, Model, ThreeLooks
 
 NO_ZEPHYR = allocators()["sys_heap"].missing_checkout()
-README = Path(__file__).resolve().parent.parent / "firmware" / "heap" / "README.md"
+README = ROOT / "firmware" / "heap" / "README.md"
 
 
 def modelled(plan: Plan, model: Model) -> list[int]:

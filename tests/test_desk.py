@@ -23,18 +23,18 @@ import pytest
 from numpy.typing import NDArray
 
 from analysis.twin.comparison import compare
+from base.paths import ROOT
+from base.run_folder.edges import CHANNELS
 from capture import direct_run
 from capture.desk import emulated
 from capture.desk.bench import read_bench
-from capture.run_folder.edges import CHANNELS
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import usb
 from simulator.build import SimulatorError
 from simulator.desk import EmulatedDesk
 from simulator.run import run
 from simulator.tests import bare_metal
-from tests.probed_board import ROOT
 from tests.processes import MARKER, processes_of, sigrok_is_running, wait_until
 
 MESSAGE = b"desk\0"
@@ -221,7 +221,7 @@ class Lab:
 
     def start(self, *before: str) -> subprocess.Popen[str]:
         """A run on a desk; `before` stands before the command."""
-        command = [*before, sys.executable, "-m", "console", "scenario", "mem_frag", "--allocator", "tlsf"]
+        command = [*before, sys.executable, "-m", "cli", "scenario", "mem_frag", "--allocator", "tlsf"]
         return subprocess.Popen(
             [*command, "--parameter", f"depth={DEPTH}", "--duration", "0.5", "--board", "desk"],
             cwd=ROOT,
@@ -285,7 +285,7 @@ def run_on(runs: Path, **options: Any) -> Path:
     with EmulatedDesk(**options) as desk:
         seeing = emulated.seeing(read_bench().board("desk"), desk)
         done = subprocess.run(
-            [*seeing, sys.executable, "-m", "analysis.soak.once", "desk", str(runs)],
+            [*seeing, sys.executable, "-m", "quality.soak.once", "desk", str(runs)],
             cwd=ROOT,
             capture_output=True,
             text=True,

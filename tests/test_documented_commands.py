@@ -18,14 +18,15 @@ import pytest
 from invoke.collection import Collection
 
 import tasks
-from console.command_line import ListParser
-from firmware import build as firmware
+from base.paths import ROOT
+from cli.command_line import ListParser
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import build as simulator
 from simulator.serve import Served
 from tests import lab, pages
 from tests.documented_commands import ROWS, SHARED_RUN, SHOWN, Elsewhere, Tried
-from tests.pages import ROOT, Command, Shown
+from tests.pages import Command, Shown
 
 pytestmark = pytest.mark.docs
 
@@ -121,7 +122,7 @@ def test_what_was_not_tried_on_a_board_says_so() -> None:
 class Checkout:
     """A folder that looks like the repository to who types commands in
     it, so that its own runs and builds stay as they are. `./lab` goes
-    straight to `python -m console`: what is missing is not installed.
+    straight to `python -m cli`: what is missing is not installed.
     """
 
     folder: Path
@@ -135,7 +136,7 @@ class Checkout:
             (self.folder / name).mkdir()
         shutil.copy(ROOT / "tasks.py", self.folder)  # it keeps runs and dashboards beside itself
         lab = self.folder / "lab"
-        lab.write_text(f'#!/bin/sh\nexec {sys.executable} -m console "$@"\n', encoding="utf-8")
+        lab.write_text(f'#!/bin/sh\nexec {sys.executable} -m cli "$@"\n', encoding="utf-8")
         lab.chmod(0o755)
         self._link(".venv", Path(sys.prefix))
         linked = ("decoders", "docs/examples", "firmware", "pyocd_user.py", "simulator/target")

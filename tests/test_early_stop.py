@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
+from base.run_folder.edges import CHANNELS
 from capture.acquisition.observe import Observation, Order, Progress, observe
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.virtual_board import VirtualBoard
-from capture.run_folder.edges import CHANNELS
 from scenarios.stimulus import NOMINAL_CORE_HZ
 from simulator import run as simulator
 from simulator.tests import bare_metal

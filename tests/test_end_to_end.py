@@ -20,20 +20,20 @@ from typing import Any
 import polars as pl
 import pytest
 
+from base.paths import ROOT
+from base.run_folder.edges import read_parquet
+from base.run_folder.quantities import QUANTITIES
 from capture import conductor, redecode
 from capture.desk.bench import Bench, read_bench
 from capture.desk.board import Connections
 from capture.desk.virtual_board import VirtualBoard
-from capture.run_folder.edges import read_parquet
-from capture.run_folder.quantities import QUANTITIES
 from capture.store import RunResult
-from firmware import build as firmware
-from firmware.build import FirmwareImage
+from firmware.build import image as firmware
+from firmware.build.image import FirmwareImage
 from scenarios import catalogue
 from scenarios.plan import Plan
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
-ROOT = Path(__file__).resolve().parent.parent
 FILES = {
     "run.json",
     "edges.parquet",
@@ -345,7 +345,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from capture import conductor
-from capture.processes import signals
+from base.processes import signals
 from firmware import build
 from scenarios import catalogue
 

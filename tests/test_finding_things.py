@@ -6,16 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from base.paths import ROOT
 from capture.desk import emulated
-from console import tools
+from cli import tools
 from simulator.desk import EmulatedDesk
-
-ROOT = Path(__file__).resolve().parents[1]
 
 pytestmark = pytest.mark.skipif(
     not tools.is_installed("umockdev-run"), reason="needs umockdev: apt-get install umockdev"
@@ -25,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 def lab(desk: EmulatedDesk, *words: str) -> tuple[int, Any]:
     """The exit status of a command with --json, run on this desk, and what it printed."""
     done = subprocess.run(
-        [sys.executable, "-m", "console", *words, "--board", "desk", "--json"],
+        [sys.executable, "-m", "cli", *words, "--board", "desk", "--json"],
         capture_output=True,
         text=True,
         cwd=ROOT,

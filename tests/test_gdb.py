@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.probed_board import ROOT, TOOL_TIMEOUT_S, ProbedBoard, elf_of, pyocd_command
+from base.paths import ROOT
+from tests.probed_board import TOOL_TIMEOUT_S, ProbedBoard, elf_of, pyocd_command
 from tests.processes import free_port, wait_until
 
 GDB = shutil.which("gdb-multiarch")

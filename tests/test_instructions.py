@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from base.run_folder.edges import read_parquet
 from capture import conductor, direct_run, redecode
-from capture.run_folder.edges import read_parquet
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator import run as simulator

@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from analysis.masks.document import as_json
-from analysis.masks.folded import folded
-from analysis.masks.measure import Found, measure
-from analysis.masks.text import as_text
-from analysis.masks.timeline import timeline
+from analysis.program.masks.document import as_json
+from analysis.program.masks.folded import folded
+from analysis.program.masks.measure import Found, measure
+from analysis.program.masks.text import as_text
+from analysis.program.masks.timeline import timeline
 from simulator import run as simulator
 from simulator.program import user_program
 from tests import lab, masked_sections
 from tests.masked_sections import line_of
 
-ROOT = Path(__file__).resolve().parent.parent
 UNTIL = "5ms"
 ENTRY_CYCLES = 12
 """To enter a handler at once, from memory without wait states (Cortex-M4 TRM, section 3.9)."""

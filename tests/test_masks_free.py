@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from analysis.explain.program import Program
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import build, run
 

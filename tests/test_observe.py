@@ -19,15 +19,15 @@ import polars as pl
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from capture.run_folder.edges import read_parquet
-from capture.run_folder.session_file import read_sr
-from firmware import build as firmware
+from base.paths import ROOT
+from base.run_folder.edges import read_parquet
+from base.run_folder.session_file import read_sr
+from firmware.build import image as firmware
 from firmware.tests.probe_programs import program
 from firmware.tests.test_probe import pulses, ran
 from scenarios import catalogue
 from scenarios.operations import IMAGE_ADDRESS
 from tests import lab
-from tests.probed_board import ROOT
 
 PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,SYNC=PB4"
 ALL_PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,TASK=PB10,CTRL=PA1,CISR=PB5,SYNC=PB4"
@@ -223,7 +223,7 @@ def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
 
 
 def test_ctrl_c_keeps_what_was_recorded() -> None:
-    command = [sys.executable, "-m", "console", "observe", "--pins", "ISR=PB3"]
+    command = [sys.executable, "-m", "cli", "observe", "--pins", "ISR=PB3"]
     command += ["--elf", str(program("nested")), "--duration", "600s"]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
+
 pytestmark = pytest.mark.docs
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "PERTURBATION.md"
+PAGE = ROOT / "docs" / "PERTURBATION.md"
 # A change of the heap or of its layout moves these figures a little. If they move by more, the page
 # is out of date.
 TOLERANCE = 0.05
@@ -25,7 +26,7 @@ def rows(text: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def measured() -> list[list[str]]:
-    command = [sys.executable, "-m", "console", "perturbation"]
+    command = [sys.executable, "-m", "cli", "perturbation"]
     done = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=True)
     return rows(done.stdout)
 

@@ -6,8 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from capture.run_folder import records
-from firmware import build as firmware
+from base.run_folder import records
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import run as simulator
 

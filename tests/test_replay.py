@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from base.run_folder.records import OperationRecord, parse
 from capture.acquisition.duration import longest_s
-from capture.run_folder.records import OperationRecord, parse
-from firmware import build as firmware
-from firmware.catalogue import allocators
+from firmware.build import image as firmware
+from firmware.build.catalogue import allocators
 from firmware.heap.tests.host_build import built
 from scenarios import catalogue
 from simulator import run as simulator

@@ -8,20 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from analysis.reproduce import campaign, published, words
-from analysis.reproduce.beside import beside
-from analysis.reproduce.contradictions import contradictions
-from analysis.reproduce.heaps import HeapStudy
-from analysis.reproduce.kept import Kept
-from analysis.reproduce.published import PublishedTable, Source
-from analysis.reproduce.recipes import RECIPES
-from analysis.reproduce.remade import Budget, over_seeds
-from analysis.reproduce.sections import section
-from analysis.reproduce.thesis import HEAP_BYTES, THESIS_KNOBS
+from base.paths import ROOT
+from studies.reproduce import campaign, published, words
+from studies.reproduce.beside import beside
+from studies.reproduce.contradictions import contradictions
+from studies.reproduce.heaps import HeapStudy
+from studies.reproduce.kept import Kept
+from studies.reproduce.published import PublishedTable, Source
+from studies.reproduce.recipes import RECIPES
+from studies.reproduce.remade import Budget, over_seeds
+from studies.reproduce.sections import section
+from studies.reproduce.thesis import HEAP_BYTES, THESIS_KNOBS
 
 pytestmark = pytest.mark.docs
 
-PAGES = Path(__file__).resolve().parent.parent / "docs" / "reproduced"
+PAGES = ROOT / "docs" / "reproduced"
 # A change anywhere in the image moves code among the flash lines, and cycles a little.
 TOLERANCE = 0.05
 WITHOUT_CYCLES = ("article-8", "article-10", "thesis-1", "deck2-ranges")

@@ -16,6 +16,9 @@ import polars as pl
 import pytest
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
+from base.files.errors import CaptureError
+from base.paths import ROOT
+from base.run_folder.records import EndRecord, OperationRecord, Proof, parse
 from capture import conductor, direct_run
 from capture.acquisition.record_reader import SILENCE_S
 from capture.acquisition.rtt_reader import RttReader
@@ -23,15 +26,13 @@ from capture.acquisition.rtt_ring import RttRing
 from capture.desk import debug_probe
 from capture.desk.probe_address import ProbeAddress
 from capture.desk.virtual_board import TARGET
-from capture.files.errors import CaptureError
 from capture.redecode import redecode
-from capture.run_folder.records import EndRecord, OperationRecord, Proof, parse
 from capture.store import RunResult
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator.serve import Served
-from tests.probed_board import ROOT, elf_of, symbols
+from tests.probed_board import elf_of, symbols
 
 WITNESSES = ("probes", "dwt_cycles", "wire_critical_samples")
 # Deep enough that an interrupt hits only a few of all operations.

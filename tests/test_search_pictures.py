@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from analysis.studies.search_pictures import FAMILIES, FOLDER, panel
-from analysis.studies.searches import FREED, LARGE, REQUEST_BYTES, search
-from firmware import catalogue
+from firmware.build import catalogue
+from studies.tables.search_pictures import FAMILIES, FOLDER, panel
+from studies.tables.searches import FREED, LARGE, REQUEST_BYTES, search
 
 pytestmark = pytest.mark.docs
 
@@ -30,7 +30,7 @@ def test_every_allocator_has_its_family_and_its_paragraph() -> None:
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_a_picture_is_what_the_code_reads_now(allocator: str) -> None:
     svg = (FOLDER / f"{DRAWN[allocator]}.svg").read_text(encoding="utf-8")
-    assert panel(search(allocator)) in svg, "Run python -m analysis.studies.search_pictures."
+    assert panel(search(allocator)) in svg, "Run python -m studies.tables.search_pictures."
 
 
 def test_the_reads_are_those_of_the_walk() -> None:

@@ -24,11 +24,11 @@ from pathlib import Path
 
 import pytest
 
-from firmware import build as firmware
+from base.paths import ROOT
+from firmware.build import image as firmware
 from simulator import build as simulator
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
-ROOT = Path(__file__).resolve().parent.parent
 RUNS = ROOT / "runs"
 TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "5"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

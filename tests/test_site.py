@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from capture.files.tests.sentences import is_sentence
-from console import site
+from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
+from cli import site
 from dashboards.tests.browser import Browser, chromium
 from tests import pages
-from tests.pages import ROOT
 
 pytestmark = pytest.mark.docs
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
+from base.run_folder.records import EndRecord, OperationRecord, parse
 from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET
-from capture.run_folder.records import EndRecord, OperationRecord, parse
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
-from tests.probed_board import FLASH_START, ROOT, TOOL_TIMEOUT_S, elf_of, loaded, symbols
+from tests.probed_board import FLASH_START, TOOL_TIMEOUT_S, elf_of, loaded, symbols
 from tests.processes import free_port
 
 HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
@@ -226,7 +227,7 @@ with NucleoBoard(read_bench().board("nucleo")) as board:
 
 
 def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path) -> None:
-    """analysis/soak/tests has such a run in whole, with a firmware that hangs."""
+    """quality/soak/tests has such a run in whole, with a firmware that hangs."""
     words = "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"
     elf = compiled(tmp_path, "LOCK_UP")
     with EmulatedDesk(name="autopsy") as board:

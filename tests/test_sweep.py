@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from capture import conductor
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 
 SMALL: dict[str, str | int] = {"depth": 48, "depths": 2, "step_cycles": 40}

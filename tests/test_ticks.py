@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import ToolReport
+from base.run_folder.records import TickRecord
 from capture.instruments.ticks import find_ticks
 from capture.joining.evidence import Evidence, decode
 from capture.reading.vectorised import high_within
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import ToolReport
-from capture.run_folder.records import TickRecord
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import run as simulator
 from simulator.outputs import words

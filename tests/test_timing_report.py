@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
+
 pytestmark = pytest.mark.docs
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "TIMING.md"
+PAGE = ROOT / "docs" / "TIMING.md"
 # A change anywhere in the image moves code among the flash lines, and these figures a little.
 TOLERANCE = 0.05
 
@@ -25,14 +26,14 @@ def rows(text: str) -> dict[str, list[float]]:
 
 
 def test_the_page_tells_what_a_fresh_prediction_gives() -> None:
-    command = [sys.executable, "-m", "analysis.studies.timing_report"]
+    command = [sys.executable, "-m", "studies.tables.timing_report"]
     done = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=True)
     fresh, told = rows(done.stdout), rows(PAGE.read_text(encoding="utf-8"))
     assert len(fresh) == len(done.stdout.splitlines()) - 2
     for what, (samples, critical, call, measured, _) in fresh.items():
         assert (told[what][0], told[what][3]) == (samples, measured)
         assert told[what][1:3] == pytest.approx([critical, call], rel=TOLERANCE), (
-            "Run python -m analysis.studies.timing_report and put its table into docs/TIMING.md."
+            "Run python -m studies.tables.timing_report and put its table into docs/TIMING.md."
         )
 
 

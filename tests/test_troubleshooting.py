@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import ROOT
+from base.paths import ROOT
 
 pytestmark = pytest.mark.docs
 
 PAGE = ROOT / "docs" / "TROUBLESHOOTING.md"
-ROOMS = ("analysis", "capture", "console", "firmware", "scenarios", "simulator")
+ROOMS = ("analysis", "capture", "cli", "firmware", "scenarios", "simulator")
 QUOTED = re.findall(r"^> (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 VALUE = "…"
 

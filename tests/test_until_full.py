@@ -14,7 +14,7 @@ import pytest
 
 from capture import conductor, redecode
 from capture.store import RunResult
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 
 OVERRIDES = {"requests": 160, "size_min_bytes": 2000, "size_max_bytes": 2400}

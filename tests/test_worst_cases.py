@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from analysis.studies.worst_cases import OTHERS, OURS, worst_cycles
+from base.paths import ROOT
+from studies.tables.worst_cases import OTHERS, OURS, worst_cycles
 
 pytestmark = pytest.mark.docs
 
-DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "TLSF.md"
+DOCUMENT = ROOT / "docs" / "TLSF.md"
 # A change anywhere in the image moves code among the flash lines, and these figures a little.
 TOLERANCE = 0.05
 
@@ -28,7 +28,7 @@ def test_the_table_is_what_a_fresh_measurement_gives(allocator: str) -> None:
     assert row is not None
     measured = [*worst(allocator, True), *worst(allocator, False)]
     assert [int(cell) for cell in row.groups()] == pytest.approx(measured, rel=TOLERANCE), (
-        "Run python -m analysis.studies.worst_cases and put its table into docs/TLSF.md."
+        "Run python -m studies.tables.worst_cases and put its table into docs/TLSF.md."
     )
 
 

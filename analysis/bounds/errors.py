@@ -1,6 +1,6 @@
 """The error that says why there is no bound."""
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 
 class NoBoundError(TailscopeError):

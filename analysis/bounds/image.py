@@ -11,9 +11,9 @@ from analysis.bounds.facts import Loops
 from analysis.bounds.section import Sections
 from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
-from capture.run_folder.manifest import SectionBound
-from capture.run_folder.records import Boot
-from firmware.build import FirmwareImage
+from base.run_folder.manifest import SectionBound
+from base.run_folder.records import Boot
+from firmware.build.image import FirmwareImage
 
 FACADES = {
     "allocate": "heap_allocate",

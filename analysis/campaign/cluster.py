@@ -22,7 +22,7 @@ from analysis.campaign.errors import CampaignError
 from analysis.campaign.order import Order, ShippedImage, digest
 from analysis.campaign.rows import failed_row
 from analysis.campaign.work import Outcome
-from capture.files.errors import first_line
+from base.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0
 _ANSWER_WITHIN_S = 60.0

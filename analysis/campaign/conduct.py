@@ -26,9 +26,9 @@ from analysis.campaign.store import Store
 from analysis.campaign.verification import Sample
 from analysis.campaign.wishes import Wishes, recognized
 from analysis.campaign.work import Outcome
+from base.files.errors import TailscopeError
+from base.processes import signals
 from capture.acquisition import direct
-from capture.files.errors import TailscopeError
-from capture.processes import signals
 from scenarios.plan import Plan
 
 _PATIENCE_S = 0.2

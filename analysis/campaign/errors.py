@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 
 class CampaignError(TailscopeError):

@@ -20,8 +20,8 @@ from polars.io.plugins import register_io_source
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.rows import COLUMNS, DIFFERS
 from analysis.campaign.work import Outcome
-from capture.files.errors import first_line
-from capture.files.whole import WriteError
+from base.files.errors import first_line
+from base.files.whole import WriteError
 
 MOST_ATTEMPTS = 3
 _AT_ONCE = 4096

@@ -12,13 +12,13 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Field, model_validator
 
 from analysis.campaign.errors import CampaignError
-from capture.files.documents import Document, Table, open_toml
-from capture.files.errors import TailscopeError
-from capture.files.faults import WrongValueError, not_among
-from capture.run_folder.records import Locking
-from firmware import catalogue as allocators_of
-from firmware import outside
-from firmware.outside_file import OutsideError
+from base.files.documents import Document, Table, open_toml
+from base.files.errors import TailscopeError
+from base.files.faults import WrongValueError, not_among
+from base.run_folder.records import Locking
+from firmware.build import catalogue as allocators_of
+from firmware.build import outside
+from firmware.build.outside_file import OutsideError
 from scenarios import catalogue
 from scenarios.parameters import Value
 from scenarios.scenario import Scenario

@@ -11,25 +11,25 @@ from pathlib import Path
 
 from analysis.campaign.matrix import Capture, Matrix, Point
 from analysis.fragmentation.of_run import program_of
+from base import heap_size
+from base.files.errors import TailscopeError, first_line
+from base.paths import ROOT
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import BoardResource, read_bench
-from capture.files.errors import TailscopeError, first_line
-from capture.run_folder import heap_size
-from firmware import build as firmware
-from firmware.build import Configuration, FirmwareImage
-from firmware.catalogue import Allocator, allocators
+from firmware.build import image as firmware
+from firmware.build.catalogue import Allocator, allocators
+from firmware.build.image import Configuration, FirmwareImage
 from scenarios.plan import Plan
 
 BOARD = "virtual"
 """Runs can only go on side by side on a board that is a program."""
 RECORDS = "uart"
 
-_ROOT = Path(__file__).resolve().parents[2]
 _DECIDING = (
     *("simulator/src/**/*.rs", "simulator/Cargo.*", "simulator/build.rs", "simulator/*.py"),
-    *("capture/**/*.py", "scenarios/**/*.py", "analysis/metrology/*.py", "analysis/bounds/*"),
-    *("analysis/campaign/rows.py", "analysis/campaign/work.py", "dashboards/index/row.py"),
-    *("analysis/fragmentation/*.py", "firmware/host_heap.py", "firmware/heap/host/**/*"),
+    *("base/**/*.py", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
+    *("analysis/campaign/rows.py", "analysis/campaign/work.py"),
+    *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),
     "requirements.lock",
 )
 
@@ -192,7 +192,7 @@ def digest() -> str:
 
     Of sources, not of programs: two machines that build the same simulator agree.
     """
-    return digest_of(_ROOT, _DECIDING)
+    return digest_of(ROOT, _DECIDING)
 
 
 def digest_of(root: Path, patterns: Iterable[str]) -> str:

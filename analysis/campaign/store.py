@@ -23,10 +23,10 @@ from analysis.campaign import verification
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import Journal, Noted, Recognized
 from analysis.campaign.work import Outcome
-from capture.files.documents import TOML_BYTES_MAX, Table, read_json
-from capture.files.regular import read_bytes
-from capture.files.whole import WriteError, why, write_all, write_bytes, write_whole
-from capture.run_folder.tables import sink_table
+from base.files.documents import TOML_BYTES_MAX, Table, read_json
+from base.files.regular import read_bytes
+from base.files.whole import WriteError, why, write_all, write_bytes, write_whole
+from base.run_folder.tables import sink_table
 
 MATRIX = "matrix.toml"
 ASKED = "asked.json"

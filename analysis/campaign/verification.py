@@ -7,10 +7,10 @@ from pathlib import Path
 from tarfile import TarFile
 
 from analysis.campaign.order import ShippedImage
+from base.files.errors import TailscopeError
+from base.run_folder import folder as names
+from base.run_folder.manifest import read_manifest
 from capture import same
-from capture.files.errors import TailscopeError
-from capture.run_folder import folder as names
-from capture.run_folder.manifest import read_manifest
 
 SIGROK, DIRECT = "sigrok", "direct"
 """The folders of the two runs that differ."""

@@ -19,20 +19,20 @@ from analysis.campaign import verification
 from analysis.campaign.order import BOARD, RECORDS, Order, Replayer, ShippedImage, digest
 from analysis.campaign.rows import DIFFERS, failed_row, row_of
 from analysis.fragmentation.of_run import memory_by
+from base.files.errors import TailscopeError
+from base.files.whole import write_bytes
+from base.processes import children
+from base.run_folder import folder as names
+from base.run_folder.manifest import Manifest, SectionBound, read_manifest
+from base.run_folder.memory import Memory, with_memory
+from base.run_folder.records import Boot
+from base.run_folder.tables import write_table
 from capture import conductor, direct_run
 from capture.conductor import MemoryOf
-from capture.files.errors import TailscopeError
-from capture.files.whole import write_bytes
-from capture.processes import children
-from capture.run_folder import folder as names
-from capture.run_folder.manifest import Manifest, SectionBound, read_manifest
-from capture.run_folder.memory import Memory, with_memory
-from capture.run_folder.records import Boot
-from capture.run_folder.tables import write_table
 from capture.store import RunResult
 from capture.summary.summary import summarise_run
-from firmware import catalogue
-from firmware.build import FirmwareImage
+from firmware.build import catalogue
+from firmware.build.image import FirmwareImage
 
 _STARTS_WITHIN_S = 10.0
 

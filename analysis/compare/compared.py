@@ -19,7 +19,7 @@ from analysis.compare.pairing import Pair
 from analysis.compare.run import Run
 from analysis.compare.settings import Change
 from analysis.compare.worst import Worst, allowed, worst_cases
-from capture.run_folder.quantities import QUANTITIES
+from base.run_folder.quantities import QUANTITIES
 
 Status = Literal["equal", "not worse", "worse", "cannot say"]
 Way = Literal["exact", "budgets"]

@@ -10,7 +10,7 @@ from analysis.compare.compared import Compared, Status
 from analysis.compare.compared import compare as compare_pair
 from analysis.compare.found import Found, find
 from analysis.compare.pairing import Pairing, pair
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 
 @dataclass(frozen=True, eq=False)

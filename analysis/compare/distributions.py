@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from analysis.compare.run import Run
 from analysis.compare.worst import allowed
-from analysis.metrology.comparison import LEAST_SAMPLES, Comparison, compare
-from analysis.metrology.quantiles import Summary
-from capture.run_folder.quantities import QUANTITIES, Quantity
+from base.metrology.comparison import LEAST_SAMPLES, Comparison, compare
+from base.metrology.quantiles import Summary
+from base.run_folder.quantities import QUANTITIES, Quantity
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from analysis.compare.operations import Changed, Moved, Operations
 from analysis.compare.run import Run
 from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.worst import Worst
-from analysis.metrology.intervals import CONFIDENCE
+from base.metrology.intervals import CONFIDENCE
 
 SCHEMA = 1
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.compare.errors import CompareError
-from capture.files.errors import TailscopeError
-from capture.run_folder import folder as names
-from capture.run_folder.alike import began
-from capture.run_folder.folder import RunName
-from capture.run_folder.manifest import Manifest, read_manifest
+from base.files.errors import TailscopeError
+from base.run_folder import folder as names
+from base.run_folder.alike import began
+from base.run_folder.folder import RunName
+from base.run_folder.manifest import Manifest, read_manifest
 
 _RUNS = "runs"
 _OF_A_RUN = (names.MANIFEST, names.IMAGE, names.EDGE_STREAM, names.EDGES)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analysis.compare.found import Found, Stored
-from capture.run_folder.alike import Options, latest
+from base.run_folder.alike import Options, latest
 
 PairedBy = Literal["given", "options", "scenario"]
 Side = Literal["a", "b"]

@@ -11,7 +11,7 @@ from analysis.compare.operations import Changed, Moved, Operations
 from analysis.compare.sentences import by, headline, signed, where, whole
 from analysis.compare.settings import Change, settings, short
 from analysis.compare.worst import Worst
-from capture.run_folder.quantities import REFUSED, SERVED
+from base.run_folder.quantities import REFUSED, SERVED
 
 _MISSING = "–"
 _KINDS = {

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from analysis.compare.found import Stored
-from analysis.metrology.quantiles import Summary, summarise
-from capture.run_folder import folder as names
-from capture.run_folder.folder import read_observed
-from capture.run_folder.manifest import Manifest
-from capture.run_folder.quantities import QUANTITIES, Quantity
-from capture.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
+from base.metrology.quantiles import Summary, summarise
+from base.run_folder import folder as names
+from base.run_folder.folder import read_observed
+from base.run_folder.manifest import Manifest
+from base.run_folder.quantities import QUANTITIES, Quantity
+from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
 from capture.summary.maxima import maximum
 
 _IMAGE_HEADER_BYTES = 64

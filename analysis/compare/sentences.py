@@ -8,7 +8,7 @@ from analysis.compare.compared import Compared
 from analysis.compare.comparison import Comparison
 from analysis.compare.found import Stored
 from analysis.compare.worst import Extreme, Worst
-from analysis.metrology.intervals import CONFIDENCE
+from base.metrology.intervals import CONFIDENCE
 
 _MINUS = "\N{MINUS SIGN}"
 

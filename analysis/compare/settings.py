@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from capture.run_folder.alike import parameters_of
-from capture.run_folder.manifest import Manifest
+from base.run_folder.alike import parameters_of
+from base.run_folder.manifest import Manifest
 
 FIRMWARE = "firmware sha256"
 COMPILER = "compiler"

@@ -11,9 +11,9 @@ import polars as pl
 
 from analysis.compare.operations import met_otherwise
 from analysis.compare.run import Run
-from analysis.metrology.comparison import exceedance_p
-from analysis.metrology.intervals import CONFIDENCE
-from capture.run_folder.quantities import (
+from base.metrology.comparison import exceedance_p
+from base.metrology.intervals import CONFIDENCE
+from base.run_folder.quantities import (
     CONTROL,
     CRITICAL,
     DWT_CYCLES,

@@ -9,10 +9,10 @@ from typing import Any
 
 from analysis.contract import lists
 from analysis.contract.shrink import shrink
-from firmware import host_contract, host_heap
-from firmware.catalogue import Allocator
-from firmware.host_contract import Judged, Suite
-from firmware.promises import PROMISES, Promise
+from firmware.build import host_contract, host_heap
+from firmware.build.catalogue import Allocator
+from firmware.build.host_contract import Judged, Suite
+from firmware.build.promises import PROMISES, Promise
 
 Tell = Callable[[str], None]
 

@@ -7,9 +7,9 @@ import signal
 from collections.abc import Iterator
 
 from analysis.contract.contract import Broken, Contract
-from capture.processes import children
-from firmware.host_contract import Judged, Suite
-from firmware.promises import Promise
+from base.processes import children
+from firmware.build.host_contract import Judged, Suite
+from firmware.build.promises import Promise
 
 MEANINGS: dict[Promise, str] = {
     "frees": "blocks can be freed",

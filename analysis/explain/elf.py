@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.explain.errors import ExplainError
-from capture.run_folder.heap_size import DEFAULT_BYTES
-from capture.run_folder.manifest import Manifest
-from firmware import build as firmware
-from firmware import catalogue, outside
+from base.heap_size import DEFAULT_BYTES
+from base.run_folder.manifest import Manifest
+from firmware.build import catalogue, outside
+from firmware.build import image as firmware
 
 
 def elf_of(manifest: Manifest) -> Path:

@@ -1,6 +1,6 @@
 """What can go wrong when a run is explained."""
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 
 class ExplainError(TailscopeError):

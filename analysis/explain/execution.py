@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.explain.program import Program
-from capture.run_folder.explanation import Total
+from base.run_folder.explanation import Total
 
 
 @dataclass(frozen=True)

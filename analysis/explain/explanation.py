@@ -21,23 +21,15 @@ from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, replay, window
 from analysis.explain.sources import Sources
 from analysis.explain.worst import Worst, find
-from capture.run_folder import folder as names
-from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.explanation import (
-    FOLDER,
-    Explanation,
-    HeapMap,
-    Moment,
-    Replayed,
-    Unreplayed,
-    Window,
-)
-from capture.run_folder.folder import RunFolder, read_observed
-from capture.run_folder.manifest import Manifest, read_manifest
-from capture.run_folder.named_quantities import NAMED
-from capture.run_folder.session_file import write_sr
-from capture.run_folder.tables import read_operations
-from firmware import catalogue
+from base.run_folder import folder as names
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.explanation import FOLDER, Explanation, HeapMap, Moment, Replayed, Unreplayed, Window
+from base.run_folder.folder import RunFolder, read_observed
+from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.named_quantities import NAMED
+from base.run_folder.session_file import write_sr
+from base.run_folder.tables import read_operations
+from firmware.build import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
 

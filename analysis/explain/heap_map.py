@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from analysis.explain.program import Program
-from capture.run_folder.explanation import HeapMap, Piece
+from base.run_folder.explanation import HeapMap, Piece
 from simulator.outputs import State
 
 # firmware/heap/block_layer.h

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from analysis.explain.worst import Worst
-from capture.run_folder.edges import NS_PER_S, EdgeList
-from capture.run_folder.explanation import Operation
+from base.run_folder.edges import NS_PER_S, EdgeList
+from base.run_folder.explanation import Operation
 from scenarios.operations import CALLS
 
 # Of the operations that did what they were to do (docs/SPEC.md, section 4).

@@ -13,8 +13,8 @@ import polars as pl
 
 from analysis.explain.program import Program
 from analysis.explain.worst import Worst
-from capture.run_folder.explanation import Part
-from capture.run_folder.named_quantities import INTERRUPT, TASK
+from base.run_folder.explanation import Part
+from base.run_folder.named_quantities import INTERRUPT, TASK
 from simulator.program import FLASH_ADDRESS
 
 _MASKS = {"primask": "PRIMASK", "faultmask": "FAULTMASK", "basepri": "BASEPRI"}

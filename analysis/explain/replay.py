@@ -14,7 +14,7 @@ import polars as pl
 
 from analysis.explain.errors import ExplainError
 from analysis.explain.worst import Worst
-from capture.run_folder.edges import NS_PER_S, EdgeList
+from base.run_folder.edges import NS_PER_S, EdgeList
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.outputs import State, words

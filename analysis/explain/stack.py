@@ -11,7 +11,7 @@ from typing import Any
 from elftools.dwarf.callframe import FDE
 
 from analysis.explain.program import Program
-from capture.run_folder.explanation import Frame
+from base.run_folder.explanation import Frame
 from simulator.outputs import State
 
 _SP, _LR, _PC = 13, 14, 15

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from capture.run_folder.explanation import Explanation, HeapMap, Part, Replayed, Total, Unreplayed
-from capture.run_folder.named_quantities import NAMED
+from base.run_folder.explanation import Explanation, HeapMap, Part, Replayed, Total, Unreplayed
+from base.run_folder.named_quantities import NAMED
 
 _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from analysis.explain.errors import ExplainError
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import Maximum
-from capture.run_folder.named_quantities import INTERRUPT, TASK, NamedQuantity, named
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import Maximum
+from base.run_folder.named_quantities import INTERRUPT, TASK, NamedQuantity, named
 
 _ANSWERED_ON = {INTERRUPT: "ISR", TASK: "TASK"}
 

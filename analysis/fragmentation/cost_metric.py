@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from capture.run_folder.heap_size import DEFAULT_BYTES, SMALLEST_BYTES, STEP_BYTES
-from firmware import host_heap
-from firmware.host_heap import OPERATION_BYTES
+from base.heap_size import DEFAULT_BYTES, SMALLEST_BYTES, STEP_BYTES
+from firmware.build import host_heap
+from firmware.build.host_heap import OPERATION_BYTES
 
 SEARCHED_TIMES = 8
 """The search goes no further than so many times the bytes that must

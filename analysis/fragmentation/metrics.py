@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from firmware.host_heap import SKIPPED, UNKNOWN, Replay
+from firmware.build.host_heap import SKIPPED, UNKNOWN, Replay
 from scenarios.trace import FREE, KIND, RETRY, SIZE, SLOT, Operations
 
 Bytes = npt.NDArray[np.int64]

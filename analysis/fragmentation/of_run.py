@@ -18,14 +18,14 @@ import polars as pl
 
 from analysis.explain.program import Program
 from analysis.fragmentation.metrics import course, metrics
-from capture.files.errors import TailscopeError
-from capture.processes import signals
-from capture.run_folder.manifest import MemoryFigures
-from capture.run_folder.memory import COLUMNS, Memory
-from capture.run_folder.records import Boot, OperationRecord, RecordLog
-from firmware import catalogue, host_heap
-from firmware.build import FirmwareImage
-from firmware.host_heap import NOTHING_TO_FREE, SKIPPED, UNKNOWN, Replay
+from base.files.errors import TailscopeError
+from base.processes import signals
+from base.run_folder.manifest import MemoryFigures
+from base.run_folder.memory import COLUMNS, Memory
+from base.run_folder.records import Boot, OperationRecord, RecordLog
+from firmware.build import catalogue, host_heap
+from firmware.build.host_heap import NOTHING_TO_FREE, SKIPPED, UNKNOWN, Replay
+from firmware.build.image import FirmwareImage
 from scenarios.generators.generator import Step
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan

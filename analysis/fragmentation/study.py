@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.fragmentation.cost_metric import CostMetric, Search
 from analysis.fragmentation.metrics import Metrics, least_bytes, metrics
-from firmware import host_heap
+from firmware.build import host_heap
 from scenarios.trace import Trace
 
 

@@ -12,12 +12,12 @@ import polars as pl
 
 from analysis.twin.errors import TwinError
 from analysis.twin.side import Integers, Side, side_of
+from base.run_folder.edges import CHANNELS, NS_PER_S, EdgeList, settled
+from base.run_folder.manifest import ToolReport
+from base.run_folder.records import Boot, OperationRecord, RecordLog
 from capture.acquisition.duration import longest_s
 from capture.joining.evidence import decode
 from capture.reading.probes import PULSES_BEFORE
-from capture.run_folder.edges import CHANNELS, NS_PER_S, EdgeList, settled
-from capture.run_folder.manifest import ToolReport
-from capture.run_folder.records import Boot, OperationRecord, RecordLog
 from scenarios.plan import Plan
 from simulator import run as simulator
 from simulator.build import BuildError, SimulatorError

@@ -18,8 +18,8 @@ import polars as pl
 from analysis.twin.errors import TwinError
 from analysis.twin.replay import Twin
 from analysis.twin.side import Integers, Side
-from capture.run_folder.edges import NS_PER_S
-from capture.run_folder.manifest import Manifest
+from base.run_folder.edges import NS_PER_S
+from base.run_folder.manifest import Manifest
 
 Floats = npt.NDArray[np.float64]
 

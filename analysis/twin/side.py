@@ -10,13 +10,13 @@ import numpy.typing as npt
 import polars as pl
 
 from analysis.twin.errors import TwinError
+from base.run_folder import folder as names
+from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
+from base.run_folder.folder import read_observed
+from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.tables import read_interrupts, read_operations
 from capture.joining.evidence import Evidence
 from capture.plan_file import read_plan
-from capture.run_folder import folder as names
-from capture.run_folder.edges import MOST_SAMPLES, NS_PER_S
-from capture.run_folder.folder import read_observed
-from capture.run_folder.manifest import Manifest, read_manifest
-from capture.run_folder.tables import read_interrupts, read_operations
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis.metrology.quantiles import Summary, summarise
 from analysis.twin.residuals import QUANTITIES, Quantity, beyond
-from capture.run_folder.edges import NS_PER_S
+from base.metrology.quantiles import Summary, summarise
+from base.run_folder.edges import NS_PER_S
 
 MOST_WORST = 10
 

@@ -23,10 +23,10 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from capture.files.errors import TailscopeError, first_line
-from capture.files.faults import WrongValueError, first_fault, sentence, unknown_key
-from capture.files.lines import LineOf, Place, json_line, toml_line
-from capture.files.regular import read_bytes
+from base.files.errors import TailscopeError, first_line
+from base.files.faults import WrongValueError, first_fault, sentence, unknown_key
+from base.files.lines import LineOf, Place, json_line, toml_line
+from base.files.regular import read_bytes
 
 TOML_BYTES_MAX = 256 << 10
 """Far above what a person writes."""

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from capture.files.whole import WriteError, why
-from capture.processes import signals
+from base.files.whole import WriteError, why
+from base.processes import signals
 
 WAIT_MOST_S = 3600.0
 """The longest that another's turn is waited for."""

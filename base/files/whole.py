@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from capture.files.errors import TailscopeError, first_line
-from capture.files.regular import NO_FILE
+from base.files.errors import TailscopeError, first_line
+from base.files.regular import NO_FILE
 
 _TEMPORARY_SUFFIX = ".part"
 # As Rust ends the sentence of an error of the system.

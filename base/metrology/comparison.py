@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from analysis.metrology.intervals import CONFIDENCE
+from base.metrology.intervals import CONFIDENCE
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from capture.processes import signals
+from base.processes import signals
 
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 """What stands before a command so that it is killed when the thread that started it is gone."""

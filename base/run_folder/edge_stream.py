@@ -24,11 +24,11 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from capture.files.documents import Table, check
-from capture.files.errors import CaptureError
-from capture.files.regular import open_regular
-from capture.files.whole import WriteError, why
-from capture.run_folder.edges import MOST_ROWS, EdgeList, Samples, Words
+from base.files.documents import Table, check
+from base.files.errors import CaptureError
+from base.files.regular import open_regular
+from base.files.whole import WriteError, why
+from base.run_folder.edges import MOST_ROWS, EdgeList, Samples, Words
 
 Schema = Literal[2]
 SCHEMA: Schema = 2

@@ -12,12 +12,12 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
-from capture.files.documents import Table
-from capture.files.errors import CaptureError, first_line
-from capture.files.faults import quoted
-from capture.run_folder.pages import PagesError, check_extent
-from capture.run_folder.panics import without_panic
-from capture.run_folder.tables import read_metadata, write_table
+from base.files.documents import Table
+from base.files.errors import CaptureError, first_line
+from base.files.faults import quoted
+from base.run_folder.pages import PagesError, check_extent
+from base.run_folder.panics import without_panic
+from base.run_folder.tables import read_metadata, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
 """In the order of their numbers (docs/SPEC.md, section 1)."""

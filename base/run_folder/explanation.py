@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, RootModel
 
-from capture.files.documents import DocumentError, Table, read_json
-from capture.files.errors import TailscopeError
-from capture.run_folder.manifest import Count, Maximum
-from capture.run_folder.named_quantities import NAMED
+from base.files.documents import DocumentError, Table, read_json
+from base.files.errors import TailscopeError
+from base.run_folder.manifest import Count, Maximum
+from base.run_folder.named_quantities import NAMED
 
 FOLDER = "explain"
 """Where in a run folder the explanations are."""

@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from capture.files.errors import CaptureError
-from capture.files.regular import read_bytes
-from capture.files.whole import why, write_bytes, write_whole
-from capture.run_folder.records import MOST_LOG_BYTES
+from base.files.errors import CaptureError
+from base.files.regular import read_bytes
+from base.files.whole import why, write_bytes, write_whole
+from base.run_folder.records import MOST_LOG_BYTES
 
 MANIFEST = "run.json"
 EDGES = "edges.parquet"
@@ -124,7 +124,7 @@ class RunFolder:
 
 
 def is_observed(folder: Path) -> bool:
-    """Whether the run in `folder` is from the wire alone (capture/run_folder/observed.py)."""
+    """Whether the run in `folder` is from the wire alone (base/run_folder/observed.py)."""
     return (folder / OBSERVED).exists()
 
 

@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from analysis.metrology.quantiles import Number, Summary
-from capture.files.documents import Table, read_json
-from capture.files.errors import RunError
-from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
-from capture.run_folder.folder import is_observed
-from capture.run_folder.heap_size import DEFAULT_BYTES
-from capture.run_folder.quantities import ADDED_KEYS, KEYS
+from base.files.documents import Table, read_json
+from base.files.errors import RunError
+from base.heap_size import DEFAULT_BYTES
+from base.metrology.quantiles import Number, Summary
+from base.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
+from base.run_folder.folder import is_observed
+from base.run_folder.quantities import ADDED_KEYS, KEYS
 
 Schema = Literal[2]
 SCHEMA: Schema = 2

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from capture.files.errors import RunError
-from capture.run_folder.manifest import MemoryFigures
-from capture.run_folder.tables import MOST_OPERATIONS, read_table
+from base.files.errors import RunError
+from base.run_folder.manifest import MemoryFigures
+from base.run_folder.tables import MOST_OPERATIONS, read_table
 
 COLUMNS = pl.Schema(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from analysis.metrology.quantiles import Number, Summary
-from capture.files.documents import Table, read_json
-from capture.files.errors import RunError
-from capture.run_folder.edges import MOST_SAMPLERATE_HZ
-from capture.run_folder.manifest import REMEDY, Count, ToolReport, Verdict
+from base.files.documents import Table, read_json
+from base.files.errors import RunError
+from base.metrology.quantiles import Number, Summary
+from base.run_folder.edges import MOST_SAMPLERATE_HZ
+from base.run_folder.manifest import REMEDY, Count, ToolReport, Verdict
 
 Schema = Literal[1]
 SCHEMA: Schema = 1

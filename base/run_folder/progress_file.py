@@ -18,9 +18,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from capture.files.documents import Table, read_json
-from capture.files.errors import TailscopeError
-from capture.run_folder.folder import PROGRESS
+from base.files.documents import Table, read_json
+from base.files.errors import TailscopeError
+from base.run_folder.folder import PROGRESS
 
 MOST_BYTES = 64 << 10
 Schema = Literal[1]

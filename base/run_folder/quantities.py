@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
-from capture.run_folder.records import ALLOCATION_KINDS
+from base.run_folder.records import ALLOCATION_KINDS
 
 T = TypeVar("T")
 

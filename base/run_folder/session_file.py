@@ -18,11 +18,11 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from capture.files.errors import CaptureError, first_line
-from capture.files.regular import open_regular
-from capture.files.whole import write_whole
-from capture.run_folder.edges import EdgeList, Words
-from capture.run_folder.extract import EdgeExtractor
+from base.files.errors import CaptureError, first_line
+from base.files.regular import open_regular
+from base.files.whole import write_whole
+from base.run_folder.edges import EdgeList, Words
+from base.run_folder.extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
 MOST_SAMPLES = 1 << 33

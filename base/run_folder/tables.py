@@ -13,12 +13,12 @@ from typing import IO, Any
 import polars as pl
 from polars.exceptions import PolarsError
 
-from capture.files.documents import Model, check
-from capture.files.errors import RunError, TailscopeError, first_line
-from capture.files.regular import open_regular
-from capture.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
-from capture.run_folder.panics import without_panic
-from capture.run_folder.records import OPERATION_KINDS
+from base.files.documents import Model, check
+from base.files.errors import RunError, TailscopeError, first_line
+from base.files.regular import open_regular
+from base.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
+from base.run_folder.panics import without_panic
+from base.run_folder.records import OPERATION_KINDS
 
 MOST_OPERATIONS = 21_840
 """As many as an image holds (docs/SPEC.md, section 3)."""

@@ -17,14 +17,14 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PolarsError
 
-from capture.files.documents import JSON_BYTES_MAX
-from capture.files.errors import RunError
-from capture.files.regular import read_bytes
-from capture.files.whole import WriteError, write_whole
-from capture.run_folder import folder as names
-from capture.run_folder.panics import without_panic
-from dashboards.index import row as rows
-from dashboards.index.row import COLUMNS, unfinished_row
+from base.files.documents import JSON_BYTES_MAX
+from base.files.errors import RunError
+from base.files.regular import read_bytes
+from base.files.whole import WriteError, write_whole
+from base.run_folder import folder as names
+from base.run_folder.panics import without_panic
+from base.run_index import row as rows
+from base.run_index.row import COLUMNS, unfinished_row
 
 VERSION = 2
 """Of the kept table. One of another version is made again."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from capture.run_folder import alike
-from capture.run_folder import folder as names
-from capture.run_folder.manifest import read_manifest
+from base.run_folder import alike
+from base.run_folder import folder as names
+from base.run_folder.manifest import read_manifest
 
 
 def latest(runs: pl.DataFrame) -> pl.DataFrame:

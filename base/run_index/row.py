@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 import polars as pl
 
-from capture.files.documents import check, open_json
-from capture.files.errors import RunError
-from capture.run_folder.alike import Options
-from capture.run_folder.folder import RunName, is_observed
-from capture.run_folder.manifest import REMEDY, Bound, Manifest
-from capture.run_folder.observed import ObservedManifest
-from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from base.files.documents import check, open_json
+from base.files.errors import RunError
+from base.run_folder.alike import Options
+from base.run_folder.folder import RunName, is_observed
+from base.run_folder.manifest import REMEDY, Bound, Manifest
+from base.run_folder.observed import ObservedManifest
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
 
 State = Literal["finished", "observed", "unfinished", "damaged"]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from capture.files.whole import write_bytes
+from base.files.whole import write_bytes
 
 _NS_PER_US = 1000
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from base.files.errors import CaptureError
+from base.run_folder.manifest import ToolReport
+from base.run_folder.records import MOST_LOG_BYTES
 from capture.acquisition.observe import Observation, Order
 from capture.acquisition.sigrok_cli import count_problems
 from capture.desk.bench import BoardResource
 from capture.desk.virtual_board import ended_words, look_counts
-from capture.files.errors import CaptureError
-from capture.run_folder.manifest import ToolReport
-from capture.run_folder.records import MOST_LOG_BYTES
 from simulator.captured import capture
 
 ANALYZER = "direct"

@@ -6,9 +6,9 @@ import time
 from types import TracebackType
 from typing import Self
 
-from capture.files.errors import CaptureError
-from capture.run_folder.edge_stream import EdgeWriter
-from capture.run_folder.extract import EdgeExtractor
+from base.files.errors import CaptureError
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.extract import EdgeExtractor
 
 # Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
 # that is killed loses; the first bounds the memory, too.

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from capture.run_folder.folder import RunName
-from capture.run_folder.progress_file import ProgressFile, Section, SoFar
-from capture.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
+from base.run_folder.folder import RunName
+from base.run_folder.progress_file import ProgressFile, Section, SoFar
+from base.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
 
 EVERY_S = 0.25
 """Between two looks."""

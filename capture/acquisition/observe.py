@@ -12,16 +12,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from base.processes import signals
+from base.run_folder import folder as names
+from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.manifest import ToolReport
 from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import D0_TO_D7, CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
-from capture.processes import signals
-from capture.run_folder import folder as names
-from capture.run_folder.edges import CHANNELS, EdgeList
-from capture.run_folder.manifest import ToolReport
 
 # After the last sample the last records are still under way, for a while on a busy host. Where the
 # capture broke off there may be none.

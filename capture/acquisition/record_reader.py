@@ -10,9 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from base.processes import signals
+from base.run_folder.records import MOST_LOG_BYTES
 from capture.desk.board import Resetter
-from capture.processes import signals
-from capture.run_folder.records import MOST_LOG_BYTES
 
 # Between two looks at a transport that had nothing.
 POLL_S = 0.01

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import Protocol
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 ID = b"SEGGER RTT".ljust(16, b"\0")
 

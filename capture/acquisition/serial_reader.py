@@ -9,8 +9,8 @@ from pathlib import Path
 
 import serial
 
+from base.files.errors import CaptureError, first_line
 from capture.acquisition.record_reader import SILENCE_S, RecordReader
-from capture.files.errors import CaptureError, first_line
 
 BAUD = 1_000_000
 READ_BYTES = 65_536

@@ -20,13 +20,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from base.files.errors import CaptureError
+from base.files.whole import WriteError
+from base.processes import children, devices, signals
+from base.run_folder.edge_stream import EdgeWriter, read_stream
+from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
+from base.run_folder.extract import EdgeExtractor
 from capture.acquisition.edge_store import EdgeStore
-from capture.files.errors import CaptureError
-from capture.files.whole import WriteError
-from capture.processes import children, devices, signals
-from capture.run_folder.edge_stream import EdgeWriter, read_stream
-from capture.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
-from capture.run_folder.extract import EdgeExtractor
 
 TOOL = "sigrok-cli"
 
@@ -137,7 +137,7 @@ class CaptureResult:
 class SigrokCapture:
     """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once.
 
-    What comes is written to `path` as it comes (capture/run_folder/edge_stream.py), and read from
+    What comes is written to `path` as it comes (base/run_folder/edge_stream.py), and read from
     there at the end.
     """
 

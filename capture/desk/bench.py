@@ -9,14 +9,15 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from base.files.documents import Table, read_toml
+from base.files.errors import CaptureError
+from base.files.faults import WrongValueError, expecting, not_among, quoted
+from base.files.near_misses import near_miss
+from base.paths import ROOT
+from base.run_folder.edges import CHANNELS
 from capture.desk.presets import Preset, presets
-from capture.files.documents import Table, read_toml
-from capture.files.errors import CaptureError
-from capture.files.faults import WrongValueError, expecting, not_among, quoted
-from capture.files.near_misses import near_miss
-from capture.run_folder.edges import CHANNELS
 
-BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
+BENCH_FILE = ROOT / "bench.toml"
 
 VIRTUAL_PORTS = ("pty", "tcp")
 

@@ -23,8 +23,8 @@ from pyocd.debug.elf.elf import ELFBinaryFile
 from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
+from base.files.errors import CaptureError, first_line
 from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
-from capture.files.errors import CaptureError, first_line
 
 SILENCE_S = 10.0
 """A probe that answers nothing for this long is taken for dead."""

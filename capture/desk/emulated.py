@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from base.files.errors import CaptureError
+from base.processes import children, devices
 from capture.desk.bench import BoardResource
-from capture.files.errors import CaptureError
-from capture.processes import children, devices
 from simulator.desk import EmulatedDesk
 
 MARK = "TAILSCOPE_DESK"

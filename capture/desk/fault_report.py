@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from base.files.errors import TailscopeError, first_line
+from base.paths import ROOT
+from base.processes import children
 from capture.desk.probe_address import ProbeAddress
-from capture.files.errors import TailscopeError, first_line
-from capture.processes import children
 
 ICSR, SHCSR_TO_BFAR, DHCSR = 0xE000_ED04, 0xE000_ED24, 0xE000_EDF0
 S_SLEEP, S_LOCKUP = 1 << 18, 1 << 19
@@ -277,7 +278,7 @@ def _function_and_line(elf: Path, address: int) -> str:
 
 
 def _from_the_root(name: str) -> str:
-    root = f"{Path(__file__).resolve().parents[2]}/"
+    root = f"{ROOT}/"
     return name.removeprefix(root)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from capture.files.errors import CaptureError
-from capture.files.regular import open_regular
-from capture.files.whole import why
+from base.files.errors import CaptureError
+from base.files.regular import open_regular
+from base.files.whole import why
 
 MOST_BYTES = 256 << 20
 """Far above a program of this line with all its debug information."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from base.files.errors import CaptureError
 from capture.desk.bench import BoardResource
 from capture.desk.board import Board
 from capture.desk.emulated import is_seen
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.unloaded_board import UnloadedBoard
 from capture.desk.virtual_board import VirtualBoard
-from capture.files.errors import CaptureError
 
 
 def open_board(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from base.files.errors import CaptureError
+from base.files.faults import quoted
+from base.files.near_misses import near_miss
+from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
-from capture.files.errors import CaptureError
-from capture.files.faults import quoted
-from capture.files.near_misses import near_miss
-from capture.run_folder.edges import CHANNELS
 
 # Of the STM32F4 line: ports A to K, of sixteen pins each.
 _PIN = re.compile(r"P[A-K](1[0-5]|[0-9])")

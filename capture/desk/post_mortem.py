@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from base.paths import ROOT
+from base.processes import children, devices
 from capture.desk.probe_address import ProbeAddress
-from capture.processes import children, devices
 
-ROOT = Path(__file__).resolve().parents[2]
 WITHIN_S = 60.0
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
-from capture.files.documents import Table, open_toml
-from capture.files.errors import CaptureError
-from capture.files.faults import WrongValueError
-from capture.run_folder.edges import CHANNELS
+from base.files.documents import Table, open_toml
+from base.files.errors import CaptureError
+from base.files.faults import WrongValueError
+from base.run_folder.edges import CHANNELS
 
 _FILE = Path(__file__).with_name("analyzers.toml")
 

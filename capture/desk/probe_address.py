@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-TARGET_SCRIPT = Path(__file__).resolve().parents[2] / "pyocd_user.py"
+from base.paths import ROOT
+
+TARGET_SCRIPT = ROOT / "pyocd_user.py"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from base.files.errors import CaptureError
+from base.processes import children, devices
 from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
-from capture.files.errors import CaptureError
-from capture.processes import children, devices
 
 TIMEOUT_S = 120.0
 

@@ -6,7 +6,7 @@ import re
 
 from serial.tools import list_ports
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
 
 _USB_ID = re.compile(r"usb:([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 

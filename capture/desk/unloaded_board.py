@@ -7,9 +7,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from base.files.errors import CaptureError
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Resetter
-from capture.files.errors import CaptureError
 
 
 class UnloadedBoard:

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from base.files.errors import CaptureError
+from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Counter, Resetter
 from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
-from capture.files.errors import CaptureError
-from capture.run_folder.edges import CHANNELS
 from simulator.build import build, version
 from simulator.serve import Served
 

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from capture.files.errors import CaptureError
-from capture.files.regular import open_regular
-from capture.files.whole import why
+from base.files.errors import CaptureError
+from base.files.regular import open_regular
+from base.files.whole import why
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import Imported
+from base.run_folder.session_file import read_channels
 from capture.importing import saleae_binary, saleae_csv, sigrok_csv
 from capture.importing.lines import LINE_MOST_BYTES, TEXT_MOST_BYTES
 from capture.importing.saleae_binary import read_saleae_binary
@@ -21,9 +24,6 @@ from capture.importing.selection import Selection
 from capture.importing.sigrok_csv import read_sigrok_csv
 from capture.importing.timed import RateFrom, Timed, sampled
 from capture.importing.vcd import read_vcd
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import Imported
-from capture.run_folder.session_file import read_channels
 
 _ZIP = b"PK\3\4"
 _HASHED_BYTES = 1 << 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from capture.files.errors import CaptureError
-from capture.run_folder.edges import MOST_EDGES
+from base.files.errors import CaptureError
+from base.run_folder.edges import MOST_EDGES
 
 LINE_MOST_BYTES = 64 << 10
 TEXT_MOST_BYTES = 256 << 20

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from capture.files.errors import CaptureError
-from capture.files.regular import read_bytes
+from base.files.errors import CaptureError
+from base.files.regular import read_bytes
+from base.run_folder.edges import MOST_EDGES
 from capture.importing.lines import check_count
 from capture.importing.selection import Selection
 from capture.importing.timed import Seconds, Timed
-from capture.run_folder.edges import MOST_EDGES
 
 MAGIC = b"<SALEAE>"
 _HEADER = struct.Struct("<8sii")

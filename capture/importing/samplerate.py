@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from capture.files.errors import CaptureError
-from capture.run_folder.session_file import samplerate_hz
+from base.files.errors import CaptureError
+from base.run_folder.session_file import samplerate_hz
 
 
 def stated_in(text: str) -> int | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from capture.files.errors import CaptureError
-from capture.files.faults import quoted
-from capture.run_folder.edges import CHANNELS
+from base.files.errors import CaptureError
+from base.files.faults import quoted
+from base.run_folder.edges import CHANNELS
 
 # How tools call what sigrok calls D3: Saleae's CSV, its binary files, a bare number.
 _DIGITAL = re.compile(r"D([0-9]{1,2})")

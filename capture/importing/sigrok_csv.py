@@ -11,12 +11,12 @@ from typing import BinaryIO
 
 import numpy as np
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
+from base.run_folder.edges import EdgeList
+from base.run_folder.extract import EdgeExtractor
 from capture.importing.lines import LINE_MOST_BYTES
 from capture.importing.samplerate import agreed, stated_in
 from capture.importing.selection import Selection
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.extract import EdgeExtractor
 
 COMMENT = ";"
 MOST_BYTES = 1 << 37

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
+from base.run_folder.edges import MOST_SAMPLES, EdgeList, Samples, Words, settled
 from capture.importing.samplerate import agreed
-from capture.run_folder.edges import MOST_SAMPLES, EdgeList, Samples, Words, settled
 
 Seconds = npt.NDArray[np.float64]
 RateFrom = Literal["file", "option", "resolution"]

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.metrology.quantiles import nearest_rank
+from base.metrology.quantiles import nearest_rank
+from base.run_folder.records import CalibrationRecord
 from capture.reading.wire import SECTIONS_PER_END, Wire
-from capture.run_folder.records import CalibrationRecord
 
 
 @dataclass(frozen=True)

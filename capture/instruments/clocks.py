@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.metrology.slope import fit_slope
+from base.metrology.slope import fit_slope
+from base.run_folder.edges import MARKED_CHANNELS
+from base.run_folder.records import CalibrationRecord
 from capture.reading.wire import SECTIONS_PER_END, Calibration, Wire
-from capture.run_folder.edges import MARKED_CHANNELS
-from capture.run_folder.records import CalibrationRecord
 
 COUNTER_CYCLES = 1 << 32
 # Clocks of crystals differ by parts in 10,000. Counters that differ by more count something else.

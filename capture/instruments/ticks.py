@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from base.run_folder.edges import EdgeList, Samples
+from base.run_folder.records import TickRecord
 from capture.instruments.clocks import COUNTER_CYCLES, CounterFit
 from capture.reading import vectorised
-from capture.run_folder.edges import EdgeList, Samples
-from capture.run_folder.records import TickRecord
 
 # SysTick is the least urgent interrupt: its handler waits until each of these pins has fallen.
 HOLDING_CHANNELS = ("CRIT", "ISR", "CISR")

@@ -14,13 +14,13 @@ from typing import Any
 
 import polars as pl
 
+from base.run_folder.edges import NS_PER_S
+from base.run_folder.quantities import Quantity, by_quantity
+from base.run_folder.records import CostRecord, RecordLog
 from capture.instruments.calibration import MarkerCost
 from capture.instruments.clocks import CounterFit
 from capture.instruments.skew import skew_between
 from capture.reading.wire import Wire
-from capture.run_folder.edges import NS_PER_S
-from capture.run_folder.quantities import Quantity, by_quantity
-from capture.run_folder.records import CostRecord, RecordLog
 
 
 @dataclass(frozen=True)

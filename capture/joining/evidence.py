@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import AskedFirmware, ToolReport
+from base.run_folder.quantities import QUANTITIES, by_quantity
+from base.run_folder.records import Boot, RecordLog, parse
 from capture.joining.budget import Budget, Instruments, error_budgets
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
@@ -12,10 +16,6 @@ from capture.joining.unseen import rank_ns, unseen_ns
 from capture.reading.instructions import Instructions, read_instructions
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import AskedFirmware, ToolReport
-from capture.run_folder.quantities import QUANTITIES, by_quantity
-from capture.run_folder.records import Boot, RecordLog, parse
 from scenarios.plan import Plan
 
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from base.run_folder.edges import Levels, Samples
+from base.run_folder.tables import HITS, INTERRUPTS
 from capture.instruments.ticks import Ticks
 from capture.reading.pulses import Windows
 from capture.reading.vectorised import high_within, level_at, responses
 from capture.reading.wire import Wire
-from capture.run_folder.edges import Levels, Samples
-from capture.run_folder.tables import HITS, INTERRUPTS
 
 
 class _Class(NamedTuple):

@@ -14,6 +14,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from base.run_folder.edges import Levels, Samples
+from base.run_folder.quantities import QUANTITIES
+from base.run_folder.records import (
+    Boot,
+    CalibrationRecord,
+    InterruptsRecord,
+    OperationRecord,
+    RecordLog,
+    TickRecord,
+)
+from base.run_folder.tables import OPERATIONS, PLAN
 from capture.instruments.calibration import MarkerCost, calibrate
 from capture.instruments.clocks import CounterFit, fit_counter
 from capture.instruments.ticks import Ticks, find_ticks
@@ -23,17 +34,6 @@ from capture.reading.instructions import Instructions
 from capture.reading.probes import Probes
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.wire import Wire
-from capture.run_folder.edges import Levels, Samples
-from capture.run_folder.quantities import QUANTITIES
-from capture.run_folder.records import (
-    Boot,
-    CalibrationRecord,
-    InterruptsRecord,
-    OperationRecord,
-    RecordLog,
-    TickRecord,
-)
-from capture.run_folder.tables import OPERATIONS, PLAN
 from scenarios.plan import Plan
 
 

@@ -18,14 +18,14 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from base.run_folder.edges import Levels, Samples
+from base.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
+from base.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
 from capture.instruments.skew import skew_between
 from capture.joining.budget import Instruments
 from capture.joining.join import Join
 from capture.reading.vectorised import pulses
 from capture.reading.wire import Wire
-from capture.run_folder.edges import Levels, Samples
-from capture.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
-from capture.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
 
 # An edge of OP this near to a rise may have come before it or after. The processor takes longer to
 # enter a handler, so at a usual samplerate no edge is.

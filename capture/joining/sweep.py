@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from base.run_folder.edges import NS_PER_S, Levels
 from capture.joining.join import Join
 from capture.reading.pulses import PulseTrain
 from capture.reading.wire import Wire
-from capture.run_folder.edges import NS_PER_S, Levels
 from scenarios.generators.latency_sweep import EMPTY
 from scenarios.plan import Plan
 from scenarios.stimulus import CONTROL_CYCLES

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from analysis.metrology.quantiles import PERCENTILES, rank, samples_needed
+from base.metrology.quantiles import PERCENTILES, rank, samples_needed
+from base.run_folder.quantities import Quantity
 from capture.joining.latencies import LatencyWitness
 from capture.reading.wire import Wire
-from capture.run_folder.quantities import Quantity
 
 
 def unseen_ns(

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.metrology.quantiles import Summary, summarise
+from base.metrology.quantiles import Summary, summarise
+from base.run_folder.edges import MARKED_CHANNELS, EdgeList
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain
 from capture.reading.vectorised import Responses, Stimuli, pulses, responses
 from capture.reading.wire import SECTIONS_PER_END
-from capture.run_folder.edges import MARKED_CHANNELS, EdgeList
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
 PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.metrology.slope import centred, fit_slope
-from capture.files.errors import CaptureError
-from capture.run_folder.edges import EdgeList, Samples
+from base.files.errors import CaptureError
+from base.metrology.slope import centred, fit_slope
+from base.run_folder.edges import EdgeList, Samples
 
 FRAME_EDGES = 64
 START_FRAME_TICKS = 840

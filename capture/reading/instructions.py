@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from base.run_folder.folder import COUNTS
+from base.run_folder.records import Boot, EndRecord, OperationRecord, RecordLog
 from capture.reading.probes import PULSES_BEFORE
 from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
-from capture.run_folder.folder import COUNTS
-from capture.run_folder.records import Boot, EndRecord, OperationRecord, RecordLog
 from simulator.build import SimulatorError
 from simulator.outputs import INSTRUCTIONS, read_windows
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
+from base.run_folder.folder import COUNTS
+from base.run_folder.manifest import AskedFirmware, ProbesSource
+from base.run_folder.records import Boot, RecordLog
 from capture.reading.stated import stated_of
 from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
-from capture.run_folder.folder import COUNTS
-from capture.run_folder.manifest import AskedFirmware, ProbesSource
-from capture.run_folder.records import Boot, RecordLog
 from simulator.build import SimulatorError
 from simulator.outputs import INSTRUCTIONS, WINDOW, read_windows
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.run_folder.edges import Samples
+from base.run_folder.edges import Samples
 
 
 @dataclass(frozen=True)

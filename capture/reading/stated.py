@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from capture.run_folder.manifest import AskedFirmware
-from capture.run_folder.records import Boot
-from firmware import catalogue
+from base.run_folder.manifest import AskedFirmware
+from base.run_folder.records import Boot
+from firmware.build import catalogue
 
 
 class Stated(NamedTuple):

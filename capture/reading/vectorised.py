@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
+from base.run_folder.edges import EdgeList, Levels, Samples
 from capture.reading.pulses import PulseTrain
-from capture.run_folder.edges import EdgeList, Levels, Samples
 
 Stimuli = Literal["both", "rising", "falling"]
 """Which edges of a channel are stimuli."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.vectorised import pulses
-from capture.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
 # At each end of a run (docs/SPEC.md, section 2).

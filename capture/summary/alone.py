@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from base.run_folder.observed import SCHEMA, Asked, ClockFound, FramesFound, ObservedManifest
 from capture.reading.alone import Alone
-from capture.run_folder.observed import SCHEMA, Asked, ClockFound, FramesFound, ObservedManifest
 from capture.verdict.alone import Seen, judge, warnings
 
 WITHOUT_RECORDS = (

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis.metrology.quantiles import nearest_rank
+from base.metrology.quantiles import nearest_rank
+from base.run_folder.quantities import Quantity
 from capture.instruments.calibration import MarkerCost
-from capture.run_folder.quantities import Quantity
 
 
 def baseline(

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from base.run_folder.manifest import SectionBound
+from base.run_folder.records import ALLOCATION_KINDS, Boot
 from capture.joining.evidence import Evidence
-from capture.run_folder.manifest import SectionBound
-from capture.run_folder.records import ALLOCATION_KINDS, Boot
 from scenarios.operations import Allocate, Mark, decode
 
 # Freed, and refused by the allocator: it ran in both.

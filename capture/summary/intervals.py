@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis.metrology.intervals import CONFIDENCE, percentile_intervals
-from analysis.metrology.series import LAGS, ljung_box
-from capture.run_folder.quantities import by_quantity
+from base.metrology.intervals import CONFIDENCE, percentile_intervals
+from base.metrology.series import LAGS, ljung_box
+from base.run_folder.quantities import by_quantity
 
 RAMP = (
     "The scenario is a ramp: its depths are chosen, not drawn, so a percentile over them has no sampling "

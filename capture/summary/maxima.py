@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from capture.run_folder.quantities import Quantity
+from base.run_folder.quantities import Quantity
 
 # What the operation was, and the heap after it.
 OPERATION_COLUMNS = (

@@ -8,15 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from analysis.metrology.quantiles import summarise
+from base.metrology.quantiles import summarise
+from base.run_folder.folder import COUNTS
+from base.run_folder.manifest import SCHEMA, AllocatorFootprint, Imported, Manifest, SectionBound
+from base.run_folder.memory import Memory
+from base.run_folder.quantities import QUANTITIES, by_quantity
+from base.run_folder.records import Boot, EndRecord, StatRecord
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
 from capture.reading.stated import stated_of
-from capture.run_folder.folder import COUNTS
-from capture.run_folder.manifest import SCHEMA, AllocatorFootprint, Imported, Manifest, SectionBound
-from capture.run_folder.memory import Memory
-from capture.run_folder.quantities import QUANTITIES, by_quantity
-from capture.run_folder.records import Boot, EndRecord, StatRecord
 from capture.summary.baselines import baseline
 from capture.summary.bounds import compare_bounds, exceeded_bounds
 from capture.summary.instruments import instruments

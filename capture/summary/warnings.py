@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from base.run_folder.records import Boot, HeapRecord
 from capture.joining.evidence import Evidence
-from capture.run_folder.records import Boot, HeapRecord
 
 
 def warnings(evidence: Evidence) -> list[str]:

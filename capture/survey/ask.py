@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from base.files.errors import CaptureError
+from base.paths import ROOT
+from base.processes import children, devices
 from capture.acquisition.sigrok_cli import find_tool
 from capture.desk.bench import AnalyzerResource, BoardResource
-from capture.files.errors import CaptureError
-from capture.processes import children, devices
 from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
 
 SCAN_WITHIN_S = 30.0
 """A bare FX2 takes its firmware within three seconds; a bus that hangs is not waited for longer."""
 HOST_WITHIN_S = 30.0
 
-ROOT = Path(__file__).resolve().parents[2]
 
 # sigrok-cli 0.7.2, show.c, print_dev_line().
 _DEVICE = re.compile(

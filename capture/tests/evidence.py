@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from base.run_folder.manifest import AskedFirmware, ToolReport
 from capture.joining.evidence import Evidence, decode
-from capture.run_folder.manifest import AskedFirmware, ToolReport
 from capture.tests.synthetic import CORE_HZ, HEAP_BYTES, SyntheticRun
 
 ASKED = AskedFirmware(

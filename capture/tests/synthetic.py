@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capture.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.edges import CHANNELS, EdgeList
 from scenarios import catalogue
 from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Call, Free

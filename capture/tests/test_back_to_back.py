@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from base.run_folder.folder import RunName
+from base.run_folder.manifest import AskedFirmware
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
 from capture.desk.bench import AnalyzerResource
 from capture.joining.evidence import decode
-from capture.run_folder.folder import RunName
-from capture.run_folder.manifest import AskedFirmware
 from capture.store import begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan

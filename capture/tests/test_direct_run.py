@@ -10,13 +10,13 @@ import pytest
 
 from analysis.bounds.image import bounds_of_run
 from analysis.fragmentation.of_run import memory_of_run
+from base.files.errors import TailscopeError
+from base.run_folder.edge_stream import read_stream
 from capture import direct_run, same
-from capture.files.errors import TailscopeError
 from capture.redecode import redecode
-from capture.run_folder.edge_stream import read_stream
 from capture.tests.altered import one_edge_late, program
-from firmware import build as firmware
-from firmware.build import FirmwareImage
+from firmware.build import image as firmware
+from firmware.build.image import FirmwareImage
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator import build as simulator
@@ -123,7 +123,7 @@ def test_what_cannot_be_captured_direct_is_refused(
 
 def test_the_simulators_stream_is_one_of_the_bench(tmp_path: Path, tlsf: FirmwareImage) -> None:
     # Asked for fewer samples than a slice of the simulation has, it writes no more.
-    from capture.processes import children
+    from base.processes import children
 
     stream = tmp_path / "edges.stream"
     words = ["--samplerate", "24000000", "--samples", "1234567", "--edges", str(stream)]

@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from base.files.errors import CaptureError
+from base.run_folder.edges import EdgeList, read_parquet
 from capture import imported_run
-from capture.files.errors import CaptureError
 from capture.importing import formats
 from capture.importing.formats import Import
 from capture.importing.tests import writers
 from capture.redecode import redecode
-from capture.run_folder.edges import EdgeList, read_parquet
 from capture.store import RunResult
 from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import store

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from base.files.errors import RunError, TailscopeError
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.manifest import ToolReport, read_manifest
+from base.run_folder.observed import Asked
 from capture import imported_run
-from capture.files.errors import RunError, TailscopeError
 from capture.observed_run import again
 from capture.reading.tests.test_alone import framed
 from capture.redecode import redecode
-from capture.run_folder.edge_stream import EdgeWriter
-from capture.run_folder.manifest import ToolReport, read_manifest
-from capture.run_folder.observed import Asked
 from dashboards.loaded.runs import find_runs
 
 ASKED = {

@@ -11,17 +11,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+from base.files.errors import CaptureError, RunError, TailscopeError
+from base.files.whole import WriteError
+from base.run_folder import session_file
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.folder import EDGE_STREAM, RunFolder, RunName
+from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
+from base.run_folder.memory import COLUMNS, Memory
 from capture.acquisition.observe import Observation
-from capture.files.errors import CaptureError, RunError, TailscopeError
-from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.redecode import redecode
-from capture.run_folder import session_file
-from capture.run_folder.edge_stream import EdgeWriter
-from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.folder import EDGE_STREAM, RunFolder, RunName
-from capture.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
-from capture.run_folder.memory import COLUMNS, Memory
 from capture.store import (
     RunResult,
     begin_folder,

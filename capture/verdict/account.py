@@ -10,11 +10,8 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import zip_longest
 from typing import NamedTuple
 
-from capture.joining.evidence import Evidence
-from capture.reading.stated import stated_of
-from capture.reading.wire import SECTIONS_PER_END
-from capture.run_folder.edges import MARKED_CHANNELS
-from capture.run_folder.records import (
+from base.run_folder.edges import MARKED_CHANNELS
+from base.run_folder.records import (
     COST_INSTRUMENTS,
     Boot,
     CalibrationRecord,
@@ -31,6 +28,9 @@ from capture.run_folder.records import (
     StatRecord,
     TickRecord,
 )
+from capture.joining.evidence import Evidence
+from capture.reading.stated import stated_of
+from capture.reading.wire import SECTIONS_PER_END
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import ToolReport, Verdict
 from capture.reading.alone import Alone
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import ToolReport, Verdict
 from capture.verdict import inconclusive, truncated
 from capture.verdict.verdict import by_rules
 

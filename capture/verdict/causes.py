@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from base.run_folder.edges import Samples
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import swept_operations
 from capture.reading.vectorised import high_within
-from capture.run_folder.edges import Samples
 
 # Of each answer, the channel of what caused it. A cause that comes while another still waits is
 # answered together with it, so there may be more causes than answers.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from base.run_folder.records import Boot, PlanRecord
 from capture.joining.evidence import Evidence
-from capture.run_folder.records import Boot, PlanRecord
 from scenarios.stimulus import MODES
 
 

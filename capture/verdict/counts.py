@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from base.run_folder.records import HEAP_NOT_CALLED, StatRecord
 from capture.joining.evidence import Evidence
 from capture.joining.latencies import NEAR_SAMPLES
 from capture.reading.vectorised import level_at
 from capture.reading.wire import Wire
-from capture.run_folder.records import HEAP_NOT_CALLED, StatRecord
 from capture.verdict.sentences import at_least_to_most, worst_row
 
 

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from capture.joining.evidence import Evidence
-from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
-from capture.run_folder.records import (
+from base.run_folder.records import (
     Boot,
     EndRecord,
     FailRecord,
@@ -22,6 +20,8 @@ from capture.run_folder.records import (
     Proof,
     StatRecord,
 )
+from capture.joining.evidence import Evidence
+from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
 from capture.verdict import account, causes, claims, counts, instruments, latencies
 from capture.verdict.course import due
 from capture.verdict.sentences import worst_row

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from capture.instruments import timekeeping
-from capture.instruments.calibration import MarkerCost
-from capture.instruments.skew import has_common_pulses
-from capture.joining.evidence import Evidence
-from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
-from capture.run_folder.edges import Samples
-from capture.run_folder.records import (
+from base.run_folder.edges import Samples
+from base.run_folder.records import (
     COST_INSTRUMENTS,
     Boot,
     CalibrationRecord,
@@ -22,6 +17,11 @@ from capture.run_folder.records import (
     Proof,
     TickRecord,
 )
+from capture.instruments import timekeeping
+from capture.instruments.calibration import MarkerCost
+from capture.instruments.skew import has_common_pulses
+from capture.joining.evidence import Evidence
+from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 
 # DWT and TIM5 run from the same clock. They are read one after the other, and so differ by the
 # reads.

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from base.run_folder.records import EndRecord
 from capture.joining.evidence import Evidence
-from capture.run_folder.records import EndRecord
 from capture.verdict.sentences import at_least_to_most, worst_row
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import ToolReport
+from base.run_folder.records import EndRecord, FailRecord, OperationRecord
 from capture.joining.evidence import Evidence
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import ToolReport
-from capture.run_folder.records import EndRecord, FailRecord, OperationRecord
 
 
 class Captured(Protocol):

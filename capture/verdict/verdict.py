@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from base.run_folder.manifest import Verdict
 from capture.joining.evidence import Evidence
-from capture.run_folder.manifest import Verdict
 from capture.verdict import inconclusive, truncated
 
 E = TypeVar("E")

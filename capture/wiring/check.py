@@ -5,16 +5,16 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from base.files.errors import CaptureError
+from base.processes import signals
+from base.run_folder.edges import EdgeList
 from capture.acquisition.observe import Order, Progress, observe
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
-from capture.files.errors import CaptureError
-from capture.processes import signals
-from capture.run_folder.edges import EdgeList
 from capture.wiring import pattern
 from capture.wiring.findings import Findings, judge
 from capture.wiring.plan import clips
-from firmware.wiring_build import build_wiring
+from firmware.build.wiring_build import build_wiring
 
 _CAPTURED_S = pattern.WINDOW_S + pattern.ROUND_S
 """After the reset: the window, and what passes before the firmware's first round."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from capture.run_folder.edges import EdgeList
+from base.run_folder.edges import EdgeList
 
 HALF_PULSE_S = 100e-6
 GAP_S = 1000e-6

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
-from capture.run_folder.edges import CHANNELS
 
 GROUND = "GND"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.adversary import text
-from analysis.adversary.row import Row, Space, Time
-from analysis.adversary.search import What
-from capture.files.errors import TailscopeError
-from console import adversary
+from base.files.errors import TailscopeError
+from cli import adversary
 from scenarios import trace_file
+from studies.adversary import text
+from studies.adversary.row import Row, Space, Time
+from studies.adversary.search import What
 
 WORDS = {"budget": "300", "what": "free", "seed": "5", "live": "4096", "jobs": "1", "output": ""}
 

@@ -12,16 +12,15 @@ from urllib.request import urlopen
 
 import pytest
 
-from console import app
-from console.options import OptionError
+from base.paths import ROOT
+from cli import app
+from cli.options import OptionError
 from dashboards.app.library import Library
 from dashboards.app.server import ServeError, serve
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def test_it_says_where_and_ends_by_ctrl_c(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "console", "app", "--port", "0", "--runs", str(tmp_path)]
+    command = [sys.executable, "-m", "cli", "app", "--port", "0", "--runs", str(tmp_path)]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as served:

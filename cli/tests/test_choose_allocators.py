@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from capture.files.errors import CaptureError
-from console.choose_allocators import choose
-from firmware import build as firmware
+from base.files.errors import CaptureError
+from cli.choose_allocators import choose
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generators.generator import Step
 from scenarios.operations import Allocate

@@ -11,7 +11,7 @@ from invoke.context import Context
 from invoke.exceptions import ParseError
 from invoke.tasks import task
 
-from console.command_line import ListParser
+from cli.command_line import ListParser
 
 
 @task(positional=["runs"], iterable=["runs"])

@@ -5,21 +5,20 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from invoke.collection import Collection
 
 import tasks
-from capture.run_folder.named_quantities import CHOICE
-from console import help as help_pages
-from console import refusals
-from console.command_line import _in_our_words
-from console.commands import commands
-from console.refusals import UsageError
+from base.paths import ROOT
+from base.run_folder.named_quantities import CHOICE
+from cli import help as help_pages
+from cli import refusals
+from cli.command_line import _in_our_words
+from cli.commands import commands
+from cli.refusals import UsageError
 from tests import lab
 
-ROOT = Path(__file__).parents[2]
 CONTEXTS = {context.name: context for context in Collection.from_module(tasks).to_contexts()}
 
 
@@ -166,7 +165,7 @@ def run(*options: str, script: str) -> subprocess.CompletedProcess[str]:
 def test_help_needs_no_package(words: list[str]) -> None:
     """As on a fresh machine: -S hides what is installed."""
     done = subprocess.run(
-        [sys.executable, "-S", "-m", "console", *words], capture_output=True, text=True, check=False, cwd=ROOT
+        [sys.executable, "-S", "-m", "cli", *words], capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert done.returncode == (words == ["scenari"])
     assert "Traceback" not in done.stderr and (done.stdout or done.stderr)

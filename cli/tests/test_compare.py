@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare.tests.made import with_cycles, write
-from console.command_line import program as lab
+from cli.command_line import program as lab
 from tasks import ROOT
 
 STATUS: dict[str, tuple[Callable[[Path], Path], int]] = {

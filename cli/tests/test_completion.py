@@ -16,11 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from capture.files.errors import TailscopeError
-from console import known
-from console.commands import commands
-from console.completion import candidates, script
-from firmware import catalogue as heaps
+from base.files.errors import TailscopeError
+from base.paths import ROOT
+from cli import known
+from cli.commands import commands
+from cli.completion import candidates, script
+from firmware.build import catalogue as heaps
 
 RUNS = Path("runs")
 WITHIN_S = 20.0
@@ -66,7 +67,8 @@ def test_runs_are_completed_the_latest_first(tmp_path: Path, monkeypatch: pytest
     names = ["20260101T000000Z-mem_frag-tlsf-virtual", "20260102T000000Z-mem_frag-tlsf-virtual"]
     for name in names:
         (tmp_path / "runs" / name).mkdir(parents=True)
-    monkeypatch.setattr(known, "ROOT", tmp_path)
+    monkeypatch.setattr("cli.completion.ROOT", tmp_path)
+    monkeypatch.setattr("cli.known.ROOT", tmp_path)
     assert candidates("./lab explain runs/2026", RUNS) == [f"runs/{name}" for name in reversed(names)]
     assert candidates("./lab dashboard x --output y runs/20260101", RUNS) == [f"runs/{names[0]}"]
     assert candidates("./lab decode f.sr --run runs/20260102", RUNS) == [f"runs/{names[1]}"]
@@ -90,7 +92,7 @@ class Typed:
     def __init__(self, *command: str) -> None:
         self._pid, self._terminal = pty.fork()
         if self._pid == 0:
-            os.chdir(known.ROOT)
+            os.chdir(ROOT)
             words = {"PS1": "$ ", "TERM": "dumb", "INPUTRC": "/dev/null", "COLUMNS": "300"}
             os.execvpe(command[0], list(command), {**os.environ, **words})
 
@@ -126,7 +128,7 @@ TYPED = [
 @pytest.fixture(scope="module")
 def bash() -> Iterator[Typed]:
     shell = Typed("bash", "--norc", "--noprofile", "-i")
-    shell.type(f'eval "$({sys.executable} -m console completion bash)"; echo re""ady\n')
+    shell.type(f'eval "$({sys.executable} -m cli completion bash)"; echo re""ady\n')
     assert "ready" in shell.shown(r"ready\r?\n")
     yield shell
     shell.leave()
@@ -146,7 +148,7 @@ def test_a_real_bash_completes(bash: Typed, text: str, expected: str) -> None:
 def test_a_real_zsh_completes(tmp_path: Path) -> None:
     shell = Typed("zsh", "-f", "-i")
     try:
-        shell.type(f'HOME={tmp_path}; eval "$({sys.executable} -m console completion zsh)"; echo re""ady\n')
+        shell.type(f'HOME={tmp_path}; eval "$({sys.executable} -m cli completion zsh)"; echo re""ady\n')
         assert "ready" in shell.shown(r"ready\r?\n")
         shell.type("./lab scenario mem_f\t")
         assert "mem_frag" in shell.shown("mem_frag")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from console import dashboard
-from console.known import UnknownNameError
+from cli import dashboard
+from cli.known import UnknownNameError
 from dashboards.tests.synthetic import Operation, write_run
 
 NAME = "20250102T030405Z-mem_stress-seglist-virtual"

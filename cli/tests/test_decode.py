@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
+from base.run_folder.session_file import write_sr
 from capture.reading.tests.waveform import Waveform
-from capture.run_folder.session_file import write_sr
-from console import decode
-from console.options import OptionError, Options
+from cli import decode
+from cli.options import OptionError, Options
 
 
 def told(folder: Path, **choices: str) -> decode.Pulses:

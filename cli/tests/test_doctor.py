@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from base.files.errors import CaptureError
 from capture.desk.bench import read_bench
-from capture.files.errors import CaptureError
 from capture.survey.advice import advise
 from capture.survey.facts import Facts
-from console import doctor
-from console.doctor import Finding, Report
+from cli import doctor
+from cli.doctor import Finding, Report
 
 NUCLEO = replace(read_bench().board("nucleo"), serial_port="/dev/ttyACM0")
 PYTHON = Finding("python", "3.11.2", "always", "runs the bench", "")

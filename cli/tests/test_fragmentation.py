@@ -11,16 +11,16 @@ from statistics import fmean, stdev
 import pytest
 
 from analysis.fragmentation import cost_metric, text
-from capture.files.errors import TailscopeError
-from capture.files.tests.sentences import is_sentence
-from console import fragmentation
-from console.options import Options
+from base.files.errors import TailscopeError
+from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
+from cli import fragmentation
+from cli.options import Options
 from dashboards.tests.synthetic import Operation, write_run
 from scenarios import catalogue
 from scenarios.operations import body_crc32
 from tests import lab
 
-ROOT = Path(__file__).parents[2]
 SMALL = {"parameter": ["operations=200"], "jobs": "1"}
 KEYS = {
     *("allocator", "heap_bytes", "peak_live_bytes", "used_bytes", "fragmentation_percent", "johnstone"),

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from analysis.compare.gate.errors import GateError
+from analysis.compare.gate.tests.made import write
 from analysis.compare.tests.made import with_cycles
-from analysis.gate.errors import GateError
-from analysis.gate.tests.made import write
-from capture.files import whole
-from capture.files.whole import WriteError
-from capture.processes import signals
-from console import gate
+from base.files import whole
+from base.files.whole import WriteError
+from base.processes import signals
+from cli import gate
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_the_exit_status_is_the_shells(
     tmp_path: Path, run: str, slower: str, baseline: str, which: str, status: int
 ) -> None:
     folders = {"a": run, "slower": slower, "nowhere": str(tmp_path / "nowhere")}
-    words = [sys.executable, "-m", "console", "gate", folders[which], "--baseline", baseline]
+    words = [sys.executable, "-m", "cli", "gate", folders[which], "--baseline", baseline]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from capture.desk.bench import read_bench
-from console import known
-from console.known import ROOT, UnknownNameError
-from firmware import catalogue as heaps
-from firmware import outside
+from cli import known
+from cli.known import UnknownNameError
+from firmware.build import catalogue as heaps
+from firmware.build import outside
 from scenarios import catalogue
 from scenarios.generators import GENERATORS
 

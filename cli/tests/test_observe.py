@@ -1,7 +1,7 @@
 import pytest
 
-from console.observe import seconds
-from console.options import OptionError, pairs
+from cli.observe import seconds
+from cli.options import OptionError, pairs
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tasks
-from console.options import OptionError, Options, parse
+from cli.options import OptionError, Options, parse
 
 
 def test_nothing_given_chooses_nothing() -> None:

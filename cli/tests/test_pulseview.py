@@ -15,17 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
+from base.paths import ROOT
+from base.run_folder.edges import read_parquet
+from base.run_folder.session_file import write_sr
 from capture.reading.tests.waveform import Waveform
-from capture.run_folder.edges import read_parquet
-from capture.run_folder.session_file import write_sr
 from capture.tests.synthetic import SyntheticRun
 from capture.tests.test_redecode import store
-from console import pulseview
+from cli import pulseview
 from decoders.pulseview import Marked, setup
 from scenarios import catalogue
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def folder_with_session(folder: Path) -> Path:
@@ -153,7 +152,7 @@ def test_pulseview_itself_opens_a_run_and_decodes_it(tmp_path: Path) -> None:
     log = tmp_path / "said"
     with display(tmp_path) as number, log.open("wb") as said:
         opened = subprocess.Popen(
-            [sys.executable, "-m", "console", "pulseview", folder],
+            [sys.executable, "-m", "cli", "pulseview", folder],
             cwd=ROOT,
             stdout=said,
             stderr=said,

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.reproduce import published, rows
-from analysis.reproduce.beside import Beside
-from analysis.reproduce.published import UnknownTableError
-from capture.files.tests.sentences import is_sentence
-from capture.processes import signals
-from console import reproduce
-from console.options import OptionError
+from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
+from base.processes import signals
+from cli import reproduce
+from cli.options import OptionError
+from studies.reproduce import published, rows
+from studies.reproduce.beside import Beside
+from studies.reproduce.published import UnknownTableError
 
-ROOT = Path(__file__).parents[2]
 FREE = ("thesis-1", "thesis-2", "thesis-14")
 """Tables that need no run."""
 
@@ -75,7 +75,7 @@ def test_every_table_is_listed() -> None:
 
 
 def test_json_has_the_rows_of_the_csv(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "console", "reproduce", "thesis-1", "--json", "--output", str(tmp_path)]
+    command = [sys.executable, "-m", "cli", "reproduce", "thesis-1", "--json", "--output", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert {one["table"] for one in found} == {"thesis-1"}

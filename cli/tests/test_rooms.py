@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from console import rooms, suite
-from console.rooms import Room, RoomError
-from firmware import catalogue
+from cli import rooms, suite
+from cli.rooms import Room, RoomError
+from firmware.build import catalogue
 
 
 def names(*words: str) -> list[str]:
@@ -84,7 +84,7 @@ def test_the_whole_is_every_language_and_every_allocator_once() -> None:
 
 
 def test_several_rooms_are_checked_at_once_and_what_they_share_once() -> None:
-    found = names("simulator/src", "simulator/tests", "console")
+    found = names("simulator/src", "simulator/tests", "cli")
     assert found.count("simulator: tests") == 1
     assert "python: pytest in console" in found
 

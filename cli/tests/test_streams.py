@@ -6,16 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from base.paths import ROOT
+
 LIST, WRONG = "list", "redecode /nonexistent"
 
 
 def shell(command: str, after: str) -> subprocess.CompletedProcess[str]:
-    line = f"{sys.executable} -m console {command} {after}"
+    line = f"{sys.executable} -m cli {command} {after}"
     return subprocess.run(
         ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
@@ -44,7 +44,7 @@ def test_a_stream_that_fails_is_one_sentence_at_most(
 def test_a_reader_that_leaves_ends_the_command_in_silence() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "console", LIST]
+    command = [sys.executable, "-m", "cli", LIST]
     done = subprocess.run(
         command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False
     )
@@ -53,7 +53,7 @@ def test_a_reader_that_leaves_ends_the_command_in_silence() -> None:
 
 
 def test_few_descriptors_are_enough() -> None:
-    line = f"ulimit -n 20; exec {sys.executable} -m console {LIST}"
+    line = f"ulimit -n 20; exec {sys.executable} -m cli {LIST}"
     done = subprocess.run(
         ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
@@ -62,12 +62,12 @@ def test_few_descriptors_are_enough() -> None:
 
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_while_the_first_modules_load_is_one_sentence() -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "console", LIST]
+    command = [sys.executable, "-X", "importtime", "-m", "cli", LIST]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as run:
         assert run.stderr is not None
         for line in run.stderr:
-            if line.endswith("capture.files.errors\n"):  # long before main() runs
+            if line.endswith("base.files.errors\n"):  # long before main() runs
                 run.send_signal(signal.SIGINT)
                 break
         said, complaints = run.communicate(timeout=60)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from capture.desk.bench import read_bench
-from console import wiring
-from console.wiring import WiringError
+from cli import wiring
+from cli.wiring import WiringError
 from tests import lab
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def wired(*words: str) -> subprocess.CompletedProcess[str]:

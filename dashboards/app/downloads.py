@@ -8,7 +8,7 @@ from collections.abc import Callable
 import flask
 import polars as pl
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 from dashboards.app.address import RUNS, parse
 from dashboards.app.overview import TABLE
 from dashboards.app.shown import Pages

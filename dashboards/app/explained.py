@@ -6,9 +6,9 @@ from typing import Any
 
 from dash import html
 
-from capture.run_folder import explanation as stored
-from capture.run_folder.explanation import Explanation, HeapMap, Replayed, Total
-from capture.run_folder.named_quantities import NAMED
+from base.run_folder import explanation as stored
+from base.run_folder.explanation import Explanation, HeapMap, Replayed, Total
+from base.run_folder.named_quantities import NAMED
 from dashboards.app.address import sample_address
 from dashboards.formatting import grouped
 from dashboards.loaded.runs import LoadedRun

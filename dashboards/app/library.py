@@ -12,9 +12,9 @@ from typing import Generic, TypeVar
 
 import polars as pl
 
-from capture.files.errors import RunError
-from capture.run_folder import folder as names
-from dashboards.index.index import index
+from base.files.errors import RunError
+from base.run_folder import folder as names
+from base.run_index.index import index
 from dashboards.loaded.runs import LoadedRun, open_run
 
 INDEX_EVERY_S = 1.0

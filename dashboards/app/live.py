@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 from dash import html
 
-from capture.run_folder.folder import PROGRESS
-from capture.run_folder.progress_file import Section, SoFar, read
+from base.run_folder.folder import PROGRESS
+from base.run_folder.progress_file import Section, SoFar, read
 from dashboards.formatting import grouped, number
 
 
 def under_way(runs: Path, table: pl.DataFrame) -> list[Any]:
     """A box for each run of the index `table` that still goes on, and for each that was killed.
 
-    A killed one leaves its progress behind (capture/run_folder/progress_file.py).
+    A killed one leaves its progress behind (base/run_folder/progress_file.py).
     """
     unfinished = list(table.filter(pl.col("state") == "unfinished")["id"])
     going = {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}

@@ -14,8 +14,8 @@ import flask
 from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, dcc, html, no_update
 from werkzeug.serving import make_server
 
-from capture.files.errors import TailscopeError
-from capture.processes import signals
+from base.files.errors import TailscopeError
+from base.processes import signals
 from dashboards.app import overview, sample, waveform
 from dashboards.app.address import RUNS, SAMPLE, Address, parse
 from dashboards.app.downloads import add_downloads

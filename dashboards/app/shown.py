@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from capture.files.errors import RunError, TailscopeError
-from capture.run_folder import folder as names
-from capture.run_folder.observed import read_observed_manifest
-from capture.run_folder.quantities import CRITICAL
+from base.files.errors import RunError, TailscopeError
+from base.run_folder import folder as names
+from base.run_folder.observed import read_observed_manifest
+from base.run_folder.quantities import CRITICAL
+from base.run_index.latest import latest, left_out
 from dashboards.app.address import RUN, Address
 from dashboards.app.library import Library, Recent
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import LongTrace, thin
 from dashboards.formatting import microseconds
-from dashboards.index.latest import latest, left_out
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.pages.blocks import Page, PerRun

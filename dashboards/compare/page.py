@@ -10,7 +10,7 @@ from analysis.compare.compared import Compared
 from analysis.compare.comparison import Comparison
 from analysis.compare.rows import Rows
 from analysis.compare.sentences import described, effects, left_out, overall, remarks
-from capture.files.whole import write_bytes
+from base.files.whole import write_bytes
 from dashboards.compare.figures import charts
 from dashboards.page.sheet import Grid, sheet
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import plotly.graph_objects as go
 
-from capture.run_folder.quantities import LATENCY
+from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import Chart, make_chart
 from dashboards.loaded.palette import MUTED
 from dashboards.loaded.series import Series

@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 
-from analysis.metrology.quantiles import MYRIAD, PERCENTILES
-from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from base.metrology.quantiles import MYRIAD, PERCENTILES
+from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_BOUND
 from dashboards.figures.chart import Chart, line, make_chart, per_series, with_maximum
 from dashboards.loaded.certainty import confidence_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, make_chart
 from dashboards.figures.lanes import draw_window
 from dashboards.formatting import grouped

@@ -12,9 +12,9 @@ from typing import Any
 import numpy.typing as npt
 import polars as pl
 
-from analysis.metrology.intervals import percentile_intervals
-from analysis.metrology.quantiles import summarise
-from capture.run_folder.manifest import ErrorBudget, Intervals, Term
+from base.metrology.intervals import percentile_intervals
+from base.metrology.quantiles import summarise
+from base.run_folder.manifest import ErrorBudget, Intervals, Term
 from dashboards.caveats import SUBTRACTED
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import LoadedRun

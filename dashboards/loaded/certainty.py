@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from capture.run_folder.manifest import ErrorBudget, Manifest, Term
-from capture.run_folder.quantities import QUANTITIES
+from base.run_folder.manifest import ErrorBudget, Manifest, Term
+from base.run_folder.quantities import QUANTITIES
 
 # Below this p, the test of independence says that the samples are not.
 DEPENDENCE_P = 0.05

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from capture.run_folder.quantities import (
+from base.run_folder.quantities import (
     CLEAR,
     CONTROL,
     CRITICAL,

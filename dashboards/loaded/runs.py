@@ -9,13 +9,13 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.metrology.quantiles import Summary
-from capture.files.errors import RunError
-from capture.run_folder import folder as names
-from capture.run_folder import tables
-from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.manifest import Manifest, read_manifest
-from capture.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
+from base.files.errors import RunError
+from base.metrology.quantiles import Summary
+from base.run_folder import folder as names
+from base.run_folder import tables
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
 from dashboards.loaded.certainty import Certainty, certainty_of
 
 

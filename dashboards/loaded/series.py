@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from capture.run_folder.manifest import Manifest
+from base.run_folder.manifest import Manifest
 from dashboards.formatting import samplerate
 from dashboards.loaded.palette import Style, assign_styles
 from dashboards.loaded.runs import LoadedRun

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 import polars as pl
 
-from analysis.masks.intervals import KINDS
-from analysis.masks.measure import Found
-from analysis.masks.worst import name_of
+from analysis.program.masks.intervals import KINDS
+from analysis.program.masks.measure import Found
+from analysis.program.masks.worst import name_of
 from dashboards.figures.chart import Chart, style
 from dashboards.loaded.palette import assign_styles
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.masks.measure import Found
-from analysis.masks.text import headline
-from capture.files.whole import write_bytes
+from analysis.program.masks.measure import Found
+from analysis.program.masks.text import headline
+from base.files.whole import write_bytes
 from dashboards.masks import figures, tables
 from dashboards.page.sheet import sheet
 

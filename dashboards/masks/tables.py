@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.masks.measure import Found
-from analysis.masks.text import microseconds
-from analysis.masks.worst import Worst, name_of
+from analysis.program.masks.measure import Found
+from analysis.program.masks.text import microseconds
+from analysis.program.masks.worst import Worst, name_of
 from dashboards.formatting import MISSING, grouped
 from dashboards.page.sheet import Grid
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from capture.run_folder.explanation import Explanation, Operation, Part, Replayed, Total, read_all
-from capture.run_folder.named_quantities import NAMED
+from base.run_folder.explanation import Explanation, Operation, Part, Replayed, Total, read_all
+from base.run_folder.named_quantities import NAMED
 from dashboards.loaded.runs import LoadedRun
 
 # A forged file must not fill the page.

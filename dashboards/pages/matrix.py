@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bound_of
 from dashboards.loaded.series import Series

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from analysis.metrology.quantiles import Summary
-from capture.run_folder.observed import ObservedManifest
+from base.metrology.quantiles import Summary
+from base.run_folder.observed import ObservedManifest
 from dashboards.formatting import grouped, number
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Page, Prose, Verbatim, present
 

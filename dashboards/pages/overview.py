@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from capture.run_folder.quantities import CRITICAL, LATENCY
+from base.run_folder.quantities import CRITICAL, LATENCY
 from dashboards.formatting import grouped, samplerate
 from dashboards.headline import headline
 from dashboards.loaded.series import Series

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from capture.run_folder.manifest import ErrorBudget
-from capture.run_folder.quantities import CRITICAL, LATENCY, TASK, Quantity
+from base.run_folder.manifest import ErrorBudget
+from base.run_folder.quantities import CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import MISSING, number
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.metrology.quantiles import PERCENTILES, samples_needed
-from capture.run_folder.quantities import Quantity
+from base.metrology.quantiles import PERCENTILES, samples_needed
+from base.run_folder.quantities import Quantity
 from dashboards import caveats
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bound_of

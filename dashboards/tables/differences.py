@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.metrology.comparison import LEAST_SAMPLES, compare
-from analysis.metrology.intervals import CONFIDENCE
-from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from base.metrology.comparison import LEAST_SAMPLES, compare
+from base.metrology.intervals import CONFIDENCE
+from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_INTERVAL
 from dashboards.formatting import MISSING, number
 from dashboards.loaded.quantities import samples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from capture.run_folder.quantities import LATENCY
+from base.run_folder.quantities import LATENCY
 from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import grouped
 from dashboards.loaded.series import Series

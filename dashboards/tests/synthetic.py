@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from capture.run_folder.edges import EdgeList, settled
-from capture.run_folder.quantities import KEYS
-from capture.run_folder.tables import INTERRUPTS, OPERATIONS
+from base.run_folder.edges import EdgeList, settled
+from base.run_folder.quantities import KEYS
+from base.run_folder.tables import INTERRUPTS, OPERATIONS
 
 RATE_HZ = 84_000_000
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")

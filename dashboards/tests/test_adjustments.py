@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture.files.errors import RunError
-from capture.run_folder.quantities import CONTROL, CRITICAL, DWT_CYCLES, KEYS, LATENCY, PROBES, TASK
+from base.files.errors import RunError
+from base.run_folder.quantities import CONTROL, CRITICAL, DWT_CYCLES, KEYS, LATENCY, PROBES, TASK
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.runs import LoadedRun, load_run

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture.files.errors import RunError
-from capture.files.whole import WriteError
+from base.files.errors import RunError
+from base.files.whole import WriteError
 from dashboards import extremes, histograms
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from capture.files.errors import RunError
+from base.files.errors import RunError
 from dashboards.figures.ramp import ramp
 from dashboards.loaded.bounds import bounds_sentence
 from dashboards.loaded.runs import load_run

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from dashboards import pages
 
 pytestmark = pytest.mark.docs
 
-GUIDE = Path(__file__).parents[2] / "docs" / "DASHBOARD.md"
+GUIDE = ROOT / "docs" / "DASHBOARD.md"
 TITLES = {
     title
     for path in Path(pages.__file__).parent.glob("*.py")

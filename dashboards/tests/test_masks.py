@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.masks.measure import Found, measure
+from analysis.program.masks.measure import Found, measure
 from dashboards.masks import figures, page
 from dashboards.tests.browser import assert_draws, chromium
 from simulator.program import user_program

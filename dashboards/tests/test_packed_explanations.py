@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from capture.run_folder.tests.test_explanation import REPLAYED, TOLD
+from base.run_folder.tests.test_explanation import REPLAYED, TOLD
 from dashboards.loaded.runs import load_run
 from dashboards.page.explanations import explanations
 from dashboards.tests.synthetic import Operation, write_run

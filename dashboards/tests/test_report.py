@@ -11,8 +11,8 @@ from urllib.parse import unquote
 import pytest
 from plotly.offline import get_plotlyjs
 
-from capture.files.errors import RunError
-from capture.files.whole import WriteError
+from base.files.errors import RunError
+from base.files.whole import WriteError
 from dashboards.headline import headline
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run
 from dashboards.loaded.series import Series, by_scenario

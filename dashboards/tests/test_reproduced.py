@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.reproduce import published
-from analysis.reproduce.beside import Beside, beside
-from analysis.reproduce.remade import Found, Remade
-from dashboards.reproduced import figures, page
 from dashboards.tests.browser import Browser, chromium
+from studies.reproduce import figures, page, published
+from studies.reproduce.beside import Beside, beside
+from studies.reproduce.remade import Found, Remade
 
 EXECUTABLE = chromium()
 in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")

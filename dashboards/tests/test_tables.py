@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture.run_folder.manifest import Maximum
-from capture.run_folder.quantities import CRITICAL, HIT
+from base.run_folder.manifest import Maximum
+from base.run_folder.quantities import CRITICAL, HIT
 from capture.summary.maxima import OPERATION_COLUMNS
 from dashboards.headline import headline
 from dashboards.loaded.quantities import samples

@@ -11,9 +11,9 @@ import pytest
 from analysis.fragmentation.cost_metric import CostMetric
 from analysis.fragmentation.metrics import Metrics
 from analysis.fragmentation.study import Row, Study
-from capture.files.errors import RunError, TailscopeError
-from capture.files.tests.sentences import is_sentence
-from capture.run_folder.manifest import Manifest
+from base.files.errors import RunError, TailscopeError
+from base.files.tests.sentences import is_sentence
+from base.run_folder.manifest import Manifest
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.packed import all_text
 from dashboards.tests.synthetic import Operation, write_run
@@ -21,7 +21,7 @@ from dashboards.tradeoff import page, runs
 from dashboards.tradeoff.figures import best_of, points
 from dashboards.tradeoff.labels import place
 from dashboards.tradeoff.needs import gather
-from firmware import catalogue as allocators
+from firmware.build import catalogue as allocators
 from scenarios.operations import Allocate, Free, Image, body_crc32, encode
 from scenarios.stimulus import Stimulus
 from scenarios.trace import Trace, TraceBuilder

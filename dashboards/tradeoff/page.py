@@ -8,7 +8,7 @@ from pathlib import Path
 
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.text import notes
-from capture.files.whole import write_bytes
+from base.files.whole import write_bytes
 from dashboards.formatting import number
 from dashboards.loaded.lock_effects import caveats
 from dashboards.loaded.series import by_scenario

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from capture.files.errors import RunError
+from base.files.errors import RunError
+from base.run_folder import folder as names
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
 from capture.plan_file import decode_image
-from capture.run_folder import folder as names
-from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL
 from dashboards.loaded.runs import LoadedRun, load_run
-from firmware import catalogue
+from firmware.build import catalogue
 from scenarios.generators.generator import Step
 from scenarios.operations import Mark, body_crc32
 from scenarios.trace import Trace, of_steps

@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis.twin.comparison import Comparison
 from analysis.twin.residuals import QUANTITIES
-from capture.run_folder.edges import NS_PER_S
+from base.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style
 from dashboards.formatting import samplerate
 from dashboards.loaded.palette import MUTED, SHADES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.twin.comparison import Comparison
-from capture.files.whole import write_bytes
+from base.files.whole import write_bytes
 from dashboards.page.sheet import sheet
 from dashboards.twin import figures, tables
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from capture.run_folder.quantities import Quantity
+from base.run_folder.quantities import Quantity
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from capture.run_folder.edges import EdgeList
+from base.run_folder.edges import EdgeList
 from dashboards.loaded.runs import LoadedRun
 
 # Room around an operation: a share of its width, but at least this, so that the answers of the

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from capture.run_folder.edges import EdgeList
+from base.run_folder.edges import EdgeList
 
 BAUD = 1_000_000
 BIT_SAMPLES = 8

@@ -1,4 +1,4 @@
-"""alloc_records in sigrok-cli, against known waveforms and capture/run_folder/records.py."""
+"""alloc_records in sigrok-cli, against known waveforms and base/run_folder/records.py."""
 
 import itertools
 import zlib
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capture.files.errors import CaptureError
-from capture.run_folder.records import encode, parse
-from capture.run_folder.session_file import write_sr
+from base.files.errors import CaptureError
+from base.run_folder.records import encode, parse
+from base.run_folder.session_file import write_sr
 from decoders import by_sigrok
 from decoders.tests.serial_line import place, serial_line
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from capture.run_folder.edges import CHANNELS
+from base.run_folder.edges import CHANNELS
 from decoders import by_sigrok, pulseview
 
 

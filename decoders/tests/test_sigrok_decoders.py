@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from base.files.errors import CaptureError
+from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.session_file import write_sr
 from capture.acquisition.sigrok_cli import find_tool
-from capture.files.errors import CaptureError
 from capture.reading import frames, vectorised
 from capture.reading.tests.waveform import Waveform
-from capture.run_folder.edges import CHANNELS, EdgeList
-from capture.run_folder.session_file import write_sr
 from decoders import by_sigrok
 from scenarios.stimulus import NOMINAL_CORE_HZ
 

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, NonNegativeInt, PositiveInt, Strict, field_validator, model_validator
 
-from capture.files.documents import Table, open_toml
-from capture.files.errors import TailscopeError
-from capture.files.faults import WrongValueError
-from capture.run_folder.records import Locking
-from firmware.promises import CATALOGUE, Promise
-from firmware.promises import PROMISES as PROMISES
+from base.files.documents import Table, open_toml
+from base.files.errors import TailscopeError
+from base.files.faults import WrongValueError
+from base.run_folder.records import Locking
+from firmware.build.promises import CATALOGUE, Promise
+from firmware.build.promises import PROMISES as PROMISES
 
 Kind = Literal["index", "allocator", "third-party"]
 Format = Literal["index.h", "allocator.h", "FreeRTOS heap"]

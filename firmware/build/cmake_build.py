@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from capture.processes import children
+from base.files.errors import TailscopeError
+from base.processes import children
 
 TOOLS = {"cmake": "cmake", "ninja": "ninja-build"}
 """Tools by name, and the Debian packages that bring them. A compiler comes on top."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 _MOST_CHARACTERS = 200
 

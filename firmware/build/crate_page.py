@@ -1,6 +1,7 @@
 """What the page of the crate `tlsf` publishes, made again: its table of FLL, and its text sizes.
 
-heap/rust/page holds the two programs. To print both tables: .venv/bin/python -m firmware.crate_page
+heap/rust/page holds the two programs. To print both tables:
+.venv/bin/python -m firmware.build.crate_page
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from capture.processes import children
-from firmware import footprint
+from base.files.errors import TailscopeError
+from base.paths import ROOT
+from base.processes import children
+from firmware.build import footprint
 
-_PACKAGE = Path(__file__).resolve().parent / "heap" / "rust" / "page"
-_BUILDS = Path(__file__).resolve().parents[1] / "build" / "rust"
+_PACKAGE = ROOT / "firmware" / "heap" / "rust" / "page"
+_BUILDS = ROOT / "build" / "rust"
 _BARE = ("-Clinker=arm-none-eabi-ld",)
 _PC, _TARGET = "i686-unknown-linux-gnu", "thumbv7em-none-eabi"
 _WITHIN_S = 1800.0

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from firmware import build as firmware
-from firmware import catalogue, overhead
+from base.files.errors import TailscopeError
+from firmware.build import catalogue, overhead
+from firmware.build import image as firmware
 
 _FLASH = (".text", ".rodata", ".data")
 _STATIC_RAM = (".data", ".bss")

@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.files.turns import taking_turns
-from capture.processes import children
-from firmware import cmake_build, host_heap
-from firmware.host_heap import HostHeapError
+from base.files.turns import taking_turns
+from base.paths import ROOT
+from base.processes import children
+from firmware.build import cmake_build, host_heap
+from firmware.build.host_heap import HostHeapError
 
-_SOURCE = Path(__file__).resolve().parent / "heap" / "tests"
-_BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-tests"
+_SOURCE = ROOT / "firmware" / "heap" / "tests"
+_BUILDS = ROOT / "build" / "heap-tests"
 _SUITE_WITHIN_S = 120.0
 _GRACE_S = 30.0
 """How much longer than its own limit the judge may take on a machine that does other things."""

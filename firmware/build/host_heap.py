@@ -19,13 +19,14 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
-from capture.files.turns import taking_turns
-from capture.files.whole import write_bytes
-from capture.processes import children
-from capture.run_folder import heap_size
-from firmware import catalogue, cmake_build
+from base import heap_size
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
+from base.files.turns import taking_turns
+from base.files.whole import write_bytes
+from base.paths import ROOT
+from base.processes import children
+from firmware.build import catalogue, cmake_build
 
 OPERATION_BYTES = 16
 """Of each operation in a file that write() wrote."""
@@ -46,8 +47,8 @@ an operation that did not run. Others are heap_status of heap.h; 0 is served.
 # Of each operation in what trace_replay writes, and first of the heap.
 _WORDS = 6
 
-_HOST = Path(__file__).resolve().parent / "heap" / "host"
-_BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-host"
+_HOST = ROOT / "firmware" / "heap" / "host"
+_BUILDS = ROOT / "build" / "heap-host"
 _TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
 _WITHIN_S = 3600.0
 _OUTSIDE_WITHIN_S = 120.0

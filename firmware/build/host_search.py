@@ -16,16 +16,17 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from capture.files.turns import taking_turns
-from capture.run_folder import heap_size
-from firmware import cmake_build, host_heap
-from firmware.host_heap import HostHeapError
+from base import heap_size
+from base.files.turns import taking_turns
+from base.paths import ROOT
+from firmware.build import cmake_build, host_heap
+from firmware.build.host_heap import HostHeapError
 
 Goal = Literal["allocate", "free", "used"]
 Ranking = Literal["ways", "scale"]
 
-_SOURCE = Path(__file__).resolve().parent / "heap" / "adversary"
-_BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-adversary"
+_SOURCE = ROOT / "firmware" / "heap" / "adversary"
+_BUILDS = ROOT / "build" / "heap-adversary"
 _WITHIN_S = 600.0
 
 _MADE: set[Path] = set()

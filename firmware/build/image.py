@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from capture.files.near_misses import near_miss
-from capture.files.turns import taking_turns
-from capture.run_folder import heap_size
-from firmware import catalogue, cmake_build, overhead, search_places, sram
-from firmware.cmake_build import BuildError as BuildError
+from base import heap_size
+from base.files.near_misses import near_miss
+from base.files.turns import taking_turns
+from base.paths import ROOT
+from firmware.build import catalogue, cmake_build, overhead, search_places, sram
+from firmware.build.cmake_build import BuildError as BuildError
 
-_FIRMWARE = Path(__file__).resolve().parent
+_FIRMWARE = ROOT / "firmware"
 _BUILDS = _FIRMWARE.parent / "build" / "firmware"
 
 TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}

@@ -16,17 +16,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, Strict, model_validator
 
-from capture.files.documents import Table, open_toml
-from capture.files.faults import WrongValueError
-from capture.files.turns import taking_turns
-from capture.files.whole import write_bytes
-from capture.run_folder.records import Locking
-from firmware import catalogue, outside_file
-from firmware.catalogue import LOCKINGS, Allocator, Kind, SearchPlace, Source
-from firmware.outside_file import FirstLook, Found, OutsideError
-from firmware.promises import PROMISES, Promise
+from base.files.documents import Table, open_toml
+from base.files.faults import WrongValueError
+from base.files.turns import taking_turns
+from base.files.whole import write_bytes
+from base.paths import ROOT
+from base.run_folder.records import Locking
+from firmware.build import catalogue, outside_file
+from firmware.build.catalogue import LOCKINGS, Allocator, Kind, SearchPlace, Source
+from firmware.build.outside_file import FirstLook, Found, OutsideError
+from firmware.build.promises import PROMISES, Promise
 
-_BUILDS = Path(__file__).resolve().parents[1] / "build" / "outside"
+_BUILDS = ROOT / "build" / "outside"
 _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 _KNOB = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 _KINDS: dict[str, Kind] = {"index.h": "index", "allocator.h": "allocator", "FreeRTOS heap": "third-party"}

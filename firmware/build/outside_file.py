@@ -18,12 +18,13 @@ from typing import get_args
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from capture.files.errors import TailscopeError
-from capture.processes import children
-from capture.run_folder.heap_size import DEFAULT_BYTES
-from firmware.catalogue import Format
+from base.files.errors import TailscopeError
+from base.heap_size import DEFAULT_BYTES
+from base.paths import ROOT
+from base.processes import children
+from firmware.build.catalogue import Format
 
-HEAP = Path(__file__).resolve().parent / "heap"
+HEAP = ROOT / "firmware" / "heap"
 _STAND_INS = HEAP / "tests" / "freertos"
 _INCLUDES = ("-I", str(HEAP), "-I", str(HEAP / "allocators" / "freertos" / ".."), "-I", str(_STAND_INS))
 _TARGET = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")

@@ -10,7 +10,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 _NAME = "allocator_overhead"
 _LAYOUT = struct.Struct("<III")

@@ -1,7 +1,7 @@
 """What allocators may promise. heap/catalogue.toml says what each word means and who promises it.
 
 CMake runs this with whatever Python it finds, so it needs only the standard library:
-`python -m firmware.promises tlsf` prints what tlsf promises, words separated by spaces.
+`python -m firmware.build.promises tlsf` prints what tlsf promises, words separated by spaces.
 The catalogue itself is checked in catalogue.py.
 """
 
@@ -10,8 +10,9 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal, get_args
+
+from base.paths import ROOT
 
 Promise = Literal[
     "frees",
@@ -31,7 +32,7 @@ Promise = Literal[
 
 PROMISES: tuple[Promise, ...] = get_args(Promise)
 
-CATALOGUE = Path(__file__).resolve().parent / "heap" / "catalogue.toml"
+CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
 
 
 def told(allocator: str, tables: Mapping[str, Any]) -> tuple[Promise, ...]:
@@ -46,4 +47,6 @@ if __name__ == "__main__":
     try:
         print(*told(sys.argv[1], tomllib.loads(CATALOGUE.read_text())))
     except (IndexError, LookupError, TypeError, ValueError) as error:
-        sys.exit(f"Usage: python -m firmware.promises ALLOCATOR, an id of heap/catalogue.toml ({error}).")
+        sys.exit(
+            f"Usage: python -m firmware.build.promises ALLOCATOR, an id of heap/catalogue.toml ({error})."
+        )

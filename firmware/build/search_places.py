@@ -16,10 +16,11 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
-from firmware.catalogue import SearchPlace
+from base.files.errors import TailscopeError
+from base.paths import ROOT
+from firmware.build.catalogue import SearchPlace
 
-_OURS = Path(__file__).resolve().parent
+_OURS = ROOT / "firmware"
 """An adapter may have the name of what it adapts."""
 
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.+)>:$")

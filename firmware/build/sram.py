@@ -7,7 +7,7 @@ The tests hold every image to that, and the linker script refuses what does not 
 
 from __future__ import annotations
 
-from capture.run_folder.heap_size import STEP_BYTES
+from base.heap_size import STEP_BYTES
 
 SRAM_BYTES = 96 << 10
 """RM0368, section 2.3; board/f401re.ld has the same."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capture.files.turns import taking_turns
-from firmware import build, cmake_build
+from base.files.turns import taking_turns
+from base.paths import ROOT
+from firmware.build import cmake_build
+from firmware.build import image as build
 
-SOURCE = Path(__file__).resolve().parent / "wiring"
+SOURCE = ROOT / "firmware" / "wiring"
 _FOLDER = SOURCE.parent.parent / "build" / "firmware" / "wiring"
 
 

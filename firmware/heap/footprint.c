@@ -1,6 +1,6 @@
 /**
  * The root of an image that holds an allocator and nothing else: the linker keeps what a reset,
- * allocate and free need. The image is measured (firmware/footprint.py) and never runs.
+ * allocate and free need. The image is measured (firmware/build/footprint.py) and never runs.
  */
 #include "allocator.h"
 

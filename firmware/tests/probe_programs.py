@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from capture.files.turns import taking_turns
-from firmware.cmake_build import Build
+from base.files.turns import taking_turns
+from base.paths import ROOT
+from firmware.build.cmake_build import Build
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "firmware" / "probe" / "examples"
 PROBED = ROOT / "firmware" / "tests" / "probed"
 

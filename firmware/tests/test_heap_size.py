@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from capture.files.tests.sentences import is_sentence
-from capture.run_folder.records import Boot, FailRecord, HeapRecord
-from firmware import build as firmware
-from firmware import sram
-from firmware.footprint import section_bytes
+from base.files.tests.sentences import is_sentence
+from base.run_folder.records import Boot, FailRecord, HeapRecord
+from firmware.build import image as firmware
+from firmware.build import sram
+from firmware.build.footprint import section_bytes
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import runner
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from capture.run_folder.records import EndRecord, FailRecord, HeapRecord
-from firmware import build as firmware
+from base.run_folder.records import EndRecord, FailRecord, HeapRecord
+from firmware.build import image as firmware
 from firmware.tests.images import CALL, entry, image
 from firmware.tests.test_on_virtual_nucleo import Run, runner
 

@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from capture.run_folder.edges import CHANNELS
-from capture.run_folder.records import (
+from base.run_folder.edges import CHANNELS
+from base.run_folder.records import (
     Boot,
     CalibrationRecord,
     CostRecord,
@@ -29,8 +29,8 @@ from capture.run_folder.records import (
     StatRecord,
     TickRecord,
 )
-from firmware import build as firmware
-from firmware import catalogue
+from firmware.build import catalogue
+from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
 from scenarios.stimulus import NOMINAL_CORE_HZ
 from simulator import run as simulator

@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from firmware.tests.probe_programs import EXAMPLES, ROOT, program
+from base.paths import ROOT
+from firmware.tests.probe_programs import EXAMPLES, program
 from simulator import build as simulator
 from simulator import run as virtual
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from capture.run_folder.records import StatRecord
-from firmware import build as firmware
+from base.run_folder.records import StatRecord
+from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, CALL, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import CHURN, Run, Runner, runner
 

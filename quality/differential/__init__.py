@@ -1,11 +1,12 @@
 """The simulator's core against Unicorn, instruction by instruction.
 
 Cases are random but seeded, over every encoding of the simulator's decode tables. Both run each
-case, and the states after it are compared. `run` is the entry. `python -m tests.differential CASES`
+case, and the states after it are compared. `run` is the entry.
+`python -m quality.differential CASES`
 prints its report.
 """
 
-from tests.differential.campaign import executed_unpredictable, run
-from tests.differential.report import Report
+from quality.differential.campaign import executed_unpredictable, run
+from quality.differential.report import Report
 
 __all__ = ["Report", "executed_unpredictable", "run"]

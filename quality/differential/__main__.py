@@ -1,12 +1,12 @@
 """Runs a campaign and prints its report.
 
-`python -m tests.differential CASES [SEED] [JSON FILE]`
+`python -m quality.differential CASES [SEED] [JSON FILE]`
 """
 
 import sys
 from pathlib import Path
 
-from tests.differential import run
+from quality.differential import run
 
 report = run(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
 if len(sys.argv) > 3:

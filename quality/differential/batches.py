@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tests.differential import values
-from tests.differential.encodings import Encoding, Opcodes
-from tests.differential.opcodes import is_memory, loads_pc
-from tests.differential.programs import Program
-from tests.differential.records import CASE, Cases
-from tests.differential.values import Random
+from quality.differential import values
+from quality.differential.encodings import Encoding, Opcodes
+from quality.differential.opcodes import is_memory, loads_pc
+from quality.differential.programs import Program
+from quality.differential.records import CASE, Cases
+from quality.differential.values import Random
 
 CODE = 0x10_0000
 # Literals reach 4 KiB either way. What lies there is random.

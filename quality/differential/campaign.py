@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tests.differential import compare, core, encodings, opcodes, oracle, programs
-from tests.differential.batches import SLOTS, Batch, Kind, assemble
-from tests.differential.encodings import Encoding
-from tests.differential.programs import Program
-from tests.differential.records import EXECUTED
-from tests.differential.report import Report, load_accepted
-from tests.differential.values import Random
+from quality.differential import compare, core, encodings, opcodes, oracle, programs
+from quality.differential.batches import SLOTS, Batch, Kind, assemble
+from quality.differential.encodings import Encoding
+from quality.differential.programs import Program
+from quality.differential.records import EXECUTED
+from quality.differential.report import Report, load_accepted
+from quality.differential.values import Random
 
 SEQUENCES = "sequences of instructions"
 # So many of a hundred cases are IT blocks, and so many are sequences.

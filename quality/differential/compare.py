@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.differential.batches import MARGIN_BYTES, SLOT_BYTES, Batch
-from tests.differential.encodings import Mask
-from tests.differential.records import APSR_MASK, EXECUTED, Results
+from quality.differential.batches import MARGIN_BYTES, SLOT_BYTES, Batch
+from quality.differential.encodings import Mask
+from quality.differential.records import APSR_MASK, EXECUTED, Results
 
 
 @dataclass(frozen=True)

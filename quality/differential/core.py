@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.differential.batches import Batch
-from tests.differential.records import RESULT, Results
+from quality.differential.batches import Batch
+from quality.differential.records import RESULT, Results
 
 
 def run(binary: Path, batch: Batch) -> Results:

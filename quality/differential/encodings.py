@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-SIMULATOR = Path(__file__).resolve().parents[2] / "simulator"
+from base.paths import ROOT
+
+SIMULATOR = ROOT / "simulator"
 BINARY = SIMULATOR / "target" / "differential" / "examples" / "differential"
 
 Opcodes = npt.NDArray[np.uint32]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.differential import values
-from tests.differential.encodings import Encoding, Mask, Opcodes, described_by
-from tests.differential.predictable import bad, bit, field, unpredictable
-from tests.differential.values import Random
+from quality.differential import values
+from quality.differential.encodings import Encoding, Mask, Opcodes, described_by
+from quality.differential.predictable import bad, bit, field, unpredictable
+from quality.differential.values import Random
 
 MEMORY = r"V?LD|V?ST|PUSH|POP|TB[BH]|PL[DI]"
 BRANCHES = r"B T|BL|BX|CB|TB[BH]|.*to PC"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.differential.encodings import Encoding, Mask, Opcodes
+from quality.differential.encodings import Encoding, Mask, Opcodes
 
 Rule = Callable[[Opcodes], Mask]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.differential.encodings import Encoding, Opcodes
-from tests.differential.opcodes import loads_pc
-from tests.differential.predictable import LAST_IN_IT, NEVER_IN_IT
-from tests.differential.values import Random
+from quality.differential.encodings import Encoding, Opcodes
+from quality.differential.opcodes import loads_pc
+from quality.differential.predictable import LAST_IN_IT, NEVER_IN_IT
+from quality.differential.values import Random
 
 AL = 14
 NOP, IT_AL, ITT_AL = 0xBF00, 0xBFE8, 0xBFE4

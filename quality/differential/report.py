@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from tests.differential.compare import Divergence
+from quality.differential.compare import Divergence
 
 ACCEPTED_FILE = Path(__file__).with_name("divergences.toml")
 SHOWN = 5

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from tests.differential import Report, executed_unpredictable, run
-from tests.differential.batches import CODE, MARGIN_BYTES, SLOT_BYTES, Batch
-from tests.differential.compare import Divergence, divergences
-from tests.differential.records import CASE, RESULT
-from tests.differential.report import Accepted
+from quality.differential import Report, executed_unpredictable, run
+from quality.differential.batches import CODE, MARGIN_BYTES, SLOT_BYTES, Batch
+from quality.differential.compare import Divergence, divergences
+from quality.differential.records import CASE, RESULT
+from quality.differential.report import Accepted
 
 CASES = 100_000
 SEED = 1

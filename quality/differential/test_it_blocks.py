@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tests.differential import core, encodings
-from tests.differential.batches import SLOTS, Kind, assemble
-from tests.differential.it_model import condition_passed, in_xpsr, it_advance
-from tests.differential.programs import Program
-from tests.differential.records import EXECUTED, Results
+from quality.differential import core, encodings
+from quality.differential.batches import SLOTS, Kind, assemble
+from quality.differential.it_model import condition_passed, in_xpsr, it_advance
+from quality.differential.programs import Program
+from quality.differential.records import EXECUTED, Results
 
 # ADD.W Rd, Rd, #1 leaves the flags alone. There is one for each place in a block, and one behind.
 INCREMENTS = tuple(0xF100_0001 | d << 16 | d << 8 for d in range(5))

@@ -10,13 +10,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from analysis.faults.headlines import Change, changes
-from analysis.faults.planting import Fault, FaultError, Healthy
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
+from base.run_folder.manifest import Manifest, Verdict
 from capture.redecode import Stored
-from capture.run_folder.manifest import Manifest, Verdict
 from capture.summary.summary import summarise_run
+from quality.faults.headlines import Change, changes
+from quality.faults.planting import Fault, FaultError, Healthy
 
 Fate = Literal["detected", "harmless", "undetected_changed", "crashed"]
 FATES: tuple[Fate, ...] = get_args(Fate)

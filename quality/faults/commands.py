@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from analysis.faults import campaign, made
-from analysis.faults.campaign import Outcome, Report
-from analysis.faults.planting import Fault, FaultError, Healthy, read_healthy
+from quality.faults import campaign, made
+from quality.faults.campaign import Outcome, Report
+from quality.faults.planting import Fault, FaultError, Healthy, read_healthy
 
 # A word on progress now and then is enough.
 _TELL_EVERY = 10

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.metrology.quantiles import PERCENTILES, Summary
-from capture.run_folder.manifest import Curve, Manifest
-from capture.run_folder.quantities import QUANTITIES, Quantity
+from base.metrology.quantiles import PERCENTILES, Summary
+from base.run_folder.manifest import Curve, Manifest
+from base.run_folder.quantities import QUANTITIES, Quantity
 
 # What belongs to the operation of a maximum. Where several are as great, a fault within the budget
 # may make another of them the first: so these are compared for the same operation only.

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.faults.planting import Healthy, healthy
+from base.heap_size import DEFAULT_BYTES
 from capture import conductor
 from capture.redecode import read_stored
-from capture.run_folder.heap_size import DEFAULT_BYTES
-from firmware import build as firmware
+from firmware.build import image as firmware
+from quality.faults.planting import Healthy, healthy
 from scenarios import catalogue
 from simulator import build as simulator
 

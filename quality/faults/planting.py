@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.faults import records, wire
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
+from base.run_folder.manifest import Manifest
 from capture.redecode import Stored, read_stored
-from capture.run_folder.manifest import Manifest
 from capture.summary.summary import summarise_run
+from quality.faults import records, wire
 
 Planted = tuple[Stored, str]
 

@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from capture.run_folder.edges import MARKED_CHANNELS
-from capture.run_folder.records import COST_INSTRUMENTS, OPERATION_KINDS, encode, parse_line
-from firmware.catalogue import LOCKINGS, allocators
+from base.run_folder.edges import MARKED_CHANNELS
+from base.run_folder.records import COST_INSTRUMENTS, OPERATION_KINDS, encode, parse_line
+from firmware.build.catalogue import LOCKINGS, allocators
 
 Planted = tuple[bytes, str]
 Kind = Callable[[bytes, np.random.Generator], Planted]

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.faults.campaign import FATES, Outcome, Report
+from quality.faults.campaign import FATES, Outcome, Report
 
 WIDTH_COLUMNS = 100
 _BAD = "bold red"

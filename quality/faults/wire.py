@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from capture.run_folder.edges import CHANNELS, EdgeList, Samples, Words
+from base.run_folder.edges import CHANNELS, EdgeList, Samples, Words
 
 Planted = tuple[EdgeList, str]
 Kind = Callable[[EdgeList, np.random.Generator], Planted]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from analysis.mutants import harmless, trial
-from analysis.mutants.drawing import Mutant, drawn
-from analysis.mutants.trial import MutantError
-
-ROOT = Path(__file__).resolve().parents[2]
+from base.paths import ROOT
+from quality.mutants import harmless, trial
+from quality.mutants.drawing import Mutant, drawn
+from quality.mutants.trial import MutantError
 
 # The code that turns edges and records into numbers and a verdict; and whose tests must notice.
 _MUTATED = (
@@ -21,10 +19,10 @@ _MUTATED = (
     "capture/joining",
     "capture/verdict",
     "capture/summary",
-    "analysis/metrology",
+    "base/metrology",
 )
-_FILES = ("capture/run_folder/extract.py",)
-_TESTED = (*_MUTATED, "capture/run_folder", "capture/tests")
+_FILES = ("base/run_folder/extract.py",)
+_TESTED = (*_MUTATED, "base/run_folder", "capture/tests")
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from analysis.mutants import campaign
-from analysis.mutants.campaign import Report
+from quality.mutants import campaign
+from quality.mutants.campaign import Report
 
 _WIDTH_COLUMNS = 100
 

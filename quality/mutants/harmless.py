@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.mutants.drawing import Mutant
-from analysis.mutants.trial import MutantError
-from capture.files.documents import Table, read_toml
+from base.files.documents import Table, read_toml
+from quality.mutants.drawing import Mutant
+from quality.mutants.trial import MutantError
 
 LIST = Path(__file__).with_suffix(".toml")
 

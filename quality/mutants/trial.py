@@ -14,9 +14,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 
-from analysis.mutants.drawing import Mutant
-from capture.files.errors import TailscopeError
-from capture.processes import children
+from base.files.errors import TailscopeError
+from base.processes import children
+from quality.mutants.drawing import Mutant
 
 Fate = Literal["killed", "survived"]
 

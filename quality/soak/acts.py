@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from capture.run_folder.folder import SERIAL_LOG
+from base.run_folder.folder import SERIAL_LOG
 from simulator.desk import CONTROL, ask
 
 TOOL = "sigrok-cli"

@@ -1,6 +1,6 @@
 """One run of the soak in a process of its own, as `./lab scenario` conducts it.
 
-    python -m analysis.soak.once BOARD RUNS_FOLDER [FAULT]
+    python -m quality.soak.once BOARD RUNS_FOLDER [FAULT]
 
 The last line on standard output is JSON: what came of the run, and how much memory it took. FAULT
 is one of the catalogue: this process does what befalls at a step of the bench; the desk does the
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from capture.processes import devices, signals
+from base.processes import devices, signals
 
 SCENARIO, ALLOCATOR, PARAMETERS = "mem_frag", "tlsf", {"depth": "8"}
 HEADLINES = ("probes", "dwt_cycles")
@@ -25,7 +25,7 @@ HEADLINES = ("probes", "dwt_cycles")
 
 def main(arguments: Sequence[str]) -> int:
     """Runs, decodes what was kept again, and tells of both."""
-    from capture.files.errors import TailscopeError
+    from base.files.errors import TailscopeError
 
     devices.keep()
     signals.listen()
@@ -45,10 +45,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
-    from analysis.soak.acts import ACTS
-    from analysis.soak.catalogue import named
     from capture import conductor
-    from firmware import build as firmware
+    from firmware.build import image as firmware
+    from quality.soak.acts import ACTS
+    from quality.soak.catalogue import named
     from scenarios import catalogue
 
     plan = catalogue.load(SCENARIO, PARAMETERS).compile()
@@ -74,7 +74,7 @@ def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
 
 
 def _headlines(folder: Path) -> dict[str, list[float]]:
-    from capture.run_folder import folder as names
+    from base.run_folder import folder as names
 
     document = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
     return {name: [document[name][part] for part in ("n", "min", "mean", "max")] for name in HEADLINES}
@@ -82,7 +82,7 @@ def _headlines(folder: Path) -> dict[str, list[float]]:
 
 def _redecoded(folder: Path) -> str:
     """The verdict from what was kept alone, or why there is none."""
-    from capture.files.errors import TailscopeError
+    from base.files.errors import TailscopeError
     from capture.redecode import redecode
 
     try:

@@ -1,10 +1,10 @@
-"""The table of docs/DESK.md, from the catalogue: `python -m analysis.soak.page`."""
+"""The table of docs/DESK.md, from the catalogue: `python -m quality.soak.page`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analysis.soak.catalogue import FAULTS, NONE, DeskFault
+from quality.soak.catalogue import FAULTS, NONE, DeskFault
 
 HEAD = "| fault | injected | what detects it | it says | outcome | exit status | kept |"
 

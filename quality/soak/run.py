@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from analysis.soak.catalogue import COMPLETE, REFUSED, DeskFault
-from analysis.soak.once import PARAMETERS, SCENARIO
+from base.processes import children
+from base.processes.marked import marked
 from capture.desk import emulated
 from capture.desk.bench import read_bench
-from capture.processes import children
-from capture.processes.marked import marked
-from firmware import build as firmware
+from firmware.build import image as firmware
+from quality.soak.catalogue import COMPLETE, REFUSED, DeskFault
+from quality.soak.once import PARAMETERS, SCENARIO
 from scenarios import catalogue as scenarios
 
 WITHIN_S = 600.0
@@ -82,7 +82,7 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
             before = emulated.seeing(resource, desk)
         temporary = opened.enter_context(tempfile.TemporaryDirectory(prefix="soak-"))
         command = ["env", f"{MARK}={mark}", f"TMPDIR={temporary}", *before]
-        command += [sys.executable, "-m", "analysis.soak.once"]
+        command += [sys.executable, "-m", "quality.soak.once"]
         command += [board, str(runs), fault.name]
         try:
             done = children.run(command, within_s=WITHIN_S)

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, DeskFault, named
-from analysis.soak.run import Headlines, Outcome, carry_out
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
-from capture.processes import signals
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
+from base.processes import signals
+from quality.soak.catalogue import COMPLETE, FAULTS, NONE, DeskFault, named
+from quality.soak.run import Headlines, Outcome, carry_out
 
 LINES = "runs.jsonl"
 

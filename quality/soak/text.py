@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.soak.run import Outcome
-from analysis.soak.soak import Accounting
+from quality.soak.run import Outcome
+from quality.soak.soak import Accounting
 
 
 def line(number: int, outcome: Outcome) -> str:

@@ -24,11 +24,11 @@ from analysis.campaign.cluster import Cluster
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.store import JOURNAL, RUNS, TABLES, Store
 from analysis.fragmentation.of_run import memory_of_run
+from base.processes import signals
 from capture import conductor, direct_run
 from capture.desk.bench import read_bench
-from capture.processes import signals
 from capture.store import RunResult
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import build as simulator
 

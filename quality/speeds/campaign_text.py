@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.campaign.speed import TARGET_CORE_S, Speed, Speeds
+from quality.speeds.campaign import TARGET_CORE_S, Speed, Speeds
 
 _HEAD = ("s of a core a run", "in the client", "a minute a core", "by the clock")
 

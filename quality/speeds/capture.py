@@ -16,12 +16,12 @@ from statistics import median
 
 import numpy as np
 
-from analysis.studies.benchmark import BenchmarkError
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.edges import CHANNELS, MOST_EDGES
+from base.run_folder.extract import EdgeExtractor
 from capture.acquisition.edge_store import EdgeStore
 from capture.acquisition.sigrok_cli import READ_BYTES, find_tool
-from capture.run_folder.edge_stream import EdgeWriter
-from capture.run_folder.edges import CHANNELS, MOST_EDGES
-from capture.run_folder.extract import EdgeExtractor
+from quality.speeds.simulator import BenchmarkError
 
 SPACINGS = (1, 2, 4, 8, 13, 32, 128, 1024, 65_536)
 """Samples from one edge to the next, on average."""

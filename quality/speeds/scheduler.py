@@ -25,8 +25,9 @@ from analysis.campaign.cluster import Cluster, Job, Made
 from analysis.campaign.matrix import Point
 from analysis.campaign.order import Order, ShippedImage
 from analysis.campaign.work import Outcome
-from capture.files.errors import TailscopeError
-from firmware.build import Configuration
+from base.files.errors import TailscopeError
+from base.paths import ROOT
+from firmware.build.image import Configuration
 from scenarios import catalogue
 
 RUN_S = 0.3
@@ -37,7 +38,6 @@ ROUNDS = 4
 the whole: real runs end spread, too, and not all at once.
 """
 _START_WITHIN_S = 300.0
-_ROOT = Path(__file__).resolve().parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -173,7 +173,7 @@ def _scheduler(folder: Path) -> Iterator[tuple[int, str]]:
 @contextmanager
 def _waiting(address: str, workers: int, folder: Path) -> Iterator[int]:
     """The process of the simulated workers, once all are there."""
-    with _program(["analysis.campaign.simulated_workers", address, str(workers), str(folder)]) as program:
+    with _program(["quality.speeds.simulated_workers", address, str(workers), str(folder)]) as program:
         assert program.stdout is not None
         if program.stdout.readline() != b"ready\n":
             raise TailscopeError(f"{workers:,} workers do not start in one process; give fewer --workers.")
@@ -184,7 +184,7 @@ def _waiting(address: str, workers: int, folder: Path) -> Iterator[int]:
 def _program(words: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A module of Python that ends with the block."""
     with subprocess.Popen(
-        [sys.executable, "-m", *words], cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as program:
         try:
             yield program

@@ -1,6 +1,6 @@
 """Workers of Dask, as many as asked for, in one process: they wait instead of making runs.
 
-    python -m analysis.campaign.simulated_workers tcp://HOST:PORT 1000 FOLDER
+    python -m quality.speeds.simulated_workers tcp://HOST:PORT 1000 FOLDER
 
 Each is a worker as distributed has it, with its own connection and heartbeat. It says on the
 standard output when all of them are there.

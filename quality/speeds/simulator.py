@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from capture.files.errors import TailscopeError
-from firmware import build as firmware
+from base.files.errors import TailscopeError
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.stimulus import NOMINAL_CORE_HZ
 from simulator import run as simulator

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from capture.run_folder.heap_size import DEFAULT_BYTES
+from base.heap_size import DEFAULT_BYTES
 from scenarios import trace_file
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator, Step

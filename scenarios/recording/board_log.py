@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from capture.files.regular import read_bytes
-from capture.files.whole import why
-from capture.run_folder.records import crc16
-from recording.errors import RecordingError
+from base.files.regular import read_bytes
+from base.files.whole import why
+from base.run_folder.records import crc16
+from scenarios.recording.errors import RecordingError
 from scenarios.trace_file import MOST_OPERATIONS
 
 MOST_BYTES = 128 << 20

@@ -7,10 +7,10 @@ import time
 
 import serial
 
-from capture.files.errors import first_line
-from capture.processes import signals
-from recording.board_log import MOST_BYTES
-from recording.errors import RecordingError
+from base.files.errors import first_line
+from base.processes import signals
+from scenarios.recording.board_log import MOST_BYTES
+from scenarios.recording.errors import RecordingError
 
 _READ_BYTES = 65_536
 

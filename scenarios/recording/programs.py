@@ -10,9 +10,9 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from capture.files.faults import quoted
-from capture.files.whole import why
-from recording.errors import RecordingError
+from base.files.faults import quoted
+from base.files.whole import why
+from scenarios.recording.errors import RecordingError
 
 _ELF = b"\x7fELF"
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.files.faults import quoted
-from capture.files.whole import why, write_whole
-from capture.processes import children
-from recording import programs, recorder
-from recording.errors import RecordingError
-from recording.process_file import MOST_OPERATIONS, Account, Conversion, ProcessFile, open_file
+from base.files.faults import quoted
+from base.files.whole import why, write_whole
+from base.processes import children
+from scenarios.recording import programs, recorder
+from scenarios.recording.errors import RecordingError
+from scenarios.recording.process_file import MOST_OPERATIONS, Account, Conversion, ProcessFile, open_file
 
 MOST_PROCESSES = 256
 _WORDS_SHOWN = 120

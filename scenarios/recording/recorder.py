@@ -7,13 +7,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from capture.files.turns import taking_turns
-from capture.files.whole import write_whole
-from capture.processes import children
-from recording.errors import RecordingError
+from base.files.turns import taking_turns
+from base.files.whole import write_whole
+from base.paths import ROOT
+from base.processes import children
+from scenarios.recording.errors import RecordingError
 
 _SOURCES = Path(__file__).resolve().parent / "shim"
-_BUILDS = Path(__file__).resolve().parents[1] / "build" / "recorder"
+_BUILDS = ROOT / "build" / "recorder"
 # Without builtins the compiler makes no call of malloc into one of calloc.
 _FLAGS = ("-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-builtin")
 _STRICT = ("-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.tests.sentences import is_sentence
+from base.files.tests.sentences import is_sentence
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS

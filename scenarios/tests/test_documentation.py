@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from base.paths import ROOT
 from scenarios.parameters import bind
 from scenarios.plan import compile_steps
 from scenarios.stimulus import NO_STIMULUS
 
 pytestmark = pytest.mark.docs
 
-PAGE = Path(__file__).parents[2] / "docs" / "SCENARIOS.md"
+PAGE = ROOT / "docs" / "SCENARIOS.md"
 
 
 def test_the_example_generator_compiles() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture.files.tests.sentences import is_sentence
+from base.files.tests.sentences import is_sentence
 from scenarios import catalogue, trace_file
 from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Free, decode

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.tests.sentences import is_sentence
+from base.files.tests.sentences import is_sentence
 from scenarios import trace_file
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Step

@@ -1,4 +1,4 @@
-//! The core's side of the differential test (tests/differential). `encodings` lists the decode
+//! The core's side of the differential test (quality/differential). `encodings` lists the decode
 //! tables as JSON. `run` reads a batch of cases from stdin, and writes the state after each case to
 //! stdout. All numbers are little-endian words.
 //!

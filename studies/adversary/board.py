@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from analysis.studies import critical_sections
-from analysis.studies.critical_sections import CriticalSection
-from firmware.host_search import Goal
+from firmware.build.host_search import Goal
 from scenarios.operations import Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import NO_STIMULUS
 from scenarios.trace import ALLOCATE, Operations
+from studies.tables import critical_sections
+from studies.tables.critical_sections import CriticalSection
 
 _TICK_INSTRUCTIONS = 32
 """A tick adds fewer to a critical section that it comes into."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.adversary.row import Row
-from capture.files.whole import write_bytes
+from base.files.whole import write_bytes
 from scenarios.trace import ALLOCATE, Operations
+from studies.adversary.row import Row
 
 _SCENARIO = """\
 name = "worst_{row.what}"

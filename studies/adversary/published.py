@@ -1,4 +1,4 @@
-"""The tables of docs/ADVERSARY.md; `python -m analysis.adversary.published` makes them anew.
+"""The tables of docs/ADVERSARY.md; `python -m studies.adversary.published` makes them anew.
 
 It writes the winners to scenarios/found.
 """
@@ -6,15 +6,15 @@ It writes the winners to scenarios/found.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from analysis.adversary import found, text
-from analysis.adversary.row import Row
-from analysis.adversary.search import Budget, What, objection
-from analysis.adversary.study import Study
-from firmware import catalogue
+from base.paths import ROOT
+from firmware.build import catalogue
+from studies.adversary import found, text
+from studies.adversary.row import Row
+from studies.adversary.search import Budget, What, objection
+from studies.adversary.study import Study
 
-FOLDER = Path(__file__).resolve().parents[2] / "scenarios" / "found"
+FOLDER = ROOT / "scenarios" / "found"
 
 SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
 BUDDIES, BUDDY_LISTS = ("binary_buddy", "buddy_system_allocator"), 60_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from analysis.adversary.search import What
 from scenarios.trace import Operations
+from studies.adversary.search import What
 
 
 @dataclass(frozen=True)

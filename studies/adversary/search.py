@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from capture.files.turns import taking_turns
-from capture.files.whole import write_bytes
-from capture.processes import signals
-from capture.run_folder import heap_size
-from firmware import host_heap, host_search
-from firmware.host_search import Goal, Progress, Ranking, Terms
+from base import heap_size
+from base.files.turns import taking_turns
+from base.files.whole import write_bytes
+from base.paths import ROOT
+from base.processes import signals
+from firmware.build import host_heap, host_search
+from firmware.build.host_search import Goal, Progress, Ranking, Terms
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import Operations
 
 What = Literal["allocate", "free", "fragmentation"]
 
-STATES = Path(__file__).resolve().parents[2] / "build" / "adversary"
+STATES = ROOT / "build" / "adversary"
 
 MOST_OPERATIONS = 4096
 """Of a list: enough to fill a region of 64 KiB with the smallest blocks and to free every other."""

@@ -10,25 +10,17 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
-from analysis.adversary import board, known
-from analysis.adversary.row import Row, Space, Time
-from analysis.adversary.search import (
-    SMALLEST_SPREAD_BYTES,
-    STATES,
-    Budget,
-    Found,
-    Search,
-    What,
-    objection,
-)
 from analysis.bounds.image import bounds_of
 from analysis.fragmentation.metrics import metrics
-from analysis.studies.critical_sections import CriticalSection
-from capture.run_folder import heap_size
-from firmware import build as firmware
-from firmware import catalogue, host_heap
-from firmware.host_search import Goal, Progress, Ranking
+from base import heap_size
+from firmware.build import catalogue, host_heap
+from firmware.build import image as firmware
+from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.trace import Operations, Trace
+from studies.adversary import board, known
+from studies.adversary.row import Row, Space, Time
+from studies.adversary.search import SMALLEST_SPREAD_BYTES, STATES, Budget, Found, Search, What, objection
+from studies.tables.critical_sections import CriticalSection
 
 CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
 """How many of a search's winners are run on the board, which says which is the dearest. Those of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from analysis.adversary.row import Row, Space, Time
+from studies.adversary.row import Row, Space, Time
 
 WIDTH_COLUMNS = 110
 

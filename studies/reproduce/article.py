@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from analysis.metrology.quantiles import nearest_rank
-from analysis.reproduce import board
-from analysis.reproduce.board import BoardRun, allocations
-from analysis.reproduce.footprints import Footprints
-from analysis.reproduce.published import PublishedTable, Source, source
-from analysis.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade
-from firmware import catalogue as allocators
+from base.metrology.quantiles import nearest_rank
+from firmware.build import catalogue as allocators
 from scenarios.generators.sizes import FRAGMENTED, FRESH
+from studies.reproduce import board
+from studies.reproduce.board import BoardRun, allocations
+from studies.reproduce.footprints import Footprints
+from studies.reproduce.published import PublishedTable, Source, source
+from studies.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade
 
 _BOARD = f"{board.BOARD}; ART off"
 _WINDOWS = {"whole call": "operation_cycles", "critical section": "critical_cycles"}

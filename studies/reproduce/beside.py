@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.reproduce.contradictions import Contradiction
-from analysis.reproduce.published import Misprint, Part, Printed, PublishedTable, Source
-from analysis.reproduce.remade import Found, Remade
+from studies.reproduce.contradictions import Contradiction
+from studies.reproduce.published import Misprint, Part, Printed, PublishedTable, Source
+from studies.reproduce.remade import Found, Remade
 
 
 @dataclass(frozen=True)

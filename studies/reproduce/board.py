@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import polars as pl
 
-from analysis.reproduce.knobs import Parameters, Settings, words
+from base.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
-from capture.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
-from firmware import build as firmware
-from firmware import catalogue as allocators_here
+from firmware.build import catalogue as allocators_here
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.stimulus import Stimulus
 from simulator import run as simulator
+from studies.reproduce.knobs import Parameters, Settings, words
 
 BOARD = "virtual Nucleo-F401RE, 84 MHz, no stimulus, a heap of 65,536 bytes"
 
@@ -29,8 +29,8 @@ class BoardRun:
     """What is asked; `art` is the flash accelerator."""
 
     SOURCES: ClassVar[tuple[str, ...]] = (
-        *("firmware", "scenarios", "simulator", "capture/run_folder", "capture/reading/probes.py"),
-        "analysis/reproduce/board.py",
+        *("firmware", "scenarios", "simulator", "base/run_folder", "capture/reading/probes.py"),
+        "studies/reproduce/board.py",
     )
 
     allocator: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from analysis.reproduce import published
-from analysis.reproduce.beside import Beside, beside
-from analysis.reproduce.contradictions import contradictions
-from analysis.reproduce.kept import Kept
-from analysis.reproduce.recipes import RECIPES
-from analysis.reproduce.remade import Budget
+from studies.reproduce import published
+from studies.reproduce.beside import Beside, beside
+from studies.reproduce.contradictions import contradictions
+from studies.reproduce.kept import Kept
+from studies.reproduce.recipes import RECIPES
+from studies.reproduce.remade import Budget
 
 
 def chosen(words: Sequence[str]) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from math import isnan
 
 import scipy
 
-from analysis.reproduce.beside import Beside, Pair
-from analysis.reproduce.published import Part
-from analysis.reproduce.words import BYTES, figure, listed, signed
+from studies.reproduce.beside import Beside, Pair
+from studies.reproduce.published import Part
+from studies.reproduce.words import BYTES, figure, listed, signed
 
 LEAST_PAIRS = 4
 """An order of fewer says nothing."""

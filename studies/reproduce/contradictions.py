@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 
-from analysis.reproduce.published import Part, Source
+from studies.reproduce.published import Part, Source
 
 _PERCENT_TOLERANCE = 0.0101
 """Two decimals are printed, some rounded and some cut."""

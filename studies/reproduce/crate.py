@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import polars as pl
 
-from analysis.reproduce import board
-from analysis.reproduce.board import BoardRun
-from analysis.reproduce.knobs import settings
-from analysis.reproduce.published import PublishedTable, source
-from analysis.reproduce.remade import Budget, Found, Measure, Place, Remade
-from firmware import crate_page
+from firmware.build import crate_page
+from studies.reproduce import board
+from studies.reproduce.board import BoardRun
+from studies.reproduce.knobs import settings
+from studies.reproduce.published import PublishedTable, source
+from studies.reproduce.remade import Budget, Found, Measure, Place, Remade
 
 _FLL = 2
 _WINDOWS = {"critical section": "critical_cycles", "whole call": "operation_cycles"}

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from math import log2
 from statistics import fmean, stdev
 
-from analysis.reproduce import board
-from analysis.reproduce.board import BoardRun, allocations, frees
-from analysis.reproduce.heaps import HeapStudy, able
-from analysis.reproduce.published import PublishedTable, source
-from analysis.reproduce.remade import Budget, Found, Measure, Place, Remade
-from analysis.reproduce.thesis import HEAP_BYTES, constructed
-from analysis.reproduce.worst import WorstOnThisMachine
-from analysis.worst import host
-from analysis.worst.matrix import constructions
-from firmware.host_heap import HostHeapError
+from firmware.build.host_heap import HostHeapError
 from scenarios import catalogue as scenarios
+from studies.reproduce import board
+from studies.reproduce.board import BoardRun, allocations, frees
+from studies.reproduce.heaps import HeapStudy, able
+from studies.reproduce.published import PublishedTable, source
+from studies.reproduce.remade import Budget, Found, Measure, Place, Remade
+from studies.reproduce.thesis import HEAP_BYTES, constructed
+from studies.reproduce.worst import WorstOnThisMachine
+from studies.worst import host
+from studies.worst.matrix import constructions
 
 _BOUNDED = "lifetimes_typical"
 _CONSTRUCTIONS = {"FF WC": "list", "BB WC": "halving", "AVL BC": "tree", "TLSF WC": "split"}

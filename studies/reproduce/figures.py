@@ -8,11 +8,11 @@ from itertools import pairwise
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.reproduce import words
-from analysis.reproduce.beside import Beside, Pair
-from analysis.reproduce.published import Part
 from dashboards.figures.chart import Chart, style
 from dashboards.loaded.palette import INK, MUTED, SHADES
+from studies.reproduce import words
+from studies.reproduce.beside import Beside, Pair
+from studies.reproduce.published import Part
 
 _ROW_PX, _AROUND_PX, _ORDER_PX = 22, 120, 420
 _LOGARITHMIC_FROM = 50

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from analysis.reproduce.knobs import Settings, words
-from firmware import build as firmware
-from firmware import footprint
+from firmware.build import footprint
+from firmware.build import image as firmware
+from studies.reproduce.knobs import Settings, words
 
 _CHECK = ".text.heap_index_check"
 
@@ -18,7 +18,7 @@ _CHECK = ".text.heap_index_check"
 class Footprints:
     """What is asked."""
 
-    SOURCES: ClassVar[tuple[str, ...]] = ("firmware", "analysis/reproduce/footprints.py")
+    SOURCES: ClassVar[tuple[str, ...]] = ("firmware", "studies/reproduce/footprints.py")
 
     allocator: str
     knobs: Settings = ()

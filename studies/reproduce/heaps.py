@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from analysis.fragmentation.study import Row, Study
-from analysis.reproduce.knobs import Parameters, Settings, words
-from firmware import catalogue as allocators
-from firmware import host_heap
+from firmware.build import catalogue as allocators
+from firmware.build import host_heap
 from scenarios import catalogue
 from scenarios.trace import FREE, KIND, SIZE, Trace, of_steps
+from studies.reproduce.knobs import Parameters, Settings, words
 
 _HEADER_BYTES = 16
 """Of the block layer, below every index."""
@@ -29,7 +29,7 @@ class HeapStudy:
     SOURCES: ClassVar[tuple[str, ...]] = (
         *("firmware", "scenarios"),
         *(f"analysis/fragmentation/{name}.py" for name in ("cost_metric", "metrics", "study")),
-        "analysis/reproduce/heaps.py",
+        "studies/reproduce/heaps.py",
     )
 
     allocator: str

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Protocol
 import polars as pl
 from polars.exceptions import PolarsError
 
-from capture.files.turns import taking_turns
-from capture.files.whole import write_bytes
-from capture.processes import signals
+from base.files.turns import taking_turns
+from base.files.whole import write_bytes
+from base.paths import ROOT
+from base.processes import signals
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "reproduced" / "kept"
 
 _NO_SOURCE = {"tests", "target", "build", "__pycache__"}

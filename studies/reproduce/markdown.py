@@ -8,8 +8,8 @@ from textwrap import fill
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from analysis.reproduce.beside import Beside
-from analysis.reproduce.sections import Grid, chapters
+from studies.reproduce.beside import Beside
+from studies.reproduce.sections import Grid, chapters
 
 INDEX = "REPRODUCED.md"
 _FOLDER = "reproduced"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.reproduce.beside import Beside
-from analysis.reproduce.sections import Chapter, Section, chapters
 from dashboards.page.templates import DRAWING, Figure, entries, render
-from dashboards.reproduced import figures
+from studies.reproduce import figures
+from studies.reproduce.beside import Beside
+from studies.reproduce.sections import Chapter, Section, chapters
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from capture.files.documents import Table as Document
-from capture.files.documents import read_toml
-from capture.files.errors import TailscopeError
-from capture.files.near_misses import near_miss
+from base.files.documents import Table as Document
+from base.files.documents import read_toml
+from base.files.errors import TailscopeError
+from base.files.near_misses import near_miss
 
 _FOLDER = Path(__file__).parent / "published"
 SOURCES = ("article", "crate", "thesis", "deck1", "deck2")

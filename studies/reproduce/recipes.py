@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from analysis.reproduce import article, crate, decks, thesis
-from analysis.reproduce.published import PublishedTable
-from analysis.reproduce.remade import Budget, Measure, Remade
+from studies.reproduce import article, crate, decks, thesis
+from studies.reproduce.published import PublishedTable
+from studies.reproduce.remade import Budget, Measure, Remade
 
 Recipe: TypeAlias = Callable[[PublishedTable, Measure, Budget], Remade]
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from analysis.reproduce.kept import Work
+from studies.reproduce.kept import Work
 
 
 @dataclass(frozen=True)

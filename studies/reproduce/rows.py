@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from analysis.reproduce.beside import Beside, Pair
+from studies.reproduce.beside import Beside, Pair
 
 COLUMNS = (
     *("table", "place", "part", "row", "column", "allocator", "unit", "compared"),

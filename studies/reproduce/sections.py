@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.reproduce import words
-from analysis.reproduce.beside import Beside, Pair
-from analysis.reproduce.comparisons import headline, sentences
-from analysis.reproduce.published import Part, Source
+from studies.reproduce import words
+from studies.reproduce.beside import Beside, Pair
+from studies.reproduce.comparisons import headline, sentences
+from studies.reproduce.published import Part, Source
 
 
 @dataclass(frozen=True)

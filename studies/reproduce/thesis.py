@@ -9,14 +9,14 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from analysis.reproduce import board
-from analysis.reproduce.board import BoardRun, allocations, frees
-from analysis.reproduce.heaps import HeapStudy, able
-from analysis.reproduce.knobs import Settings, settings
-from analysis.reproduce.published import PublishedTable, source
-from analysis.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade, over_seeds, present
 from scenarios import catalogue as scenarios
 from scenarios.generators.worst import CONSTRUCTIONS
+from studies.reproduce import board
+from studies.reproduce.board import BoardRun, allocations, frees
+from studies.reproduce.heaps import HeapStudy, able
+from studies.reproduce.knobs import Settings, settings
+from studies.reproduce.published import PublishedTable, source
+from studies.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade, over_seeds, present
 
 TRACES = {
     "Small": "lifetimes_small",

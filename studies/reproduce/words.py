@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analysis.reproduce.beside import Pair
-from analysis.reproduce.published import Compared
-from analysis.reproduce.remade import Found
+from studies.reproduce.beside import Pair
+from studies.reproduce.published import Compared
+from studies.reproduce.remade import Found
 
 DOUBTFUL = "†"
 MISSING = "–"

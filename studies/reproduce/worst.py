@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from analysis.worst import host
+from studies.worst import host
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class WorstOnThisMachine:
     """What is asked; `construction` is one of the generator `worst`."""
 
     SOURCES: ClassVar[tuple[str, ...]] = (
-        *("firmware", "scenarios", "analysis/worst", "analysis/reproduce/worst.py"),
+        *("firmware", "scenarios", "studies/worst", "studies/reproduce/worst.py"),
     )
 
     allocator: str

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from base.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
-from capture.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
-from firmware import build as firmware
+from firmware.build import image as firmware
 from simulator import run as simulator
 
 _RUN_FOR = "60s"

@@ -1,4 +1,4 @@
-"""The pictures of docs/ALLOCATORS.md: `python -m analysis.studies.search_pictures` draws them anew.
+"""The pictures of docs/ALLOCATORS.md: `python -m studies.tables.search_pictures` draws them anew.
 
 Of each allocator its heap before a request, and downwards, one below the other, the places that the
 request's critical section read. They have a light ground of their own, so that they can be read on
@@ -8,13 +8,13 @@ a dark page, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
-from analysis.studies.searches import REQUEST_BYTES, Block, Search, search
-from capture.files.whole import write_bytes
-from firmware import build as firmware
+from base.files.whole import write_bytes
+from base.paths import ROOT
+from firmware.build import image as firmware
+from studies.tables.searches import REQUEST_BYTES, Block, Search, search
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "allocators"
+FOLDER = ROOT / "docs" / "allocators"
 FAMILIES: Mapping[str, Sequence[str]] = {
     "no-search": ("heap_1",),
     "first-fit": (

@@ -16,8 +16,8 @@ import capstone
 import capstone.arm
 
 from analysis.explain.program import Program
-from capture.run_folder import heap_size
-from firmware import build as firmware
+from base import heap_size
+from firmware.build import image as firmware
 from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import compile_steps

@@ -1,6 +1,6 @@
 """Cycles that the virtual Nucleo predicts, beside measured ones.
 
-`python -m analysis.studies.timing_report` prints the table.
+`python -m studies.tables.timing_report` prints the table.
 
 Measured: the article "A Heap Without a Tail", on a Nucleo-F401RE at 84 MHz. By its author's
 repository (ragnar-vallhala/vaios) the compiler's option is -O2, the flash accelerator is off, and
@@ -17,9 +17,9 @@ from statistics import mean
 
 import numpy as np
 
-from analysis.metrology.quantiles import nearest_rank
-from capture.run_folder.records import EndRecord, OperationRecord
-from firmware import build as firmware
+from base.metrology.quantiles import nearest_rank
+from base.run_folder.records import EndRecord, OperationRecord
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.stimulus import Stimulus
 from simulator import run as simulator

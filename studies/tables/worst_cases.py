@@ -1,6 +1,6 @@
 """The worst critical sections of the TLSFs side by side.
 
-`python -m analysis.studies.worst_cases` prints the table of docs/TLSF.md. All have the same
+`python -m studies.tables.worst_cases` prints the table of docs/TLSF.md. All have the same
 compiler options (`-O2`), facade, region, scenarios and timing. There are no interrupts, so every
 cycle is the allocator's own.
 """
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.studies.critical_sections import measure, worst
 from scenarios import catalogue
 from scenarios.stimulus import Stimulus
+from studies.tables.critical_sections import measure, worst
 
 OURS = ("tlsf_compact", "tlsf")
 OTHERS = ("tlsf_crate", "tlsf_conte", "rlsf")

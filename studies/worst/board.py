@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from analysis.worst.errors import WorstError
+from base.run_folder.records import EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
-from capture.run_folder.records import EndRecord, OperationRecord
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios.generators.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import compile_steps
 from scenarios.stimulus import Stimulus
 from simulator import run as simulator
+from studies.worst.errors import WorstError
 
 _RUN_FOR = "60s"
 _SWEEP = Stimulus("sweep", 0, 0)

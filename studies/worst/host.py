@@ -1,6 +1,6 @@
 """The constructions on this machine, at the scale of 8 MiB: x86 instructions, counted one by one.
 
-The allocators' sources are those of the firmware, built for 32 bits (firmware/host_heap.py).
+The allocators' sources are those of the firmware, built for 32 bits (firmware/build/host_heap.py).
 Published counts of this kind, by PTRACE on x86 too: M. Masmano, I. Ripoll, A. Crespo, "Timing and
 spatial study of dynamic memory allocators" (slides).
 """
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.metrology.slope import fit_slope
-from analysis.worst.matrix import Cell, Slope
-from firmware import host_heap
+from base.metrology.slope import fit_slope
+from firmware.build import host_heap
 from scenarios import catalogue
 from scenarios.trace import of_steps
+from studies.worst.matrix import Cell, Slope
 
 HEAP_BYTES = 8 << 20
 BLOCKS = {

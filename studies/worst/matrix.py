@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.worst.board import Measured
 from scenarios.generators.worst import ABSENT, CONSTRUCTIONS
+from studies.worst.board import Measured
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.worst.matrix import Cell, Matrix, constructions
 from scenarios.generators.worst import ABSENT
+from studies.worst.matrix import Cell, Matrix, constructions
 
 _WIDTH_COLUMNS = 120
 _ALLOCATORS_ACROSS = 7

@@ -9,8 +9,8 @@ import pytest
 
 from analysis.bounds.errors import NoBoundError
 from analysis.bounds.facts import LOOPS_FILE, Loops
-from capture.files.tests.sentences import is_sentence
-from firmware import catalogue
+from base.files.tests.sentences import is_sentence
+from firmware.build import catalogue
 
 STATED = """\
 [list]

@@ -12,10 +12,10 @@ from analysis.bounds.image import bounds_of, bounds_of_run
 from analysis.bounds.section import Sections
 from analysis.explain import explanation
 from analysis.explain.program import Program
+from base.run_folder.explanation import Replayed
 from capture import direct_run
-from capture.run_folder.explanation import Replayed
-from firmware import build as firmware
-from firmware import catalogue
+from firmware.build import catalogue
+from firmware.build import image as firmware
 from scenarios import catalogue as scenarios
 
 _MARKERS = """

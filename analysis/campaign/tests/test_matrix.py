@@ -10,10 +10,8 @@ import pytest
 from analysis.campaign import matrix
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.matrix import Point
-from firmware import catalogue
-
-ROOT = Path(__file__).resolve().parents[3]
-
+from base.paths import ROOT
+from firmware.build import catalogue
 
 DIRECT = 'scenarios = ["mem_frag"]\ncapture = "direct"\n'
 MANY = list(range(10, 1010))

@@ -15,7 +15,8 @@ from analysis.campaign.order import Needs, Orders, ShippedImage
 from analysis.campaign.store import Store
 from analysis.campaign.tests.made import Inline, outcome
 from analysis.campaign.work import Outcome
-from firmware.build import Configuration
+from base.paths import ROOT
+from firmware.build.image import Configuration
 
 SCENARIO = """
 name = "small"
@@ -52,7 +53,7 @@ def made(job_order: order.Order, _image: ShippedImage, _scratch: Path) -> Outcom
 
 
 def asked(folder: Path, rates: int = 4, depth: int = 2) -> matrix.Matrix:
-    template = (Path(__file__).parents[3] / "scenarios" / "mem_frag.toml").read_text(encoding="utf-8")
+    template = (ROOT / "scenarios" / "mem_frag.toml").read_text(encoding="utf-8")
     head, _, stimulus = template.partition("[stimulus]")
     (folder / "small.toml").write_text(
         head.replace('name = "mem_frag"', f'name = "small{depth}"') + "[stimulus]" + stimulus,

@@ -19,7 +19,7 @@ from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import JOURNAL, RUNS, Store
 from analysis.campaign.tests.made import outcome
 from analysis.campaign.work import Outcome
-from capture.run_folder.tables import write_table
+from base.run_folder.tables import write_table
 
 _UP = "../../../../"
 

@@ -11,13 +11,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from analysis.gate import lines
-from analysis.gate.errors import GateError
-from analysis.gate.lines import Operation
-from analysis.metrology.quantiles import Number
-from capture.files.documents import Table, open_toml
-from capture.files.faults import WrongValueError
-from capture.files.whole import write_bytes
+from analysis.compare.gate import lines
+from analysis.compare.gate.errors import GateError
+from analysis.compare.gate.lines import Operation
+from base.files.documents import Table, open_toml
+from base.files.faults import WrongValueError
+from base.files.whole import write_bytes
+from base.metrology.quantiles import Number
 
 SCHEMA = 1
 BYTES_MOST = 8 << 20

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from analysis.compare.gate import exact, limits, repeated
+from analysis.compare.gate.baseline import Baseline, Entry
+from analysis.compare.gate.errors import GateError
+from analysis.compare.gate.lines import Operation
+from analysis.compare.gate.measured import Measured, read
+from analysis.compare.gate.outcome import Check, Judged, Report
 from analysis.compare.settings import differing
-from analysis.gate import exact, limits, repeated
-from analysis.gate.baseline import Baseline, Entry
-from analysis.gate.errors import GateError
-from analysis.gate.lines import Operation
-from analysis.gate.measured import Measured, read
-from analysis.gate.outcome import Check, Judged, Report
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 NAMED = 10
 """So many operations of each quantity are named."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from analysis.gate.outcome import Judged, Report
+from analysis.compare.gate.outcome import Judged, Report
 
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ELEMENTS = {"worse": "failure", "cannot say": "error", "not judged": "skipped"}

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.gate.errors import GateError
-from analysis.gate.measured import Measured
-from analysis.gate.outcome import Check
-from analysis.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS
-from capture.run_folder.named_quantities import named
+from analysis.compare.gate.errors import GateError
+from analysis.compare.gate.measured import Measured
+from analysis.compare.gate.outcome import Check
+from analysis.compare.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS
+from base.run_folder.named_quantities import named
 
 _EXAMPLE = "such as allocate=10us or free=900cycles"
 _LIMIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ns|us|µs|ms|cycles)")

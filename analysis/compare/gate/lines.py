@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from analysis.gate.errors import GateError
-from capture.run_folder.records import OPERATION_KINDS
-from capture.run_folder.tables import MOST_OPERATIONS
+from analysis.compare.gate.errors import GateError
+from base.run_folder.records import OPERATION_KINDS
+from base.run_folder.tables import MOST_OPERATIONS
 
 COLUMNS_MOST = 96
 """A label's operations stand in one line where they fit into so many columns."""

@@ -10,16 +10,16 @@ from pathlib import Path
 import polars as pl
 
 from analysis.compare.found import Stored
+from analysis.compare.gate.errors import GateError
+from analysis.compare.gate.lines import Operation
+from analysis.compare.gate.settings import chosen_of, made_by_of
 from analysis.compare.run import Run
 from analysis.compare.run import read as read_run
-from analysis.gate.errors import GateError
-from analysis.gate.lines import Operation
-from analysis.gate.settings import chosen_of, made_by_of
-from capture.run_folder import folder as names
-from capture.run_folder.folder import read_observed
-from capture.run_folder.manifest import Manifest, read_manifest
-from capture.run_folder.quantities import Quantity
-from capture.run_folder.records import HEAP_NOT_CALLED
+from base.run_folder import folder as names
+from base.run_folder.folder import read_observed
+from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.quantities import Quantity
+from base.run_folder.records import HEAP_NOT_CALLED
 
 
 @dataclass(frozen=True, eq=False)

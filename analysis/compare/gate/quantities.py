@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.gate.baseline import Statistics
-from analysis.gate.measured import Measured
-from analysis.gate.outcome import Check
-from analysis.metrology.quantiles import Summary
-from capture.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, TASK
-from capture.run_folder.quantities import CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, LATENCY
-from capture.run_folder.quantities import TASK as TASK_LATENCY
+from analysis.compare.gate.baseline import Statistics
+from analysis.compare.gate.measured import Measured
+from analysis.compare.gate.outcome import Check
+from base.metrology.quantiles import Summary
+from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, TASK
+from base.run_folder.quantities import CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, LATENCY
+from base.run_folder.quantities import TASK as TASK_LATENCY
 
 SECTIONS_NS = {one.name: one.key for one in (ALLOCATE, FREE)}
 SECTIONS_CYCLES = {ALLOCATE.name: DWT_CYCLES.key, FREE.name: FREE_DWT_CYCLES.key}

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from analysis.gate.baseline import Entry, Statistics
-from analysis.gate.exact import excused, judge_counts
-from analysis.gate.lines import Operation
-from analysis.gate.measured import Measured
-from analysis.gate.outcome import Check, State
-from analysis.gate.quantities import JUDGED, SECTIONS_CYCLES, SECTIONS_NS, told_of
-from analysis.gate.settings import excuse_of
-from analysis.metrology.quantiles import Number
+from analysis.compare.gate.baseline import Entry, Statistics
+from analysis.compare.gate.exact import excused, judge_counts
+from analysis.compare.gate.lines import Operation
+from analysis.compare.gate.measured import Measured
+from analysis.compare.gate.outcome import Check, State
+from analysis.compare.gate.quantities import JUDGED, SECTIONS_CYCLES, SECTIONS_NS, told_of
+from analysis.compare.gate.settings import excuse_of
+from base.metrology.quantiles import Number
 
 Floats = npt.NDArray[np.float64]
 

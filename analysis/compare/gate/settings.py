@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from analysis.compare.settings import COMPILER, FIRMWARE, settings
-from capture.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
+from base.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
 
 _CHOSEN = frozenset(
     (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from analysis.compare.gate.outcome import Check, Judged, Report
 from analysis.compare.settings import COMPILER, short
-from analysis.gate.outcome import Check, Judged, Report
 
 SCHEMA = 1
 _MARKS = {"worse": "✗", "cannot say": "?", "better": "+", "as good": "✓", "not judged": "·"}

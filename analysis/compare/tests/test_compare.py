@@ -17,7 +17,7 @@ from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, with_cycles, write
 from analysis.compare.text import as_text
 from analysis.compare.worst import Worst
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 from dashboards.tests.synthetic import Operation
 
 

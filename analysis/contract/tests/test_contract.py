@@ -10,9 +10,9 @@ import pytest
 
 from analysis.contract import contract, lists, text
 from analysis.contract.shrink import shrink
-from firmware import catalogue, outside
+from base.paths import ROOT
+from firmware.build import catalogue, outside
 
-ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
 needs_tools = pytest.mark.skipif(
     shutil.which("arm-none-eabi-gcc") is None or shutil.which("gcc") is None, reason="needs both compilers"

@@ -20,13 +20,14 @@ from analysis.explain.replay import replay
 from analysis.explain.sources import Sources
 from analysis.explain.stack import unwind
 from analysis.explain.worst import find
+from base.files.errors import RunError
+from base.paths import ROOT
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.explanation import Replayed, Unreplayed, read, read_all
+from base.run_folder.manifest import read_manifest
+from base.run_folder.session_file import read_sr
 from capture import conductor
-from capture.files.errors import RunError
-from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.explanation import Replayed, Unreplayed, read, read_all
-from capture.run_folder.manifest import read_manifest
-from capture.run_folder.session_file import read_sr
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 
 HEADER_BYTES = 16
@@ -310,7 +311,7 @@ def test_what_is_beside_it_is_what_the_table_has(deepest: Path, explained: Repla
 
 def test_a_source_line_has_the_text_that_was_compiled(explained: Replayed) -> None:
     walked = next(total for total in explained.lines if total.source.startswith("free_list.h:"))
-    path = Path(__file__).parents[3] / "firmware" / "heap" / "free_list.h"
+    path = ROOT / "firmware" / "heap" / "free_list.h"
     number = int(walked.source.partition(":")[2])
     assert explained.sources[walked.source] == path.read_text().splitlines()[number - 1].strip()
     by_line = [total.cycles for total in explained.lines]

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.explain.program import Program
 from analysis.explain.stack import unwind
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import masks
 from simulator import run as simulator

@@ -9,8 +9,8 @@ import pytest
 
 from analysis.fragmentation.cost_metric import CostMetric, Search
 from analysis.fragmentation.metrics import least_bytes
-from firmware import host_heap
-from firmware.host_heap import Replay
+from firmware.build import host_heap
+from firmware.build.host_heap import Replay
 from scenarios import catalogue
 from scenarios.trace import Operations, Trace, TraceBuilder, of_steps
 

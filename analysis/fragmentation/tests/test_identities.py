@@ -9,7 +9,7 @@ import pytest
 
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.tests.conftest import HEAP_BYTES, thesis_traces
-from analysis.reproduce.published import find
+from studies.reproduce.published import find
 
 REGION_OVERHEAD_BYTES = {
     "avl": 0,

@@ -21,8 +21,8 @@ from analysis.fragmentation.tests.conftest import (
     thesis_traces,
     trace_of,
 )
+from firmware.build.host_heap import NOTHING_TO_FREE, Replay
 from firmware.heap.tests.models import Buddies
-from firmware.host_heap import NOTHING_TO_FREE, Replay
 from scenarios.trace import FREE, Operations
 
 OUT_OF_MEMORY = 1

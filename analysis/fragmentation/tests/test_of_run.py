@@ -12,14 +12,14 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.fragmentation.of_run import memory_of_run
-from capture.files.tests.sentences import is_sentence
-from capture.processes import signals
-from capture.run_folder.manifest import MemoryFigures
-from capture.run_folder.memory import COLUMNS, read_memory, with_memory
-from capture.run_folder.records import Boot, OperationRecord, RecordLog
-from capture.run_folder.tables import write_table
-from firmware import build as firmware
-from firmware import host_heap
+from base.files.tests.sentences import is_sentence
+from base.processes import signals
+from base.run_folder.manifest import MemoryFigures
+from base.run_folder.memory import COLUMNS, read_memory, with_memory
+from base.run_folder.records import Boot, OperationRecord, RecordLog
+from base.run_folder.tables import write_table
+from firmware.build import host_heap
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Call, Free

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.masks.places import Place, Places
-from capture.run_folder.edges import NS_PER_S
+from analysis.program.masks.places import Place, Places
+from base.run_folder.edges import NS_PER_S
 from simulator.latency import Answers
 
 ENTRY = "entry"

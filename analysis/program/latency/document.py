@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.latency import answers
-from analysis.latency.answers import Answered, Wait
-from analysis.latency.measure import Explained, Latencies, SectionTimes, Subject, handler
-from analysis.metrology.quantiles import summarise
+from analysis.program.latency import answers
+from analysis.program.latency.answers import Answered, Wait
+from analysis.program.latency.measure import Explained, Latencies, SectionTimes, Subject, handler
+from base.metrology.quantiles import summarise
 from simulator.interrupts import name_of
 
 SCHEMA = 1

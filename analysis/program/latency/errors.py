@@ -1,6 +1,6 @@
 """What can go wrong when latencies and sections are measured."""
 
-from capture.files.errors import TailscopeError
+from base.files.errors import TailscopeError
 
 
 class LatencyError(TailscopeError):

@@ -9,14 +9,14 @@ import polars as pl
 
 from analysis.explain import execution, stack
 from analysis.explain.program import Program
-from analysis.latency import answers, sections
-from analysis.latency.answers import Answered
-from analysis.latency.errors import LatencyError
-from analysis.latency.named_places import function_named
-from analysis.latency.sections import Measured, Passed
-from analysis.masks.clock import Clock
-from analysis.masks.places import Place, Places
-from capture.run_folder.explanation import Total
+from analysis.program.latency import answers, sections
+from analysis.program.latency.answers import Answered
+from analysis.program.latency.errors import LatencyError
+from analysis.program.latency.named_places import function_named
+from analysis.program.latency.sections import Measured, Passed
+from analysis.program.masks.clock import Clock
+from analysis.program.masks.places import Place, Places
+from base.run_folder.explanation import Total
 from simulator import latency, passages
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of

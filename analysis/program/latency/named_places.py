@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from analysis.explain.program import Function, Program
-from analysis.latency.errors import LatencyError
-from capture.files.near_misses import nearest
+from analysis.program.latency.errors import LatencyError
+from base.files.near_misses import nearest
 
 _RETURNS = re.compile(r"bx(\w\w)?$")
 _LOADS = ("pop", "ldm", "ldr")

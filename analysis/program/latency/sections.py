@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from analysis.explain.program import Program
-from analysis.latency.errors import LatencyError
-from analysis.latency.named_places import addresses_of, exits_of, function_named
+from analysis.program.latency.errors import LatencyError
+from analysis.program.latency.named_places import addresses_of, exits_of, function_named
 from simulator.passages import MOST_MARKS
 
 

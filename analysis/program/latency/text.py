@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.latency.answers import ENTRY_ALONE
+from analysis.program.latency.answers import ENTRY_ALONE
 
 _MOST_CAUSES = 8
 _MOST_TOTALS = 8

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from capture.run_folder.edges import NS_PER_S
+from base.run_folder.edges import NS_PER_S
 from simulator.outputs import ClockSpan
 
 

@@ -9,11 +9,11 @@ import polars as pl
 
 from analysis.explain import execution
 from analysis.explain.execution import Step
-from analysis.masks.intervals import KINDS
-from analysis.masks.measure import AtPriority, Found
-from analysis.masks.places import Places
-from analysis.masks.worst import name_of
-from analysis.metrology.quantiles import summarise
+from analysis.program.masks.intervals import KINDS
+from analysis.program.masks.measure import AtPriority, Found
+from analysis.program.masks.places import Places
+from analysis.program.masks.worst import name_of
+from base.metrology.quantiles import summarise
 
 # So many instructions of an interval are listed; of the rest there are totals.
 _MOST_STEPS = 20_000

@@ -6,8 +6,8 @@ from collections import Counter
 
 import polars as pl
 
-from analysis.masks.measure import Found
-from analysis.masks.worst import name_of
+from analysis.program.masks.measure import Found
+from analysis.program.masks.worst import name_of
 
 
 def folded(found: Found) -> str:

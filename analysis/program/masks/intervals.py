@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.masks.sleep import Sleep
+from analysis.program.masks.sleep import Sleep
 
 KINDS = ("primask", "faultmask", "basepri", "handler", "scheduler")
 THREAD = 0

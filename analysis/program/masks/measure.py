@@ -11,15 +11,15 @@ import polars as pl
 
 from analysis.explain.execution import Step
 from analysis.explain.program import Program
-from analysis.masks import executed, tasks
-from analysis.masks.clock import Clock
-from analysis.masks.intervals import intervals
-from analysis.masks.places import Place, Places
-from analysis.masks.priorities import Exceptions, Holding, held, parts
-from analysis.masks.priorities import executed as executed_priorities
-from analysis.masks.sleep import sleep
-from analysis.masks.worst import Worst, worst_by_place
-from capture.processes import signals
+from analysis.program.masks import executed, tasks
+from analysis.program.masks.clock import Clock
+from analysis.program.masks.intervals import intervals
+from analysis.program.masks.places import Place, Places
+from analysis.program.masks.priorities import Exceptions, Holding, held, parts
+from analysis.program.masks.priorities import executed as executed_priorities
+from analysis.program.masks.sleep import sleep
+from analysis.program.masks.worst import Worst, worst_by_place
+from base.processes import signals
 from simulator import masks as simulator
 from simulator.build import build
 from simulator.masks import MaskRun

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import polars as pl
 
-from analysis.masks.intervals import spans
-from analysis.masks.sleep import Sleep
+from analysis.program.masks.intervals import spans
+from analysis.program.masks.sleep import Sleep
 from simulator.interrupts import FIRST_IRQ
 
 _NOTHING = 256

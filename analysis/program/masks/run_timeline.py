@@ -10,17 +10,17 @@ from pathlib import Path
 import polars as pl
 
 from analysis.explain.elf import elf_of
-from analysis.masks import timeline as masks
-from analysis.masks.clock import Clock
-from analysis.masks.measure import of_run
-from analysis.timeline.trace_events import Timeline
-from capture.run_folder import folder as names
-from capture.run_folder.edges import NS_PER_S, EdgeList, read_parquet
-from capture.run_folder.explanation import FOLDER, Explanation, Unreplayed
-from capture.run_folder.folder import read_observed
-from capture.run_folder.manifest import read_manifest
-from capture.run_folder.named_quantities import NAMED
-from capture.run_folder.tables import read_operations
+from analysis.program.masks import timeline as masks
+from analysis.program.masks.clock import Clock
+from analysis.program.masks.measure import of_run
+from base.run_folder import folder as names
+from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
+from base.run_folder.explanation import FOLDER, Explanation, Unreplayed
+from base.run_folder.folder import read_observed
+from base.run_folder.manifest import read_manifest
+from base.run_folder.named_quantities import NAMED
+from base.run_folder.tables import read_operations
+from base.timeline.trace_events import Timeline
 from simulator import masks as simulator
 from simulator.program import UserProgram
 

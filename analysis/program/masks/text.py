@@ -11,10 +11,10 @@ from rich.text import Text
 
 from analysis.explain import execution
 from analysis.explain.execution import Step
-from analysis.masks.intervals import KINDS
-from analysis.masks.measure import AtPriority, Found
-from analysis.masks.worst import Worst, name_of
-from analysis.metrology.quantiles import Number, Summary, summarise
+from analysis.program.masks.intervals import KINDS
+from analysis.program.masks.measure import AtPriority, Found
+from analysis.program.masks.worst import Worst, name_of
+from base.metrology.quantiles import Number, Summary, summarise
 
 _WIDTH_COLUMNS = 120
 _SHOWN = 10

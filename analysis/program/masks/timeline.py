@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis.masks.measure import Found
-from analysis.masks.worst import name_of
-from analysis.timeline.trace_events import Timeline
+from analysis.program.masks.measure import Found
+from analysis.program.masks.worst import name_of
+from base.timeline.trace_events import Timeline
 
 _MASKS, _HANDLERS, _TASKS, _HELD = "masks", "handlers", "tasks", "not taken"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from analysis.masks.places import Place, Places
-from analysis.masks.priorities import Exceptions
+from analysis.program.masks.places import Place, Places
+from analysis.program.masks.priorities import Exceptions
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from analysis.twin.replay import edge_list
+from base.run_folder.edges import EdgeList
+from base.run_folder.folder import RunFolder
+from base.run_folder.manifest import ToolReport
+from base.run_folder.records import encode
 from capture.acquisition.duration import longest_s
 from capture.conductor import asked_of
 from capture.joining.evidence import decode
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.folder import RunFolder
-from capture.run_folder.manifest import ToolReport
-from capture.run_folder.records import encode
 from capture.store import store_findings, store_observation
 from capture.summary.summary import Setting
-from firmware import build as firmware
+from firmware.build import image as firmware
 from scenarios.plan import Plan
 from simulator import run as simulator
 

@@ -17,8 +17,8 @@ from analysis.twin.errors import TwinError
 from analysis.twin.residuals import KEYS, beyond
 from analysis.twin.tests.made import CORE_HZ, made_run, with_cycles
 from analysis.twin.text import as_text
-from capture.run_folder import folder as names
-from capture.run_folder.tables import read_operations, write_table
+from base.run_folder import folder as names
+from base.run_folder.tables import read_operations, write_table
 from scenarios import catalogue
 from scenarios.plan import Plan
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
-from capture.files.documents import (
+from base.files.documents import (
     TOML_KEY_MOST_PARTS,
     Document,
     DocumentError,
@@ -24,8 +24,8 @@ from capture.files.documents import (
     read_json,
     read_toml,
 )
-from capture.files.errors import CaptureError, TailscopeError
-from capture.files.faults import WrongValueError, expecting
+from base.files.errors import CaptureError, TailscopeError
+from base.files.faults import WrongValueError, expecting
 
 
 class Serial(Table):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.lines import JSON_CHARACTERS_MAX, Place, json_line, toml_line
+from base.files.lines import JSON_CHARACTERS_MAX, Place, json_line, toml_line
 
 TOML = '''\
 # [commented] = 1

@@ -2,13 +2,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from capture.files.turns import lock_of, taking_turns
+from base.files.turns import lock_of, taking_turns
+from base.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 HOLDER = """
 import sys, time
 from pathlib import Path
-from capture.files.turns import taking_turns
+from base.files.turns import taking_turns
 with taking_turns(Path(sys.argv[1])):
     print("mine", flush=True)
     time.sleep(60)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrology.comparison import Floats, cliffs_delta, compare, exceedance_p, hodges_lehmann
+from base.metrology.comparison import Floats, cliffs_delta, compare, exceedance_p, hodges_lehmann
 
 # R's package effsize, example of cliff.delta: delta -0.25, 95 % interval -0.7265846 to 0.3890062.
 TREATMENT = np.array([10, 10, 20, 20, 20, 30, 30, 30, 40, 50.0])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import genextreme
 
-from analysis.metrology.extremes import EXCEEDANCES, _Method, estimate
+from base.metrology.extremes import EXCEEDANCES, _Method, estimate
 
 # Annual maxima of the sea level at Port Pirie, 1923-1987, in metres (Coles, 2001, section 3.4.1),
 # whose maximum likelihood fit is location 3.87, scale 0.198, shape -0.050.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from analysis.metrology.intervals import percentile_interval, percentile_intervals
+from base.metrology.intervals import percentile_interval, percentile_intervals
 
 
 def by_enumeration(values: list[int], rank: int, confidence: float) -> tuple[int, int]:

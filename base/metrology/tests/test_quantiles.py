@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrology.quantiles import Summary, summarise
+from base.metrology.quantiles import Summary, summarise
 
 NOTHING = Summary(n=0)
 

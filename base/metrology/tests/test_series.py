@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from analysis.metrology.series import halves_alike, ljung_box, mann_kendall
+from base.metrology.series import halves_alike, ljung_box, mann_kendall
 
 
 def test_ljung_box_by_hand() -> None:

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from analysis.metrology.slope import centred, fit_slope
+from base.metrology.slope import centred, fit_slope
 
 X = np.array([-4.0, -1.0, 0.0, 2.0, 3.0])
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from capture.processes import children, signals
+from base.paths import ROOT
+from base.processes import children, signals
 
-ROOT = Path(__file__).resolve().parents[3]
 MANY_S = 60.0  # never reached
 
 
@@ -50,7 +50,7 @@ def test_a_signal_ends_the_child() -> None:
 
 def test_a_frozen_child_dies_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = (
-        "import sys; from capture.processes import children\n"
+        "import sys; from base.processes import children\n"
         "children.run(['sh', '-c', 'echo $$ > pid.new; mv pid.new pid; kill -STOP $$'],"
         " within_s=600, folder=sys.argv[1])"
     )

@@ -7,14 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
-from capture.processes import signals
-from capture.processes.signals import Stopped
+from base.paths import ROOT
+from base.processes import signals
+from base.processes.signals import Stopped
 
-ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.usefixtures("interruptible")
 
 
@@ -95,7 +94,7 @@ def test_a_signal_that_came_before_anybody_listened_is_heard() -> None:
     """`lab` holds signals back until Python has its handlers."""
     script = (
         "import os, signal, time\n"
-        "from capture.processes import signals\n"
+        "from base.processes import signals\n"
         "os.kill(os.getpid(), signal.SIGTERM)\n"
         "try:\n    signals.listen()\n    time.sleep(60)\n"
         "except signals.Stopped as stopped:\n    print(stopped)"
@@ -108,7 +107,7 @@ def test_a_signal_that_came_before_anybody_listened_is_heard() -> None:
 def test_a_terminal_that_hung_up_fails_no_write() -> None:
     script = (
         "import os, pty, signal, sys\n"
-        "from capture.processes import signals\n"
+        "from base.processes import signals\n"
         "device, port = pty.openpty()\n"
         "os.dup2(port, 2); os.close(port); os.close(device)\n"
         "with signals.orderly():\n"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capture.files.errors import CaptureError
-from capture.files.whole import WriteError
-from capture.run_folder.edge_stream import ROOM_BYTES, EdgeWriter, read_stream
-from capture.run_folder.edges import CHANNELS, EdgeList
+from base.files.errors import CaptureError
+from base.files.whole import WriteError
+from base.run_folder.edge_stream import ROOM_BYTES, EdgeWriter, read_stream
+from base.run_folder.edges import CHANNELS, EdgeList
 
 HZ = 24_000_000
 ASKED = 14_400_000_000

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.errors import CaptureError
-from capture.run_folder.edges import CHANNELS, EdgeList, read_parquet
+from base.files.errors import CaptureError
+from base.run_folder.edges import CHANNELS, EdgeList, read_parquet
 
 
 def edge_list(rows: list[tuple[int, int]], total: int, samplerate_hz: int = 84_000_000) -> EdgeList:

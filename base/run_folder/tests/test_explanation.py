@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from capture.files.documents import DocumentError
-from capture.files.errors import CaptureError
-from capture.files.tests.sentences import is_sentence
-from capture.run_folder.explanation import BYTES_MAX, QuantityName, Replayed, Unreplayed, read, read_all
-from capture.run_folder.named_quantities import NAMED
-from capture.run_folder.quantities import KEYS
+from base.files.documents import DocumentError
+from base.files.errors import CaptureError
+from base.files.tests.sentences import is_sentence
+from base.run_folder.explanation import BYTES_MAX, QuantityName, Replayed, Unreplayed, read, read_all
+from base.run_folder.named_quantities import NAMED
+from base.run_folder.quantities import KEYS
 
 TOLD: dict[str, Any] = {
     "schema": 1,

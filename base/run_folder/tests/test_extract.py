@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.errors import CaptureError
-from capture.run_folder.edges import CHANNELS, EdgeList
-from capture.run_folder.extract import _BLOCK_SAMPLES, EdgeExtractor
+from base.files.errors import CaptureError
+from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.extract import _BLOCK_SAMPLES, EdgeExtractor
 
 # Runs of equal bytes, long enough for whole quiet 64-bit words, between dense stretches.
 STREAMS = st.lists(

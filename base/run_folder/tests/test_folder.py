@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture.files.errors import CaptureError
-from capture.files.whole import WriteError
-from capture.run_folder.folder import RunFolder, RunName, check_writable
+from base.files.errors import CaptureError
+from base.files.whole import WriteError
+from base.run_folder.folder import RunFolder, RunName, check_writable
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 

@@ -10,15 +10,16 @@ from typing import Literal
 import polars as pl
 import pytest
 
-from capture.files.documents import JSON_BYTES_MAX, TOML_BYTES_MAX, TOML_KEY_MOST_PARTS
-from capture.files.errors import CaptureError, RunError
-from capture.run_folder import pages, session_file, tables
-from capture.run_folder.edges import MOST_EDGES, MOST_ROWS, MOST_ROWS_READ, MOST_SAMPLES, read_parquet
-from capture.run_folder.folder import MOST_BYTES
-from capture.run_folder.manifest import Curve
-from capture.run_folder.pages import PagesError, check_extent
-from capture.run_folder.records import MOST_LINES, MOST_LOG_BYTES
-from capture.run_folder.tables import MOST_OPERATIONS, MOST_STIMULI, PLAN, read_table
+from base.files.documents import JSON_BYTES_MAX, TOML_BYTES_MAX, TOML_KEY_MOST_PARTS
+from base.files.errors import CaptureError, RunError
+from base.paths import ROOT
+from base.run_folder import pages, session_file, tables
+from base.run_folder.edges import MOST_EDGES, MOST_ROWS, MOST_ROWS_READ, MOST_SAMPLES, read_parquet
+from base.run_folder.folder import MOST_BYTES
+from base.run_folder.manifest import Curve
+from base.run_folder.pages import PagesError, check_extent
+from base.run_folder.records import MOST_LINES, MOST_LOG_BYTES
+from base.run_folder.tables import MOST_OPERATIONS, MOST_STIMULI, PLAN, read_table
 from scenarios.operations import MAX_ENTRIES
 
 ROWS = 100_003
@@ -163,7 +164,7 @@ def test_the_largest_manifest_fits() -> None:
 
 
 def test_the_bounds_are_those_of_the_specification() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "SPEC.md").read_text()
+    page = (ROOT / "docs" / "SPEC.md").read_text()
     table = page[page.index("**What is read is bounded.**") :]
     for line in (
         f"| `run.json` | {JSON_BYTES_MAX >> 20} MiB; of a sweep with {MAX_ENTRIES // 2:,} labels of 256",

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from polars.exceptions import ComputeError, PanicException
 
-from capture.files.errors import TailscopeError
-from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.panics import without_panic
-from capture.run_folder.tables import INTERRUPTS, OPERATIONS, PLAN, read_table, write_table
+from base.files.errors import TailscopeError
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.panics import without_panic
+from base.run_folder.tables import INTERRUPTS, OPERATIONS, PLAN, read_table, write_table
 
 ROWS = 600
 MUTATIONS = 200

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from capture.run_folder.folder import PROGRESS
-from capture.run_folder.progress_file import ProgressFile, Section, SoFar, read
+from base.paths import ROOT
+from base.run_folder.folder import PROGRESS
+from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
 
-ROOT = Path(__file__).parents[3]
 SO_FAR = SoFar(
     scenario="mem_frag",
     allocator="tlsf",
@@ -47,7 +47,7 @@ def test_it_is_read_as_it_was_written_until_the_run_is_stored(tmp_path: Path) ->
 def test_that_of_a_killed_run_tells_nothing(tmp_path: Path) -> None:
     script = (
         "import sys, signal; from pathlib import Path\n"
-        "from capture.run_folder.progress_file import ProgressFile, SoFar\n"
+        "from base.run_folder.progress_file import ProgressFile, SoFar\n"
         "file = ProgressFile(Path(sys.argv[1])).__enter__()\n"
         "file.write(SoFar.model_validate_json(sys.argv[2])); print('there', flush=True); signal.pause()"
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.run_folder import records
+from base.run_folder import records
 from capture.tests.synthetic import record
 from scenarios.operations import MAX_ENTRIES
 
@@ -160,7 +160,7 @@ def test_no_more_lines_are_kept_than_a_run_can_have() -> None:
 def test_the_worst_log_takes_bounded_memory() -> None:
     """Sixteen million lines once took 2.2 GB; the log itself, read and copied, takes some 50 MB."""
     code = (
-        "from pathlib import Path; from capture.run_folder import records\n"
+        "from pathlib import Path; from base.run_folder import records\n"
         "log = records.parse(b'@BOOT,' + b'\\n' * records.MOST_LOG_BYTES)\n"
         "print(Path('/proc/self/status').read_text())"
     )

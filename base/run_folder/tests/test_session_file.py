@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.errors import CaptureError
-from capture.files.whole import WriteError
-from capture.run_folder import session_file
-from capture.run_folder.edges import CHANNELS, EdgeList
-from capture.run_folder.session_file import read_sr, write_sr
+from base.files.errors import CaptureError
+from base.files.whole import WriteError
+from base.run_folder import session_file
+from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.session_file import read_sr, write_sr
 
 METADATA = """[global]
 sigrok version=0.5.2

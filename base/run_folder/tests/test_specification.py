@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import get_args
 
 import polars as pl
 import pytest
 
-from analysis.metrology.quantiles import PERCENTILES, Summary
-from capture.run_folder import memory
-from capture.run_folder.manifest import Intervals, Manifest
-from capture.run_folder.observed import Asked, ClockFound, FramesFound, ObservedManifest, Program
-from capture.run_folder.quantities import KEYS
-from capture.run_folder.tables import INTERRUPTS, OPERATIONS
+from base.metrology.quantiles import PERCENTILES, Summary
+from base.paths import ROOT
+from base.run_folder import memory
+from base.run_folder.manifest import Intervals, Manifest
+from base.run_folder.observed import Asked, ClockFound, FramesFound, ObservedManifest, Program
+from base.run_folder.quantities import KEYS
+from base.run_folder.tables import INTERRUPTS, OPERATIONS
 
 pytestmark = pytest.mark.docs
 
 SECTION = (
-    (Path(__file__).parents[3] / "docs" / "SPEC.md")
+    (ROOT / "docs" / "SPEC.md")
     .read_text(encoding="utf-8")
     .split("\n## 5. Run folder\n")[1]
     .split("\n## 6.")[0]

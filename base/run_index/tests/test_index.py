@@ -13,11 +13,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from capture.files.errors import RunError
-from dashboards.index import row as rows
-from dashboards.index.index import index
-from dashboards.index.latest import latest, latest_folders, left_out
-from dashboards.index.row import COLUMNS
+from base.files.errors import RunError
+from base.run_index import row as rows
+from base.run_index.index import index
+from base.run_index.latest import latest, latest_folders, left_out
+from base.run_index.row import COLUMNS
 from dashboards.tests.synthetic import Operation, write_run
 
 OPERATIONS = [Operation("A", 16, 1, 300 + number) for number in range(30)]

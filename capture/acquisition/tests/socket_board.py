@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 import pytest
 
+from base.run_folder.edges import EdgeList
 from capture.desk.board import Connections, Resetter
-from capture.run_folder.edges import EdgeList
 
 
 class SocketBoard:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from base.run_folder.folder import RunName
+from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
+from base.run_folder.records import encode
 from capture.acquisition.live import Counted, Part, Sources, Watch, Work
-from capture.run_folder.folder import RunName
-from capture.run_folder.progress_file import ProgressFile, Section, SoFar, read
-from capture.run_folder.records import encode
 
 BOOT = encode("BOOT,4,tlsf,65536,84000000,00000705,V11,1,65528,basepri,none")
 # seq, kind, size, cycles of the critical section

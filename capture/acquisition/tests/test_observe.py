@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from base.files.errors import CaptureError
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import SigrokCapture
 from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
 from capture.desk.bench import AnalyzerResource
-from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, decode
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import serial
 
+from base.files.errors import CaptureError
 from capture.acquisition.serial_reader import SerialReader
-from capture.files.errors import CaptureError
 from capture.tests.synthetic import record
 from tests.processes import wait_until
 

@@ -13,6 +13,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
+from base.files.errors import CaptureError
+from base.processes import signals
+from base.run_folder.edge_stream import StreamedCapture, read_stream
+from base.run_folder.edges import CHANNELS, MOST_SAMPLES, EdgeList
+from base.run_folder.folder import EDGE_STREAM
 from capture.acquisition.sigrok_cli import (
     CaptureRequest,
     CaptureResult,
@@ -21,11 +26,6 @@ from capture.acquisition.sigrok_cli import (
     versions,
 )
 from capture.acquisition.tests.beaglelogic import beaglelogic
-from capture.files.errors import CaptureError
-from capture.processes import signals
-from capture.run_folder.edge_stream import StreamedCapture, read_stream
-from capture.run_folder.edges import CHANNELS, MOST_SAMPLES, EdgeList
-from capture.run_folder.folder import EDGE_STREAM
 from tests.processes import wait_until
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
@@ -420,7 +420,7 @@ def test_a_disk_that_fills_up_ends_the_capture_and_keeps_what_came(
     fake_tool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("capture.acquisition.edge_store._BLOCK_ROWS", 1000)
-    monkeypatch.setattr("capture.run_folder.edge_stream.ROOM_BYTES", 1 << 60)
+    monkeypatch.setattr("base.run_folder.edge_stream.ROOM_BYTES", 1 << 60)
     install(fake_tool, "while True: send(b'\\0\\0\\0\\1' * 10000)")
     result = capture(asking(10_000_000))
     assert "bytes left, which storing the run may take" in result.problems[0]

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from base.files.errors import CaptureError
+from base.files.tests.sentences import is_sentence
+from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BENCH_FILE, read_bench
-from capture.files.errors import CaptureError
-from capture.files.tests.sentences import is_sentence
-from capture.run_folder.edges import CHANNELS
 
 
 def test_the_bench_that_comes_with_the_project() -> None:

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from base.files.errors import CaptureError
 from capture.desk import debug_probe
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
 from capture.desk.board import Board, Connections
@@ -21,7 +22,6 @@ from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.open_board import open_board
 from capture.desk.probe_address import ProbeAddress
 from capture.desk.virtual_board import VirtualBoard
-from capture.files.errors import CaptureError
 from simulator.tests.stand_in import asked, listening
 
 ANALYZER = AnalyzerResource(driver="beaglelogic", samplerate_hz=84_000_000)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from base.files.errors import CaptureError
 from capture.desk.foreign_elf import checked_digest
-from capture.files.errors import CaptureError
 
 ARM, X86_64, EXECUTABLE, OBJECT = 40, 62, 2, 1
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from base.files.errors import CaptureError
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
-from capture.files.errors import CaptureError
 
 VIRTUAL, NUCLEO, DESK = (read_bench().board(name) for name in ("virtual", "nucleo", "desk"))
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from base.files.errors import CaptureError
+from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
+from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BENCH_FILE, AnalyzerResource, read_bench
 from capture.desk.presets import presets
-from capture.files.errors import CaptureError
-from capture.files.tests.sentences import is_sentence
-from capture.run_folder.edges import CHANNELS
 
 USABLE = [name for name, preset in presets().items() if not preset.refused]
 
@@ -124,7 +125,7 @@ def test_without_a_preset_any_rate_may_be_tried() -> None:
 
 def test_the_page_says_what_the_presets_say() -> None:
     """docs/ANALYZERS.md, row by row."""
-    page = (Path(__file__).resolve().parents[3] / "docs" / "ANALYZERS.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "ANALYZERS.md").read_text(encoding="utf-8")
     rows = {
         cells[0].strip("` "): cells for line in page.splitlines() if (cells := line.strip("|").split("|"))
     }

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
+from base.run_folder.edges import EdgeList
 from capture.importing.formats import read
 from capture.importing.tests import writers
 from capture.importing.tests.writers import CHANNELS
-from capture.run_folder.edges import EdgeList
 
 RATE_HZ = 84_000_000
 

@@ -11,8 +11,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.session_file import write_sr
+from base.run_folder.edges import EdgeList
+from base.run_folder.session_file import write_sr
 
 CHANNELS = {"CRIT": "D0", "OP": "D1", "STIM": "D2", "ISR": "D3"} | {
     "TASK": "D4",

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from base.run_folder.manifest import AskedFirmware, ToolReport
+from base.run_folder.records import CalibrationRecord, parse
 from capture.instruments.clocks import COUNTER_CYCLES, fit_counter
 from capture.joining.evidence import decode
 from capture.reading.wire import read_wire
-from capture.run_folder.manifest import AskedFirmware, ToolReport
-from capture.run_folder.records import CalibrationRecord, parse
 from capture.tests.synthetic import BIT, CORE_HZ, COUNTER_AHEAD, TICK_PERIOD, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from base.run_folder.records import TickRecord
 from capture.instruments.clocks import COUNTER_CYCLES, CounterFit
 from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
 from capture.reading.tests.waveform import Waveform
-from capture.run_folder.records import TickRecord
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, TICK_HANDLER, TICK_PERIOD, SyntheticRun, small_plan
 

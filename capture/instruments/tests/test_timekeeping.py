@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from base.run_folder.edges import EdgeList
 from capture.instruments.timekeeping import random_intervals, steps
 from capture.reading.wire import Wire, read_wire
-from capture.run_folder.edges import EdgeList
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
 from scenarios.stimulus import Stimulus
 

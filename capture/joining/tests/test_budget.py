@@ -1,9 +1,9 @@
 import polars as pl
 import pytest
 
+from base.run_folder.quantities import QUANTITIES
+from base.run_folder.records import CostRecord, RecordLog
 from capture.joining.budget import pin_cost_cycles
-from capture.run_folder.quantities import QUANTITIES
-from capture.run_folder.records import CostRecord, RecordLog
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 

@@ -2,8 +2,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.run_folder.edges import NS_PER_S
-from capture.run_folder.tables import INTERRUPTS, OPERATIONS
+from base.run_folder.edges import NS_PER_S
+from base.run_folder.tables import INTERRUPTS, OPERATIONS
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     BIT,

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from base.run_folder import tables
 from capture.joining.sweep import labels_cut_short, match_stimuli, summarise_sweep
 from capture.reading.pulses import PulseTrain
-from capture.run_folder import tables
 from scenarios.generators.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import Plan, compile_steps

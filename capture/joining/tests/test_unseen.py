@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from base.run_folder.quantities import QUANTITIES
 from capture.joining.evidence import Evidence
 from capture.joining.unseen import rank_ns
-from capture.run_folder.quantities import QUANTITIES
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from base.run_folder.edges import CHANNELS, EdgeList, settled
 from capture.reading.alone import read_alone
 from capture.reading.tests.waveform import Waveform, frame_edges
 from capture.reading.vectorised import Stimuli
-from capture.run_folder.edges import CHANNELS, EdgeList, settled
 
 HZ = 84_000_000
 START_S, END_S = 0.0001, 0.003

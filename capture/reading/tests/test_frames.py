@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
+from base.run_folder.edges import CHANNELS, EdgeList
 from capture.reading.frames import find_frames, fit_clock
 from capture.reading.tests.waveform import frame_edges
-from capture.run_folder.edges import CHANNELS, EdgeList
 
 TICK_HZ = 84_000_000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from base.run_folder.records import RecordLog, parse
 from capture.reading.instructions import Instructions, read_instructions
-from capture.run_folder.records import RecordLog, parse
 from capture.tests.synthetic import record
 
 BOOT = "BOOT,4,heap_4,65536,84000000,00000702,V11.2.0,1,65520,basepri,none"

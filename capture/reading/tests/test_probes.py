@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
+from base.run_folder.records import parse
 from capture.joining.evidence import Evidence
 from capture.reading.probes import PULSES_BEFORE, Window, read_probes
-from capture.run_folder.records import parse
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan
 from capture.verdict import inconclusive

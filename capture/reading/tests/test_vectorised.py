@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from capture.files.errors import CaptureError
+from base.files.errors import CaptureError
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.tests.waveform import Waveform
 from capture.reading.vectorised import level_at, pulses, responses

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from base.run_folder.edges import MARKED_CHANNELS
 from capture.reading.wire import read_wire
-from capture.run_folder.edges import MARKED_CHANNELS
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan, small_plan_under
 
 

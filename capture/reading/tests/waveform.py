@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capture.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.edges import CHANNELS, EdgeList
 
 
 @dataclass

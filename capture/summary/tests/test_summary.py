@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from analysis.metrology.series import LAGS
+from base.metrology.series import LAGS
+from base.run_folder.quantities import QUANTITIES
 from capture.joining.evidence import Evidence
-from capture.run_folder.quantities import QUANTITIES
 from capture.summary.baselines import baseline
 from capture.summary.intervals import intervals
 from capture.summary.maxima import maximum

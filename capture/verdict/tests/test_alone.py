@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import ToolReport
 from capture.reading.alone import read_alone
 from capture.reading.tests.test_alone import framed
 from capture.reading.tests.waveform import Waveform
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import ToolReport
 from capture.verdict.alone import Seen, judge, warnings
 
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from capture.run_folder.edges import EdgeList
+from base.run_folder.edges import EdgeList
 
 PINS = 8
 SAMPLERATE_HZ = 1_000_000

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from base.files.errors import CaptureError
+from base.run_folder.edges import CHANNELS
 from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
-from capture.files.errors import CaptureError
-from capture.run_folder.edges import CHANNELS
 from capture.wiring import pattern
 from capture.wiring.check import check
 from capture.wiring.tests.desk import Desk

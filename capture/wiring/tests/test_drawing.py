@@ -6,15 +6,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from itertools import combinations, product
-from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from capture.desk.bench import read_bench
 from capture.wiring import drawing
 from capture.wiring.plan import PLACES, as_text, clips
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = ROOT / "docs"
 NUCLEO = read_bench().board("nucleo")
 SVG = "{http://www.w3.org/2000/svg}"
 Point = tuple[float, float]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from base.files.tests.sentences import is_sentence
 from capture.desk.bench import read_bench
-from capture.files.tests.sentences import is_sentence
 from capture.wiring.findings import Findings, judge
 from capture.wiring.pattern import read
 from capture.wiring.plan import clips

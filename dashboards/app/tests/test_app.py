@@ -16,11 +16,11 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 from werkzeug.serving import make_server
 
+from base.run_folder.manifest import ToolReport
+from base.run_folder.observed import Asked
+from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from capture.observed_run import again
 from capture.reading.tests.test_alone import framed
-from capture.run_folder.manifest import ToolReport
-from capture.run_folder.observed import Asked
-from capture.run_folder.progress_file import ProgressFile, Section, SoFar
 from capture.tests.test_observed_run import ASKED
 from dashboards.app.library import Library
 from dashboards.app.server import make_app

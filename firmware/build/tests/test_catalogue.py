@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware import catalogue
+from firmware.build import catalogue
 
 ROOT = Path(catalogue.__file__).parents[1]
 SOUND = """
@@ -117,7 +117,7 @@ def test_a_slip_is_one_sentence_with_file_and_line(tmp_path: Path, was: str, bec
 
 def test_cmake_is_told_the_promises() -> None:
     # -S: without the packages of this environment, which CMake's Python may not have.
-    command = [sys.executable, "-S", "-m", "firmware.promises"]
+    command = [sys.executable, "-S", "-m", "firmware.build.promises"]
     for name, row in catalogue.allocators().items():
         told = subprocess.run([*command, name], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         assert set(told.split()) == row.promises

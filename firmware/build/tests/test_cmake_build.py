@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware.cmake_build import Build, BuildError
+from firmware.build.cmake_build import Build, BuildError
 
 
 @pytest.fixture

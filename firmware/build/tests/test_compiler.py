@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware import build, compiler
+from firmware.build import compiler
+from firmware.build import image as build
 
 
 def test_the_image_tells_the_version_that_the_compiler_prints() -> None:

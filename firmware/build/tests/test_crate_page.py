@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
-from firmware import crate_page
+from base.paths import ROOT
+from firmware.build import crate_page
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "FOOTPRINT.md"
+PAGE = ROOT / "docs" / "FOOTPRINT.md"
 
 pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from firmware import build as firmware
-from firmware import catalogue, footprint
+from base.paths import ROOT
+from firmware.build import catalogue, footprint
+from firmware.build import image as firmware
 
 pytestmark = pytest.mark.docs
 
-ROOT = Path(__file__).resolve().parents[2]
 POINTER = WORD = 4
 PUBLISHED = [name for name in firmware.allocators() if catalogue.allocators()[name].checkout is None]
 """What is compiled from a user's own checkout depends on its version."""
@@ -128,7 +128,7 @@ def test_an_unreadable_image_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_the_published_table_is_what_the_command_prints() -> None:
-    command = [sys.executable, "-m", "console", "footprint"]
+    command = [sys.executable, "-m", "cli", "footprint"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     fresh = [row for row in done.stdout.splitlines()[2:] if row.split()[1] in PUBLISHED]
     assert rows() == fresh, "docs/FOOTPRINT.md is not of the present code: paste what ./lab footprint prints"

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capture.files.tests.sentences import is_sentence
-from capture.processes import children
-from capture.run_folder.heap_size import LARGEST_BYTES
-from firmware import cmake_build, host_heap
-from firmware.host_heap import HostHeapError, Replay
+from base.files.tests.sentences import is_sentence
+from base.heap_size import LARGEST_BYTES
+from base.paths import ROOT
+from base.processes import children
+from firmware.build import cmake_build, host_heap
+from firmware.build.host_heap import HostHeapError, Replay
 
-FOOTPRINT = Path(__file__).parents[2] / "docs" / "FOOTPRINT.md"
+FOOTPRINT = ROOT / "docs" / "FOOTPRINT.md"
 ALLOCATE, FREE = 1, 2
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from firmware import build as firmware
-from firmware import catalogue, cmake_build
+from firmware.build import catalogue, cmake_build
+from firmware.build import image as firmware
 
 FIRMWARE = Path(firmware.__file__).parent
 LINE_BYTES = 16

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from firmware import build as firmware
-from firmware import catalogue, cmake_build, host_heap, outside, search_places
-from firmware.outside_file import OutsideError, required
+from base.paths import ROOT
+from firmware.build import catalogue, cmake_build, host_heap, outside, search_places
+from firmware.build import image as firmware
+from firmware.build.outside_file import OutsideError, required
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
 HEAP = ROOT / "firmware" / "heap"
 needs_tools = pytest.mark.skipif(

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from firmware import build as firmware
-from firmware import catalogue, search_places
-from firmware.catalogue import SearchPlace
+from firmware.build import catalogue, search_places
+from firmware.build import image as firmware
+from firmware.build.catalogue import SearchPlace
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@
 #include TAILSCOPE_OUTSIDE_FILE
 
 #ifdef OUTSIDE_KEEPS_VARIABLES
-#include "outside_variables.h" /* OUTSIDE_VARIABLES(f): f of each; firmware/outside.py writes it */
+#include "outside_variables.h" /* OUTSIDE_VARIABLES(f): f of each; firmware/build/outside.py writes it */
 
 void vPortHeapResetState(void);
 #ifdef TAILSCOPE_RESETS_ONCE

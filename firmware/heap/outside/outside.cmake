@@ -1,5 +1,5 @@
 # The words with which the table of an allocator from outside says how it is built:
-# firmware/outside.py writes them to <name>.cmake in TAILSCOPE_OUTSIDE, beside a copy of the file,
+# firmware/build/outside.py writes them to <name>.cmake in TAILSCOPE_OUTSIDE, beside a copy of the file,
 # TAILSCOPE_OUTSIDE_FILE.
 # The link `beside` leads to the file's own folder, for what it includes from there.
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from capture.files.turns import taking_turns
-from firmware import catalogue
+from base.files.turns import taking_turns
+from firmware.build import catalogue
 
 TESTS = Path(__file__).parent
 REPOSITORY = TESTS.parents[2]

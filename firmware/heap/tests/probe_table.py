@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from firmware import catalogue
+from base.paths import ROOT
+from firmware.build import catalogue
 from firmware.heap.tests.check_replay import (
     DEPTHS,
     TRIALS,
@@ -39,7 +40,7 @@ def table(programs: dict[str, Path]) -> str:
 
 
 if __name__ == "__main__":
-    builds = Path(__file__).resolve().parents[3] / "build" / "heap-tests"
+    builds = ROOT / "build" / "heap-tests"
     rows = catalogue.allocators()
     indexes = sorted(name for name in rows if "counts_probes" in rows[name].promises)
     missing = [name for name in indexes if not (builds / name / "replay").is_file()]

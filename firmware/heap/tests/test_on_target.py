@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from capture.files.turns import taking_turns
-from firmware import catalogue
+from base.files.turns import taking_turns
+from firmware.build import catalogue
 from simulator import run as simulator
 
 TESTS = Path(__file__).parent

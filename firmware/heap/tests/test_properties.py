@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from firmware import catalogue
+from firmware.build import catalogue
 from firmware.heap.tests.host_build import ON_THE_HOST, WITH_SHORT_HEADERS, built
 from firmware.heap.tests.models import ALIGNMENT, REGION_BYTES, Block, Buddies, Gaps, Model, NoModel
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.faults.planting import Healthy, healthy
+from base.run_folder.manifest import AskedFirmware, ToolReport
 from capture.redecode import Stored
-from capture.run_folder.manifest import AskedFirmware, ToolReport
 from capture.summary.summary import Setting
 from capture.tests.synthetic import SyntheticRun, small_plan
+from quality.faults.planting import Healthy, healthy
 
 
 def stored(**parameters: int) -> Stored:

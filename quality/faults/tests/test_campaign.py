@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from analysis.faults import campaign, commands, text
-from analysis.faults.campaign import Outcome, Report
-from analysis.faults.planting import Fault, FaultError, Healthy, healthy, read_healthy
-from analysis.faults.tests.conftest import stored
-from capture.files.errors import CaptureError
-from capture.run_folder.folder import RunFolder
+from base.files.errors import CaptureError
+from base.run_folder.folder import RunFolder
 from capture.store import store_findings, store_observation
 from capture.tests.test_redecode import TIME
+from quality.faults import campaign, commands, text
+from quality.faults.campaign import Outcome, Report
+from quality.faults.planting import Fault, FaultError, Healthy, healthy, read_healthy
+from quality.faults.tests.conftest import stored
 
 SEED = 11
 # How many faults of each kind are planted.

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from analysis.faults.headlines import changes
-from analysis.faults.planting import Healthy
-from capture.run_folder.manifest import Manifest
+from base.run_folder.manifest import Manifest
+from quality.faults.headlines import changes
+from quality.faults.planting import Healthy
 
 
 def edited(run: Healthy, path: str, value: Any) -> Manifest:

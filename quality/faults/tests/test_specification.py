@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from analysis.faults import campaign
-from analysis.faults.planting import Healthy
+from base.paths import ROOT
+from quality.faults import campaign
+from quality.faults.planting import Healthy
 
 pytestmark = pytest.mark.docs
 
 SECTION = (
-    (Path(__file__).parents[3] / "docs" / "SPEC.md")
+    (ROOT / "docs" / "SPEC.md")
     .read_text(encoding="utf-8")
     .split("\n## 9. Planted faults\n")[1]
     .split("\n## ")[0]

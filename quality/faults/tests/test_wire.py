@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.faults import wire
-from analysis.faults.planting import Fault, Healthy
-from capture.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.edges import CHANNELS, EdgeList
+from quality.faults import wire
+from quality.faults.planting import Fault, Healthy
 
 TOTAL = 60
 Dense = npt.NDArray[np.uint8]

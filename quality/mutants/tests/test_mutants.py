@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.mutants import campaign, harmless, trial
-from analysis.mutants.drawing import Mutant, drawn
-from analysis.mutants.trial import MutantError
+from quality.mutants import campaign, harmless, trial
+from quality.mutants.drawing import Mutant, drawn
+from quality.mutants.trial import MutantError
 
 CODE = '''"""Code."""
 
@@ -95,7 +95,7 @@ def test_a_mutant_that_never_ends_is_killed(root: Path) -> None:
 def test_every_harmless_mutant_is_of_a_line_that_is_there() -> None:
     for entry in harmless.read():
         assert entry.file in campaign.files(), entry.file
-        lines = " ".join((campaign.ROOT / entry.file).read_text(encoding="utf-8").split())
+        lines = " ".join((ROOT / entry.file).read_text(encoding="utf-8").split())
         assert entry.before in lines, entry
 
 

@@ -1,7 +1,7 @@
 """The most telling faults of the catalogue, each in a run with real processes on the emulated desk.
 
 `./lab soak` tries them all. Of faults that are told by what they leave behind, the desk's part is
-in the simulator's tests, and the verdict's in those of capture/verdict and analysis/faults.
+in the simulator's tests, and the verdict's in those of capture/verdict and quality/faults.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.soak import page
-from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, named
-from analysis.soak.run import Headlines, carry_out
+from base.paths import ROOT
+from quality.soak import page
+from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, named
+from quality.soak.run import Headlines, carry_out
 from simulator.build import SimulatorError
 from simulator.desk import EmulatedDesk
 
@@ -26,7 +27,7 @@ TRIED = (
     "board-hung",
     "firmware-not-written",
 )
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "DESK.md"
+PAGE = ROOT / "docs" / "DESK.md"
 
 needs_umockdev = pytest.mark.skipif(
     find_library("umockdev-preload") is None, reason="needs umockdev's preload library"

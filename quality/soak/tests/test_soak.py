@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.soak import run as one_run
-from analysis.soak import soak, text
-from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, TRUNCATED, DeskFault, named
-from analysis.soak.run import Headlines, Outcome
-from analysis.soak.soak import SoakError, check_names
+from base.paths import ROOT
+from quality.soak import run as one_run
+from quality.soak import soak, text
+from quality.soak.catalogue import COMPLETE, FAULTS, NONE, TRUNCATED, DeskFault, named
+from quality.soak.run import Headlines, Outcome
+from quality.soak.soak import SoakError, check_names
 from tests import lab
 
-ROOT = Path(__file__).resolve().parents[3]
-LAB = (sys.executable, "-m", "console")
+LAB = (sys.executable, "-m", "cli")
 
 
 def outcome(fault: DeskFault, board: str, **changed: object) -> Outcome:

@@ -15,16 +15,17 @@ import serial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.tests.sentences import is_sentence
-from capture.run_folder.records import encode
-from console import record
-from recording import board_log
-from recording.board_log import MOST_DEFECTS_TOLD, convert, sentences
-from recording.errors import RecordingError
-from recording.listen import listen
+from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
+from base.run_folder.records import encode
+from cli import record
 from scenarios import trace_file
+from scenarios.recording import board_log
+from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, sentences
+from scenarios.recording.errors import RecordingError
+from scenarios.recording.listen import listen
 
-TRACE = Path(__file__).resolve().parents[2] / "firmware" / "trace"
+TRACE = ROOT / "firmware" / "trace"
 
 
 def log(*bodies: str) -> bytes:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from scenarios import catalogue, trace_file
 from scenarios.trace import FREE
 
-ROOT = Path(__file__).resolve().parents[2]
 ROW = re.compile(r"\| (recorded_\w+) \| .* \| ([\d,]+) \| ([\d,]+) bytes in ([\d,]+) blocks \| (\d+) \|")
 ROWS = ROW.findall((ROOT / "docs" / "TRACES.md").read_text(encoding="utf-8"))
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recording.process_file import MAGIC, Conversion, open_file
 from scenarios import trace_file
+from scenarios.recording.process_file import MAGIC, Conversion, open_file
 
 NOTHING, ALLOCATED, FREEING, MOVING, MOVED = range(5)
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from capture.files.tests.sentences import is_sentence
-from recording import programs, recorder
-from recording.errors import RecordingError
-from recording.process_file import MOST_OPERATIONS, Account
-from recording.record import MOST_PROCESSES, Recorded, record, sentences
+from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
 from scenarios import trace_file
+from scenarios.recording import programs, recorder
+from scenarios.recording.errors import RecordingError
+from scenarios.recording.process_file import MOST_OPERATIONS, Account
+from scenarios.recording.record import MOST_PROCESSES, Recorded, record, sentences
 
-ROOT = Path(__file__).resolve().parents[2]
 SHIM = ROOT / "recording" / "shim"
 STRICT = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
 
@@ -187,7 +187,7 @@ def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:
 
 
 def lab(*words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "console", "record", *words]
+    command = [sys.executable, "-m", "cli", "record", *words]
     return subprocess.Popen(
         command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )

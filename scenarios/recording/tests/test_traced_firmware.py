@@ -6,12 +6,12 @@ import re
 import subprocess
 from pathlib import Path
 
-from capture.files.turns import taking_turns
-from recording.board_log import convert
+from base.files.turns import taking_turns
+from base.paths import ROOT
 from scenarios import trace_file
+from scenarios.recording.board_log import convert
 from simulator import run as simulator
 
-ROOT = Path(__file__).resolve().parents[2]
 OWN = re.compile(rb"(took|gives|refused) ([0-9a-f]{8}) ([0-9a-f]{8})")
 HEADER_BYTES = 8
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from analysis.adversary import board, found, published, study, text
-from firmware.host_search import Goal
+from base.paths import ROOT
+from firmware.build.host_search import Goal
 from scenarios import trace_file
 from scenarios.trace import ALLOCATE, FREE
+from studies.adversary import board, found, published, study, text
 
 pytestmark = pytest.mark.docs
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "ADVERSARY.md"
+PAGE = ROOT / "docs" / "ADVERSARY.md"
 # A change anywhere in the image moves instructions in the section a little.
 TOLERANCE = 0.05
 

@@ -8,14 +8,14 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from analysis.adversary import known
-from analysis.adversary.search import MOST_OPERATIONS, Budget, Found, Search, What, objection
-from capture.processes import signals
-from capture.run_folder import heap_size
-from firmware import host_search
-from firmware.host_heap import HostHeapError
+from base import heap_size
+from base.processes import signals
+from firmware.build import host_search
+from firmware.build.host_heap import HostHeapError
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE, TraceBuilder
+from studies.adversary import known
+from studies.adversary.search import MOST_OPERATIONS, Budget, Found, Search, What, objection
 
 LIVE_BYTES = 4096
 LISTS = 600

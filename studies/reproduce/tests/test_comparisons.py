@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from analysis.reproduce.beside import Beside, beside
-from analysis.reproduce.comparisons import headline, sentences
-from analysis.reproduce.contradictions import Contradiction
-from analysis.reproduce.published import Source
-from analysis.reproduce.remade import Found, Remade
-from analysis.reproduce.rows import as_csv, rows
-from analysis.reproduce.sections import section
+from studies.reproduce.beside import Beside, beside
+from studies.reproduce.comparisons import headline, sentences
+from studies.reproduce.contradictions import Contradiction
+from studies.reproduce.published import Source
+from studies.reproduce.remade import Found, Remade
+from studies.reproduce.rows import as_csv, rows
+from studies.reproduce.sections import section
 
 NAMES = {"A": "avl", "B": "best_fit", "C": "tlsf", "D": "heap_4", "E": "umm_malloc"}
 

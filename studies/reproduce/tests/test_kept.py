@@ -11,9 +11,9 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from analysis.reproduce import kept
-from analysis.reproduce.kept import Kept, digest
-from capture.processes import signals
+from base.processes import signals
+from studies.reproduce import kept
+from studies.reproduce.kept import Kept, digest
 
 MEASURED: list[int] = []
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.reproduce import published
-from analysis.reproduce.contradictions import contradictions
-from analysis.reproduce.published import PublishedTable, Source, UnknownTableError
-from analysis.reproduce.recipes import RECIPES
-from firmware import catalogue
+from firmware.build import catalogue
+from studies.reproduce import published
+from studies.reproduce.contradictions import contradictions
+from studies.reproduce.published import PublishedTable, Source, UnknownTableError
+from studies.reproduce.recipes import RECIPES
 
 SOURCES = [published.source(key) for key in published.SOURCES]
 TABLES = [table for source in SOURCES for table in source.table]

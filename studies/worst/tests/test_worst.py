@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.studies import critical_sections
-from analysis.worst import board, host, text
-from analysis.worst.matrix import Cell, Matrix
-from capture.files.errors import TailscopeError
-from console import worst as command
+from base.files.errors import TailscopeError
+from base.paths import ROOT
+from cli import worst as command
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
+from studies.tables import critical_sections
+from studies.worst import board, host, text
+from studies.worst.matrix import Cell, Matrix
 from tests import lab
-
-ROOT = Path(__file__).parents[3]
 
 
 def measured(allocator: str, target: str, blocks: int = 0) -> board.Measured:

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from analysis.compare.tests import made
-from capture.run_folder import folder as names
-from capture.run_folder.quantities import QUANTITIES
+from base.run_folder import folder as names
+from base.run_folder.quantities import QUANTITIES
 from dashboards.tests.synthetic import Operation, summary
 
 IMAGE = b"the operations of these tests"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.gate import lines
-from analysis.gate.errors import GateError
-from analysis.gate.lines import Operation
-from capture.run_folder.records import OPERATION_KINDS
+from analysis.compare.gate import lines
+from analysis.compare.gate.errors import GateError
+from analysis.compare.gate.lines import Operation
+from base.run_folder.records import OPERATION_KINDS
 
 NUMBERS = st.integers(0, 3)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from analysis.latency import answers
-from firmware import build as firmware
+from analysis.program.latency import answers
+from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import latency
 from simulator import run as simulator

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from analysis.latency import text
-from capture.files.errors import TailscopeError
-from console import latency as room
+from analysis.program.latency import text
+from base.files.errors import TailscopeError
+from cli import latency as room
 from simulator.program import UserProgram
 from simulator.tests import bare_metal
 

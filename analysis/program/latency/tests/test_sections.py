@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from analysis.latency.sections import Measured, Section, measure
+from analysis.program.latency.sections import Measured, Section, measure
 
 A, B, ENTRY, RETURN, TAIL = 0x100, 0x200, 0x300, 0x340, 0x330
 NAMES = ("address", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task")

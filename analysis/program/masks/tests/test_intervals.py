@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analysis.masks.intervals import intervals
-from analysis.masks.sleep import Sleep, sleep
-from analysis.masks.tests.changes import changes
+from analysis.program.masks.intervals import intervals
+from analysis.program.masks.sleep import Sleep, sleep
+from analysis.program.masks.tests.changes import changes
 
 NO_SLEEP = Sleep([], [])
 

@@ -6,9 +6,9 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.masks.priorities import Exceptions, Holding, executed, held, parts
-from analysis.masks.sleep import Sleep
-from analysis.masks.tests.changes import changes
+from analysis.program.masks.priorities import Exceptions, Holding, executed, held, parts
+from analysis.program.masks.sleep import Sleep
+from analysis.program.masks.tests.changes import changes
 
 NO_SLEEP = Sleep([], [])
 

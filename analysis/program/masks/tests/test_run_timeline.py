@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis.masks import run_timeline
-from analysis.masks.clock import Clock
-from analysis.masks.tests.test_clock import HSI, PLL
-from analysis.timeline.trace_events import Timeline
-from capture.run_folder.edges import CHANNELS, EdgeList
+from analysis.program.masks import run_timeline
+from analysis.program.masks.clock import Clock
+from analysis.program.masks.tests.test_clock import HSI, PLL
+from base.run_folder.edges import CHANNELS, EdgeList
+from base.timeline.trace_events import Timeline
 
 CRIT, OP = (1 << CHANNELS.index(name) for name in ("CRIT", "OP"))
 

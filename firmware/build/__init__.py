@@ -1,0 +1,1 @@
+"""Builds the firmware, and reads the catalogue of allocators."""

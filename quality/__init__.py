@@ -1,0 +1,1 @@
+"""What is asked of the bench itself: faults, mutants, soak, differential, speeds."""

@@ -1,0 +1,1 @@
+"""Results made with the bench; no part of it stands on them."""
