@@ -882,18 +882,17 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture, campaign, scheduler, or dashboard",
-        "repeats": "how many times; medians are printed; the scheduler is measured once",
-        "workers": "how many workers the scheduler has; they are simulated",
+        "what": "simulator, capture, campaign, or dashboard",
+        "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },
 )
-def bench(_context: Context, what: str, repeats: int = 5, workers: int = 1000, json: bool = False) -> None:
+def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
     from cli import benchmarks
 
     with one_sentence():
-        found = benchmarks.run(what, repeats, RUNS, workers)
+        found = benchmarks.run(what, repeats, RUNS)
     print(json_format.dumps(found.document, indent=2) if json else found.text)
 
 

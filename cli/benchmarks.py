@@ -11,7 +11,7 @@ from typing import Any
 from base.files.errors import TailscopeError
 from base.files.near_misses import no_such
 
-BENCHMARKS = ("simulator", "capture", "campaign", "scheduler", "dashboard")
+BENCHMARKS = ("simulator", "capture", "campaign", "dashboard")
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Measured:
     text: str
 
 
-def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
+def run(what: str, repeats: int, runs_folder: Path) -> Measured:
     """Measures one of BENCHMARKS `repeats` times; the dashboard's is of the latest runs in
-    `runs_folder`, the scheduler's with so many simulated `workers`, and once.
+    `runs_folder`.
 
     Raises TailscopeError where there is no such benchmark, or it cannot be measured.
     """
@@ -36,8 +36,6 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
         return _dashboard(repeats, runs_folder)
     if what == "campaign":
         return _campaign(repeats)
-    if what == "scheduler":
-        return _scheduler(workers)
     from quality.speeds import capture as capture_speed
     from quality.speeds import simulator as benchmark
 
@@ -64,13 +62,6 @@ def _campaign(repeats: int) -> Measured:
     with progress.shown() as shown:
         found = speed.measure(repeats, shown)
     return Measured(found.document(), speed_text.as_text(found))
-
-
-def _scheduler(workers: int) -> Measured:
-    from quality.speeds import scheduler as scheduler_speed
-
-    speeds = scheduler_speed.measure(workers)
-    return Measured([asdict(speed) for speed in speeds], scheduler_speed.as_text(speeds))
 
 
 def _listed(found: Mapping[str, Any]) -> Measured:
