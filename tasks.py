@@ -834,11 +834,13 @@ def mutants(
     _context: Context, file: list[str], n: int = 100, seed: int = 1, jobs: int = 1, json: bool = False
 ) -> None:
     """Change the code that judges in small ways, and tell which changes no test notices."""
-    from quality.mutants import commands
+    from cli import progress
+    from quality.mutants import mutants as room
 
-    with one_sentence():
-        found = commands.run(file, n, seed, jobs)
-    print(json_format.dumps(found.as_json(), indent=2) if json else commands.as_text(found))
+    with one_sentence(), progress.shown() as shown:
+        shown("the tests without any mutant")
+        found = room.run(file, n, seed, jobs, lambda done: shown(f"{done:,} of at most {n:,} mutants tried"))
+    print(json_format.dumps(found.as_json(), indent=2) if json else room.as_text(found))
     if not found.sound:
         raise Exit(code=1)
 
