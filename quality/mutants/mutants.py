@@ -40,9 +40,8 @@ CONFIGURATION = Path(__file__).with_name("cosmic-ray.toml")
 HARMLESS = Path(__file__).with_name("harmless.toml")
 PATIENCE = 4
 """A mutant that runs for ever is killed after so many times what the tests take without one."""
-_NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", ".lab", "build", "runs", "target", "__pycache__", ".*_cache", ".hypothesis"
-)
+_MADE_AT_THE_TOP = frozenset({"build", "runs"})
+_MADE = shutil.ignore_patterns(".git", ".venv", ".lab", "target", "__pycache__", ".*_cache", ".hypothesis")
 _GUARDS = frozenset({"strict", "frozen", "slots", "kw_only", "order"})
 _LOOK_EVERY_S = 1.0
 
@@ -154,7 +153,7 @@ def run(
     chosen = drawn(root, named or every, n, seed)
     known = read_toml(HARMLESS, Document, MutantError).mutant
     with tempfile.TemporaryDirectory(prefix="tailscope-mutants-") as folder:
-        copies = [shutil.copytree(root, Path(folder, str(job)), ignore=_NOT_COPIED) for job in range(jobs)]
+        copies = [_copy(root, Path(folder, str(job))) for job in range(jobs)]
         config["test-command"] = _own_first(config.test_command, named)
         config["timeout"] = PATIENCE * _seconds_without(config, copies[0])
         return Report(seed, tuple(_outcome(*one, known) for one in _tried(copies, config, chosen, tell)))
@@ -221,6 +220,15 @@ def _own_first(command: str, named: Sequence[str]) -> str:
     first = words.index("-q") + 1
     rooms = sorted(words[first:], key=lambda room: not any(file.startswith(f"{room}/") for file in named))
     return shlex.join([sys.executable, *words[1:first], *rooms])
+
+
+def _copy(root: Path, folder: Path) -> Path:
+    """The sources of a checkout, without what is made of them (firmware/build is a source)."""
+    return shutil.copytree(
+        root,
+        folder,
+        ignore=lambda of, names: _MADE(of, names) | (_MADE_AT_THE_TOP if Path(of) == root else set()),
+    )
 
 
 def _seconds_without(config: ConfigDict, copy: Path) -> float:

@@ -1,4 +1,4 @@
-"""Runs the decoders of this folder in sigrok-cli, over a session file."""
+"""Runs the decoders of this room in sigrok-cli, over a session file."""
 
 import os
 import subprocess
@@ -6,16 +6,11 @@ from pathlib import Path
 
 from base.files.errors import CaptureError
 from capture.acquisition.sigrok_cli import find_tool, unexpected_lines
-
-FOLDER = Path(__file__).resolve().parent
-
-
-VARIABLES = {"SIGROKDECODE_DIR": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1"}
-"""With these sigrok finds the decoders of this folder, and leaves the folder as it is."""
+from decoders.pulseview import VARIABLES
 
 
 def environment() -> dict[str, str]:
-    """The environment in which sigrok finds the decoders of this folder."""
+    """The environment in which sigrok finds the decoders of this room."""
     return {**os.environ, **VARIABLES}
 
 
