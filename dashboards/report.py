@@ -20,7 +20,7 @@ from dashboards.page.pack import pack, pack_json
 from dashboards.page.templates import DRAWING, fragment, render
 from dashboards.pages.blocks import Page
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO
-from dashboards.pages.run import run as page_of_run
+from dashboards.pages.catalogue import run as page_of_run
 
 Progress = Callable[[str], None]
 """Is told a sentence as work goes on, such as `run 3 of 25: loaded`."""
