@@ -44,10 +44,9 @@ from dashboards.pages.blocks import (
 from dashboards.tables import cycles_by_probes as probes_table
 from dashboards.tables.agreement import agreement as agreement_table
 from dashboards.tables.agreement import error_budget
-from dashboards.tables.comparison import brief, largest, line_of
+from dashboards.tables.comparison import brief, largest, line_of, memory
 from dashboards.tables.comparison import comparison as comparison_table
 from dashboards.tables.differences import differences
-from dashboards.tables.memory import memory
 
 
 def agreement(series: Sequence[Series]) -> Page:
