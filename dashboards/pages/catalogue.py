@@ -41,12 +41,12 @@ from dashboards.pages.blocks import (
     per_run,
     present,
 )
-from dashboards.tables import cycles_by_probes as probes_table
-from dashboards.tables.agreement import agreement as agreement_table
-from dashboards.tables.agreement import error_budget
+from dashboards.tables import witnesses as probes_table
 from dashboards.tables.comparison import brief, largest, line_of, memory
 from dashboards.tables.comparison import comparison as comparison_table
 from dashboards.tables.differences import differences
+from dashboards.tables.witnesses import agreement as agreement_table
+from dashboards.tables.witnesses import error_budget
 
 
 def agreement(series: Sequence[Series]) -> Page:
