@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
-from dashboards.figures import cycles_by_probes as probes_figure
+from dashboards.figures import cycles as probes_figure
 from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
-from dashboards.figures.cycles_by_size import cycles_by_size
+from dashboards.figures.cycles import cycles_by_size
 from dashboards.figures.heap_against_worst import heap_against_worst
 from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency

@@ -1,4 +1,4 @@
-"""Cycles against probes: whether the search explains the time."""
+"""Cycles of an allocation: against the probes of its search, and against the size of the block."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import polars as pl
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
 from dashboards.formatting import grouped
 from dashboards.loaded.by_probes import counted, means
+from dashboards.loaded.by_size import OfSize, by_size
 from dashboards.loaded.palette import INK
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import entry, meta, operation_keys
@@ -99,4 +100,48 @@ def _means(one: Series, shift: float) -> go.Scatter:
             for probes, n in table.select("probes", "n").iter_rows()
         ],
         hovertemplate="%{text}: %{y:,.1f} cycles",
+    )
+
+
+def cycles_by_size(series: Sequence[Series]) -> Chart | None:
+    """Medians as lines and maxima as points, by size. None for any scenario but `sizes`."""
+    found = [by_size(one.run) for one in series]
+    if not any(found):
+        return None
+    figure = go.Figure()
+    for one, sizes in zip(series, found, strict=True):
+        for state in ("fresh", "fragmented"):
+            figure.add_trace(_medians(one, sizes, state))
+            figure.add_trace(_maxima(one, sizes, state))
+    figure.update_xaxes(title_text="size of the block (bytes)", type="log", dtick="D2")
+    figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
+    counted = per_series(series, [len(one.run.measured_allocations) for one in series], "allocations")
+    explanation = "Lines join medians, points are maxima. Thin: a fresh heap; thick: behind fragments."
+    return make_chart("sizes", "Cycles by size", series, counted, explanation, figure, height=460)
+
+
+def _medians(one: Series, sizes: Sequence[OfSize], state: str) -> go.Scatter:
+    return go.Scatter(
+        x=[each.size for each in sizes],
+        y=[getattr(each, f"{state}_median") for each in sizes],
+        mode="lines",
+        line=line(one, width=1 if state == "fresh" else 3),
+        name=f"{one.label} {state}",
+        legendgroup=one.run.id,
+        meta=entry(one),
+        hovertemplate="%{x:,} bytes, median: %{y:,} cycles",
+    )
+
+
+def _maxima(one: Series, sizes: Sequence[OfSize], state: str) -> go.Scatter:
+    return go.Scatter(
+        x=[each.size for each in sizes],
+        y=[getattr(each, f"{state}_max") for each in sizes],
+        mode="markers",
+        marker=points(one, size=5 if state == "fresh" else 9),
+        name=f"{one.label} {state} max",
+        legendgroup=one.run.id,
+        showlegend=False,
+        meta=entry(one),
+        hovertemplate="%{x:,} bytes, max: %{y:,} cycles",
     )
