@@ -17,11 +17,10 @@ from dashboards.figures.cycles import cycles_by_size
 from dashboards.figures.heap_against_worst import heap_against_worst
 from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
-from dashboards.figures.latency_by_depth import latency_by_depth
+from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
 from dashboards.figures.latency_by_phase import latency_by_phase
 from dashboards.figures.masking_by_call import masking_by_call
 from dashboards.figures.survival import latency_survival, survival
-from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.formatting import MISSING, grouped, number, samplerate
 from dashboards.headline import headline
