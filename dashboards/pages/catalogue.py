@@ -14,8 +14,7 @@ from dashboards.figures import cycles as probes_figure
 from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
 from dashboards.figures.cycles import cycles_by_size
-from dashboards.figures.heap_against_worst import heap_against_worst
-from dashboards.figures.heap_state import heap_state
+from dashboards.figures.heap import heap_against_worst, heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
 from dashboards.figures.latency_by_phase import latency_by_phase

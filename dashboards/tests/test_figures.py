@@ -13,7 +13,7 @@ import pytest
 from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart
 from dashboards.figures.cycles import cycles_by_probes
-from dashboards.figures.heap_state import heap_state
+from dashboards.figures.heap import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboards.figures.chart import Chart, style
-from dashboards.figures.heap_against_worst import frontier
+from dashboards.figures.heap import frontier
 from dashboards.formatting import grouped, number
 from dashboards.loaded.palette import INK, MUTED, SHADES
 from dashboards.tradeoff.labels import place
