@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dashboards.figures.lanes import empty_panel
+from dashboards.figures.waveform import empty_panel
 from dashboards.loaded.calls import call_name
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
