@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from dashboards.figures.masking_by_call import worst_by_call
+from dashboards.figures.phase import worst_by_call
 from dashboards.loaded.quantities import ALL
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series

@@ -17,8 +17,7 @@ from dashboards.figures.cycles import cycles_by_size
 from dashboards.figures.heap import heap_against_worst, heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
-from dashboards.figures.latency_by_phase import latency_by_phase
-from dashboards.figures.masking_by_call import masking_by_call
+from dashboards.figures.phase import latency_by_phase, masking_by_call
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.formatting import MISSING, grouped, number, samplerate
