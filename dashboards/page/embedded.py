@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dashboards.figures.waveform import empty_panel
-from dashboards.loaded.calls import call_name
+from dashboards.loaded.quantities import call_name
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations

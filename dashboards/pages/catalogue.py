@@ -22,7 +22,7 @@ from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.formatting import MISSING, grouped, number, samplerate
 from dashboards.headline import headline
-from dashboards.loaded.bounds import bound_of, bounds_sentence
+from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import (

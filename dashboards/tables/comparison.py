@@ -10,9 +10,8 @@ from base.run_folder.quantities import LATENCY, Quantity
 from dashboards import caveats
 from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import MISSING, grouped, number
-from dashboards.loaded.bounds import bound_of
 from dashboards.loaded.certainty import confidence_words
-from dashboards.loaded.quantities import REPORTED, shown
+from dashboards.loaded.quantities import REPORTED, bound_of, shown
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.waveforms.keys import worst_key
