@@ -8,7 +8,7 @@ import polars as pl
 from analysis.compare.compared import Compared
 from analysis.compare.operations import join, met_otherwise
 from dashboards.figures.chart import Chart, style
-from dashboards.loaded.palette import MUTED
+from dashboards.loaded.series import MUTED
 
 _HEIGHT_PX = 380
 _COLOUR = "#0072b2"

@@ -7,8 +7,7 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, points
 from dashboards.formatting import grouped
-from dashboards.loaded.palette import MUTED
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import MUTED, Series
 from dashboards.waveforms.keys import entry, meta
 
 

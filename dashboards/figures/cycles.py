@@ -9,9 +9,8 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
 from dashboards.formatting import grouped
-from dashboards.loaded.palette import INK
 from dashboards.loaded.quantities import OfSize, by_size, counted, means
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import INK, Series
 from dashboards.waveforms.keys import entry, meta, operation_keys
 
 

@@ -12,8 +12,7 @@ from plotly.subplots import make_subplots
 from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import Chart, line, make_chart
 from dashboards.formatting import grouped
-from dashboards.loaded.palette import MUTED, PAPER
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import MUTED, PAPER, Series
 from dashboards.waveforms.keys import meta, worst_key
 
 T = TypeVar("T")

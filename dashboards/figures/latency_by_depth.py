@@ -9,9 +9,7 @@ import polars as pl
 
 from dashboards.caveats import CONTROL
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
-from dashboards.loaded.lock_effects import caveats, spares_interrupts
-from dashboards.loaded.palette import MEANT_DOT
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import MEANT_DOT, Series, caveats, spares_interrupts
 from dashboards.waveforms.keys import interrupt_keys, meta, shared_switch
 
 BANDS = 16

@@ -9,9 +9,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series, points, row_heights, with_maximum
-from dashboards.loaded.lock_effects import caveats
-from dashboards.loaded.palette import MEANT_DOT
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import MEANT_DOT, Series, caveats
 from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
 from scenarios.operations import CALLS
 

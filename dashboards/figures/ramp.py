@@ -10,9 +10,8 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
-from dashboards.loaded.palette import MEANT_DASH, MEANT_DOT
 from dashboards.loaded.quantities import bound_of
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import MEANT_DASH, MEANT_DOT, Series
 from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
 
 

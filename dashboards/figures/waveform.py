@@ -13,8 +13,7 @@ import plotly.graph_objects as go
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, make_chart
 from dashboards.formatting import grouped
-from dashboards.loaded.palette import INK, MUTED
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import INK, MUTED, Series
 from dashboards.waveforms.keys import describe, worst_key
 from dashboards.waveforms.windows import Window, window_of
 

@@ -13,7 +13,7 @@ from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import Found
 from analysis.program.masks.worst import name_of
 from dashboards.figures.chart import Chart, style
-from dashboards.loaded.palette import assign_styles
+from dashboards.loaded.series import assign_styles
 
 _HEIGHT_PX = 420
 _NS_PER_US = 1000

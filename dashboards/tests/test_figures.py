@@ -19,9 +19,8 @@ from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.loaded.palette import assign_styles
 from dashboards.loaded.runs import load_run
-from dashboards.loaded.series import Series, by_scenario
+from dashboards.loaded.series import Series, assign_styles, by_scenario
 from dashboards.pages.catalogue import OF_SCENARIO
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.heap import frontier
 from dashboards.formatting import grouped, number
-from dashboards.loaded.palette import INK, MUTED, SHADES
+from dashboards.loaded.series import INK, MUTED, SHADES
 from dashboards.tradeoff.labels import place
 from dashboards.tradeoff.needs import (
     Figure,

@@ -9,7 +9,7 @@ from math import inf
 from statistics import median_low
 
 from analysis.fragmentation.study import Row
-from dashboards.loaded.palette import Style, assign_styles
+from dashboards.loaded.series import Style, assign_styles
 from dashboards.tradeoff.runs import Run
 
 Figure = Callable[[Row], float | None]

@@ -13,7 +13,7 @@ from analysis.twin.residuals import QUANTITIES
 from base.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style
 from dashboards.formatting import samplerate
-from dashboards.loaded.palette import MUTED, SHADES
+from dashboards.loaded.series import MUTED, SHADES
 
 _HEIGHT_PX = 380
 _MOST_BINS = 80

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, style
-from dashboards.loaded.palette import INK, MUTED, SHADES
+from dashboards.loaded.series import INK, MUTED, SHADES
 from studies.reproduce import words
 from studies.reproduce.beside import Beside, Pair
 from studies.reproduce.published import Part
