@@ -1,19 +1,25 @@
-"""The page's figures: residuals as histograms, and over the operations."""
+"""The page of `./lab twin`: a board's run beside the same run on the virtual board."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 
+from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
+from analysis.twin.hypotheses import Trials
 from analysis.twin.residuals import QUANTITIES
+from analysis.twin.statistics import Row, Units
+from base.files.whole import write_bytes
 from base.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style
-from dashboards.formatting import samplerate
+from dashboards.formatting import MISSING, grouped, samplerate
 from dashboards.loaded.series import MUTED, SHADES
+from dashboards.page.sheet import Grid, sheet
 
 _HEIGHT_PX = 380
 _MOST_BINS = 80
@@ -67,7 +73,7 @@ def _histogram(
     found: Comparison, key: str, title: str, quantities: Sequence[str], explanation: str
 ) -> Iterator[Chart]:
     first = found.trials.first
-    of = {name: _residuals(first, name)["residual"].to_numpy() for name in quantities}
+    of = {name: _figures_residuals(first, name)["residual"].to_numpy() for name in quantities}
     of = {name: values for name, values in of.items() if len(values)}
     if not of:
         return
@@ -97,13 +103,13 @@ def _histogram(
 def _over_operations(
     found: Comparison, key: str, title: str, quantity: str, unit: str, factor: float, explanation: str
 ) -> Iterator[Chart]:
-    first = _residuals(found.trials.first, quantity)
+    first = _figures_residuals(found.trials.first, quantity)
     if first.is_empty():
         return
     figure = go.Figure()
     layers = [("nothing taken out", first, MUTED, "circle-open")]
     if found.trials.holds:
-        last = _residuals(found.trials.last, quantity)
+        last = _figures_residuals(found.trials.last, quantity)
         layers.append(("with what holds taken out", last, _COLOURS[0], "circle"))
     for name, values, colour, symbol in layers:
         figure.add_scatter(
@@ -122,7 +128,7 @@ def _over_operations(
     yield Chart(key, title, f"{counted} · {_provenance(found)}", explanation, _badges(found), figure)
 
 
-def _residuals(found: pl.DataFrame, quantity: str) -> pl.DataFrame:
+def _figures_residuals(found: pl.DataFrame, quantity: str) -> pl.DataFrame:
     return found.filter(pl.col("quantity") == quantity)
 
 
@@ -140,3 +146,95 @@ def _badges(found: Comparison) -> tuple[str, ...]:
     if manifest.complete:
         return ()
     return (f"The run is {manifest.verdict}: {' '.join(manifest.reasons) or 'no reason was given.'}",)
+
+
+def grids(found: Comparison) -> list[Grid]:
+    """All tables; those of which there is nothing to say are left out."""
+    made = [_tables_residuals("Residuals", found.rows)]
+    if found.trials.holds:
+        left = [row for row in found.rows_left if row.kind is None]
+        made.append(_tables_residuals("Left with what holds taken out", left))
+    made += [_worst(found.rows, found.units), _hypotheses(found.trials)]
+    if found.causes and found.causes.ranked:
+        made.append(_causes(found.causes))
+    return [grid for grid in made if grid.lines]
+
+
+def _tables_residuals(title: str, rows: Sequence[Row]) -> Grid:
+    headings = ("in cycles", "kind", "n", "least", "median", "mean", "p99", "greatest", "budget", "beyond")
+    return Grid(
+        title,
+        headings,
+        tuple(
+            (
+                row.quantity.words if row.kind is None else "",
+                row.kind or "all",
+                grouped(row.cycles.n),
+                *(_rounded(getattr(row.cycles, name)) for name in ("min", "median", "mean", "p99", "max")),
+                f"± {row.budget_cycles:.1f}" if row.quantity.wire else "0",
+                f"{row.beyond:,} ({row.share_beyond:.1%})",
+            )
+            for row in rows
+        ),
+    )
+
+
+def _rounded(cycles: float | None) -> str:
+    # Adding zero makes of a rounded -0.0 a 0.
+    return grouped(None if cycles is None else round(cycles, 1) + 0.0)
+
+
+def _worst(rows: Sequence[Row], units: Units) -> Grid:
+    lines = [
+        (
+            row.quantity.words,
+            "; ".join(
+                f"{'outside' if seq is None else seq}: {_rounded(cycles)} ({units.ns(cycles):,.1f} ns)"
+                for seq, cycles in row.worst
+            ),
+        )
+        for row in rows
+        if row.kind is None and row.worst
+    ]
+    return Grid("Worst ten", ("quantity", "operation: cycles"), tuple(lines), told=True)
+
+
+def _hypotheses(trials: Trials) -> Grid:
+    return Grid(
+        "What may explain it",
+        ("hypothesis", "found", "removes", "beyond then", "left out", "holds"),
+        tuple(
+            (
+                one.key,
+                one.found,
+                MISSING if one.removed is None else f"{one.removed:.1%}",
+                grouped(one.beyond),
+                grouped(one.left_out),
+                "yes" if trials.held(one) else "no",
+            )
+            for one in trials.hypotheses
+        ),
+        told=True,
+    )
+
+
+def _causes(found: Causes) -> Grid:
+    return Grid(
+        f"What the difference goes with, in {found.undisturbed:,} operations that no interrupt met",
+        ("counted", "cycles each", "share", "source"),
+        tuple(
+            (one.what, f"{one.cycles_each:+,.2f}", f"{one.share:.0%}", one.source or MISSING)
+            for one in found.ranked
+        ),
+        told=True,
+    )
+
+
+def write(found: Comparison, output: Path) -> Path:
+    """Writes the page and returns `output`. Raises WriteError."""
+    return write_bytes(output, html(found).encode())
+
+
+def html(found: Comparison) -> str:
+    """The whole page. Equal comparisons give equal text."""
+    return sheet("twin.html", found.verdict, found.notes, charts(found), grids(found))
