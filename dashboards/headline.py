@@ -13,7 +13,7 @@ from dashboards.formatting import microseconds
 from dashboards.loaded.quantities import call_name
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, caveats, spares_control, spares_interrupts
-from dashboards.waveforms.keys import worst_key
+from dashboards.waveforms import worst_key
 
 MOST_NAMED = 4
 """Of more allocators than this a sentence gives the extremes; the table has them all."""

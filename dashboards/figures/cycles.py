@@ -11,7 +11,7 @@ from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.formatting import grouped
 from dashboards.loaded.quantities import OfSize, by_size, counted, means
 from dashboards.loaded.series import INK, Series
-from dashboards.waveforms.keys import entry, meta, operation_keys
+from dashboards.waveforms import entry, meta, operation_keys
 
 
 def cycles_by_probes(series: Sequence[Series]) -> Chart | None:

@@ -13,7 +13,7 @@ from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import Chart, line, make_chart
 from dashboards.formatting import grouped
 from dashboards.loaded.series import MUTED, PAPER, Series
-from dashboards.waveforms.keys import meta, worst_key
+from dashboards.waveforms import meta, worst_key
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from dashboards.caveats import CONTROL, TICKS
 from dashboards.figures.chart import Chart, make_chart, row_heights
 from dashboards.formatting import grouped, number
 from dashboards.loaded.series import INK, Series, caveats
-from dashboards.waveforms.keys import entry_name, interrupt_keys, meta
+from dashboards.waveforms import entry_name, interrupt_keys, meta
 
 _CLASSES = (
     ("critical", "met a critical section"),

@@ -10,7 +10,7 @@ import polars as pl
 from dashboards.caveats import CONTROL
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
 from dashboards.loaded.series import MEANT_DOT, Series, caveats, spares_interrupts
-from dashboards.waveforms.keys import interrupt_keys, meta, shared_switch
+from dashboards.waveforms import interrupt_keys, meta, shared_switch
 
 BANDS = 16
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series, points, row_heights, with_maximum
 from dashboards.loaded.series import MEANT_DOT, Series, caveats
-from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
+from dashboards.waveforms import entry, meta, operation_keys, shared_switch
 from scenarios.operations import CALLS
 
 LINES_APART = 0.02

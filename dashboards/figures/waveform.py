@@ -14,8 +14,7 @@ from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, make_chart
 from dashboards.formatting import grouped
 from dashboards.loaded.series import INK, MUTED, Series
-from dashboards.waveforms.keys import describe, worst_key
-from dashboards.waveforms.windows import Window, window_of
+from dashboards.waveforms import Window, describe, window_of, worst_key
 
 LANE_HEIGHT = 1.45
 SHADED_MOST = 400

@@ -15,8 +15,7 @@ from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations
 from dashboards.page.templates import figure_json
-from dashboards.waveforms.keys import interrupt_keys, operation_keys, worst_key
-from dashboards.waveforms.windows import Window, windows_of
+from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
 
 # So many of the longest latencies come before the worst of each depth.
 WORST_INTERRUPTS = 50

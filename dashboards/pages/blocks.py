@@ -18,7 +18,7 @@ Value = float | int | str | bool | None
 
 @dataclass(frozen=True)
 class Sample:
-    """One operation or interrupt of a run; `key` is that of dashboards/waveforms/keys.py."""
+    """One operation or interrupt of a run; `key` is that of dashboards/waveforms.py."""
 
     run_id: str
     key: str

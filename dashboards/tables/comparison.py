@@ -14,7 +14,7 @@ from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.quantities import REPORTED, bound_of, shown
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Sample
-from dashboards.waveforms.keys import worst_key
+from dashboards.waveforms import worst_key
 
 _PERCENTILES = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
 _COMPARISON_COLUMNS = (
