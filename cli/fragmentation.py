@@ -13,8 +13,8 @@ from analysis.fragmentation.study import Row, Study
 from base.heap_size import DEFAULT_BYTES
 from cli import options, progress
 from cli.options import OptionError, Options
+from dashboards.tradeoff import needs as tradeoff_runs
 from dashboards.tradeoff import page
-from dashboards.tradeoff import runs as tradeoff_runs
 from firmware.build import catalogue as allocators
 from firmware.build import host_heap, outside
 from scenarios import catalogue, trace_file

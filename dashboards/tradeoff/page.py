@@ -13,8 +13,7 @@ from dashboards.formatting import number
 from dashboards.loaded.series import by_scenario, caveats
 from dashboards.page.templates import DRAWING, Figure, entries, render
 from dashboards.tradeoff import figures, tables
-from dashboards.tradeoff.needs import Need, gather
-from dashboards.tradeoff.runs import Run
+from dashboards.tradeoff.needs import Need, Run, gather
 from dashboards.tradeoff.tables import Table
 
 
