@@ -17,7 +17,7 @@ from analysis.compare.sentences import described, effects, left_out, overall, re
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
 from dashboards.loaded.series import MUTED
-from dashboards.page.sheet import Grid, sheet
+from dashboards.page.templates import TextGrid, sheet
 
 _HEIGHT_PX = 380
 _COLOUR = "#0072b2"
@@ -106,5 +106,5 @@ def _of_pair(compared: Compared) -> Iterator[Rows]:
     yield rows.of_distributions(compared)
 
 
-def _grid(of: Rows) -> Grid:
-    return Grid(of.title, of.headings, of.lines, told=not of.numbers)
+def _grid(of: Rows) -> TextGrid:
+    return TextGrid(of.title, of.headings, of.lines, told=not of.numbers)

@@ -18,7 +18,7 @@ from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
 from dashboards.formatting import MISSING, grouped
 from dashboards.loaded.series import assign_styles
-from dashboards.page.sheet import Grid, sheet
+from dashboards.page.templates import TextGrid, sheet
 
 _HEIGHT_PX = 420
 _NS_PER_US = 1000
@@ -149,7 +149,7 @@ def longest_of_each_bin(rows: pl.DataFrame, cycles: int) -> pl.DataFrame:
 _MOST_PLACES = 100
 
 
-def grids(found: Found) -> list[Grid]:
+def grids(found: Found) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
     made = [
         _places("The longest at each place", found.worst[:_MOST_PLACES]),
@@ -160,9 +160,9 @@ def grids(found: Found) -> list[Grid]:
     return [grid for grid in made if grid.lines]
 
 
-def _places(title: str, worst: Sequence[Worst]) -> Grid:
+def _places(title: str, worst: Sequence[Worst]) -> TextGrid:
     headings = ("kind", "cycles", "", "×", "raised by", "called by, or interrupted", "ended by")
-    return Grid(
+    return TextGrid(
         title,
         headings,
         tuple(
@@ -181,7 +181,7 @@ def _places(title: str, worst: Sequence[Worst]) -> Grid:
     )
 
 
-def _priorities(found: Found) -> Grid:
+def _priorities(found: Found) -> TextGrid:
     lines = []
     for one in found.priorities:
         longest = one.longest
@@ -201,17 +201,17 @@ def _priorities(found: Found) -> Grid:
             )
         )
     headings = ("priority", "interrupts", "count", "longest", "", "of all time", "what held the longest")
-    return Grid("Not taken, by priority, in cycles", headings, tuple(lines), told=True)
+    return TextGrid("Not taken, by priority, in cycles", headings, tuple(lines), told=True)
 
 
-def _open(worst: Sequence[Worst]) -> Grid:
+def _open(worst: Sequence[Worst]) -> TextGrid:
     lines = tuple((one.name, grouped(one.begin_cycle), str(one.begin)) for one in worst)
-    return Grid(
+    return TextGrid(
         "Still open at the end, and not counted", ("kind", "since cycle", "raised by"), lines, told=True
     )
 
 
-def _stacks(worst: Sequence[Worst]) -> Grid:
+def _stacks(worst: Sequence[Worst]) -> TextGrid:
     lines = tuple(
         (
             one.name,
@@ -223,7 +223,7 @@ def _stacks(worst: Sequence[Worst]) -> Grid:
         for one in worst
     )
     headings = ("kind", "cycles", "calls, innermost first", "task", "it held off")
-    return Grid("Call stacks, and what was held off", headings, lines, told=True)
+    return TextGrid("Call stacks, and what was held off", headings, lines, told=True)
 
 
 def write(found: Found, output: Path) -> Path:

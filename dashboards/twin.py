@@ -19,7 +19,7 @@ from base.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style
 from dashboards.formatting import MISSING, grouped, samplerate
 from dashboards.loaded.series import MUTED, SHADES
-from dashboards.page.sheet import Grid, sheet
+from dashboards.page.templates import TextGrid, sheet
 
 _HEIGHT_PX = 380
 _MOST_BINS = 80
@@ -148,7 +148,7 @@ def _badges(found: Comparison) -> tuple[str, ...]:
     return (f"The run is {manifest.verdict}: {' '.join(manifest.reasons) or 'no reason was given.'}",)
 
 
-def grids(found: Comparison) -> list[Grid]:
+def grids(found: Comparison) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
     made = [_tables_residuals("Residuals", found.rows)]
     if found.trials.holds:
@@ -160,9 +160,9 @@ def grids(found: Comparison) -> list[Grid]:
     return [grid for grid in made if grid.lines]
 
 
-def _tables_residuals(title: str, rows: Sequence[Row]) -> Grid:
+def _tables_residuals(title: str, rows: Sequence[Row]) -> TextGrid:
     headings = ("in cycles", "kind", "n", "least", "median", "mean", "p99", "greatest", "budget", "beyond")
-    return Grid(
+    return TextGrid(
         title,
         headings,
         tuple(
@@ -184,7 +184,7 @@ def _rounded(cycles: float | None) -> str:
     return grouped(None if cycles is None else round(cycles, 1) + 0.0)
 
 
-def _worst(rows: Sequence[Row], units: Units) -> Grid:
+def _worst(rows: Sequence[Row], units: Units) -> TextGrid:
     lines = [
         (
             row.quantity.words,
@@ -196,11 +196,11 @@ def _worst(rows: Sequence[Row], units: Units) -> Grid:
         for row in rows
         if row.kind is None and row.worst
     ]
-    return Grid("Worst ten", ("quantity", "operation: cycles"), tuple(lines), told=True)
+    return TextGrid("Worst ten", ("quantity", "operation: cycles"), tuple(lines), told=True)
 
 
-def _hypotheses(trials: Trials) -> Grid:
-    return Grid(
+def _hypotheses(trials: Trials) -> TextGrid:
+    return TextGrid(
         "What may explain it",
         ("hypothesis", "found", "removes", "beyond then", "left out", "holds"),
         tuple(
@@ -218,8 +218,8 @@ def _hypotheses(trials: Trials) -> Grid:
     )
 
 
-def _causes(found: Causes) -> Grid:
-    return Grid(
+def _causes(found: Causes) -> TextGrid:
+    return TextGrid(
         f"What the difference goes with, in {found.undisturbed:,} operations that no interrupt met",
         ("counted", "cycles each", "share", "source"),
         tuple(
