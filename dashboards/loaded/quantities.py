@@ -1,4 +1,4 @@
-"""A run's samples of each quantity, its allocations by probes and by size, and its static bounds."""
+"""A run's samples of each quantity, its allocations by probes and by size, and its bounds."""
 
 from __future__ import annotations
 

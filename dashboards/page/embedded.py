@@ -1,4 +1,4 @@
-"""What a click shows, embedded in the report, which has no server to ask: its maxima's waveforms first."""
+"""What a click shows, embedded in the report, which has no server to ask: maxima come first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The pages: what each is made of, and the order in which they are offered.
 
-The report draws all of them at once, the app one at a time. A page on a scenario takes the series of
-its runs, and is None where the scenario has nothing of it.
+The report draws all of them at once, the app one at a time. A page on a scenario takes the series
+of its runs, and is None where the scenario has nothing of it.
 """
 
 from __future__ import annotations

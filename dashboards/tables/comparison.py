@@ -1,4 +1,4 @@
-"""The tables of a scenario's runs side by side: under each quantity a row a run, and the heap of each."""
+"""Tables of a scenario's runs side by side: a row a run under each quantity, and each heap."""
 
 from __future__ import annotations
 
