@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.program.masks.errors import MasksError
+from analysis.errors import MasksError
 from analysis.program.masks.folded import folded
 from analysis.program.masks.measure import Found, measure
 from analysis.program.masks.timeline import timeline

@@ -21,7 +21,6 @@ from distributed import LocalCluster
 
 from analysis.campaign import cluster, conduct, matrix, verification, work
 from analysis.campaign.cluster import Job, Lost
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import MOST_ATTEMPTS
 from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
 from analysis.campaign.rows import COLUMNS
@@ -29,6 +28,7 @@ from analysis.campaign.store import RUNS, Store
 from analysis.campaign.tests.made import Inline
 from analysis.campaign.verification import Sample
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from capture import same

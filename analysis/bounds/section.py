@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from analysis.bounds import costs
-from analysis.bounds.errors import NoBoundError
 from analysis.bounds.graph import Disassembler, Graph, Instruction
 from analysis.bounds.longest import longest
+from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
 BEGIN, END = "heap_port_critical_begin", "heap_port_critical_end"

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from analysis.campaign import work
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.order import Order, ShippedImage, digest
 from analysis.campaign.rows import failed_row
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0

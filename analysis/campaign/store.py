@@ -20,9 +20,9 @@ import polars as pl
 from pydantic import Field
 
 from analysis.campaign import verification
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import Journal, Noted, Recognized
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.files.documents import TOML_BYTES_MAX, Table, read_json
 from base.files.regular import read_bytes
 from base.files.whole import WriteError, why, write_all, write_bytes, write_whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError
 from base.heap_size import DEFAULT_BYTES
 from base.run_folder.manifest import Manifest
 from firmware.build import catalogue, outside

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from analysis.errors import ExplainError
 from analysis.explain import execution, heap_map, stack
 from analysis.explain.elf import elf_of
-from analysis.explain.errors import ExplainError
 from analysis.explain.neighbours import around
 from analysis.explain.parts import parts
 from analysis.explain.program import Program

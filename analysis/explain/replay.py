@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError
 from analysis.explain.worst import Worst
 from base.run_folder.edges import NS_PER_S, EdgeList
 from simulator import run as simulator

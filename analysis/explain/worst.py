@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Maximum
 from base.run_folder.named_quantities import INTERRUPT, TASK, NamedQuantity, named

@@ -21,8 +21,8 @@ from typing import Any
 from analysis.bounds.image import bounds_of_run
 from analysis.campaign import cluster, conduct, matrix
 from analysis.campaign.cluster import Cluster
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.store import JOURNAL, RUNS, TABLES, Store
+from analysis.errors import CampaignError
 from analysis.fragmentation.of_run import memory_of_run
 from base.processes import signals
 from capture import conductor, direct_run

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from analysis.errors import ExplainError
 from analysis.explain import explanation, text
-from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
 from analysis.explain.replay import replay
 from analysis.explain.sources import Sources

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from analysis.errors import LatencyError
 from analysis.explain import execution, stack
 from analysis.explain.program import Program
 from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Answered
-from analysis.program.latency.errors import LatencyError
 from analysis.program.latency.named_places import function_named
 from analysis.program.latency.sections import Measured, Passed
 from analysis.program.masks.clock import Clock

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from analysis.errors import LatencyError
 from analysis.explain.program import Program
-from analysis.program.latency.errors import LatencyError
 from analysis.program.latency.named_places import addresses_of, exits_of, function_named
 from simulator.passages import MOST_MARKS
 

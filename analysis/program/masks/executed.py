@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from analysis.errors import MasksError
 from analysis.explain.execution import Step, steps
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST
-from analysis.program.masks.errors import MasksError
 from analysis.program.masks.worst import Worst
 from simulator import run as simulator
 from simulator.program import UserProgram
