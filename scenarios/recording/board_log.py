@@ -14,7 +14,7 @@ from pathlib import Path
 from base.files.regular import read_bytes
 from base.files.whole import why
 from base.run_folder.records import crc16
-from scenarios.recording.errors import RecordingError
+from scenarios.errors import RecordingError
 from scenarios.trace_file import MOST_OPERATIONS
 
 MOST_BYTES = 128 << 20

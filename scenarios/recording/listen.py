@@ -9,8 +9,8 @@ import serial
 
 from base.files.errors import first_line
 from base.processes import signals
+from scenarios.errors import RecordingError
 from scenarios.recording.board_log import MOST_BYTES
-from scenarios.recording.errors import RecordingError
 
 _READ_BYTES = 65_536
 

@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 
 from base.files.faults import quoted
 from base.files.whole import why
-from scenarios.recording.errors import RecordingError
+from scenarios.errors import RecordingError
 
 _ELF = b"\x7fELF"
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from base.files.faults import quoted
 from base.files.whole import why, write_whole
 from base.processes import children
+from scenarios.errors import RecordingError
 from scenarios.recording import programs, recorder
-from scenarios.recording.errors import RecordingError
 from scenarios.recording.process_file import MOST_OPERATIONS, Account, Conversion, ProcessFile, open_file
 
 MOST_PROCESSES = 256

@@ -11,7 +11,7 @@ from base.files.turns import taking_turns
 from base.files.whole import write_whole
 from base.paths import ROOT
 from base.processes import children
-from scenarios.recording.errors import RecordingError
+from scenarios.errors import RecordingError
 
 _SOURCES = Path(__file__).resolve().parent / "shim"
 _BUILDS = ROOT / "build" / "recorder"

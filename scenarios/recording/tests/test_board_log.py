@@ -20,9 +20,9 @@ from base.paths import ROOT
 from base.run_folder.records import encode
 from cli import record
 from scenarios import trace_file
+from scenarios.errors import RecordingError
 from scenarios.recording import board_log
 from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, sentences
-from scenarios.recording.errors import RecordingError
 from scenarios.recording.listen import listen
 
 TRACE = ROOT / "firmware" / "trace"

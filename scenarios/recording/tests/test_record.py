@@ -15,8 +15,8 @@ import pytest
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from scenarios import trace_file
+from scenarios.errors import RecordingError
 from scenarios.recording import programs, recorder
-from scenarios.recording.errors import RecordingError
 from scenarios.recording.process_file import MOST_OPERATIONS, Account
 from scenarios.recording.record import MOST_PROCESSES, Recorded, record, sentences
 
