@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from analysis.errors import ExplainError
-from analysis.explain import execution, heap_map, stack
+from analysis.explain import execution, heap_map
 from analysis.explain.elf import elf_of
 from analysis.explain.neighbours import around
 from analysis.explain.parts import parts
@@ -152,7 +152,7 @@ def _facts(
     program: Program, sources: Sources, replayed: Replay, worst: Worst, executed: list[execution.Step]
 ) -> dict[str, Any]:
     start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
-    frames = stack.unwind(program, replayed.moment)
+    frames = execution.unwind(program, replayed.moment)
     dearest, lines = execution.by_instruction(executed), execution.by_line(executed)
     went = parts(program, replayed.masks, worst, start, end)
     told = [

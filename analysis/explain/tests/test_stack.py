@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.explain.execution import unwind
 from analysis.explain.program import Program
-from analysis.explain.stack import unwind
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import masks

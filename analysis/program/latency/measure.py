@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from analysis.errors import LatencyError
-from analysis.explain import execution, stack
+from analysis.explain import execution
 from analysis.explain.program import Program
 from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Answered
@@ -210,7 +210,9 @@ def _explained(subject: Subject, spans: Sequence[tuple[int, int]], traced: int) 
     states = simulator.run(subject.user, until=max(begins) + 1, states_at=begins).states
     stacks = []
     for number, state in enumerate(states):
-        frames = [frame.address for frame in stack.unwind(subject.program, state)] or [state.registers["pc"]]
+        frames = [frame.address for frame in execution.unwind(subject.program, state)] or [
+            state.registers["pc"]
+        ]
         stacks += [(number, depth, address) for depth, address in enumerate(frames)]
     table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
     places = Places(subject.program, table)
