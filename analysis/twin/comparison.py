@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from analysis.errors import TwinError
-from analysis.explain.elf import elf_of, moved_elf_of
 from analysis.explain.program import Program
+from analysis.explain.replay import elf_of, moved_elf_of
 from analysis.twin import causes
 from analysis.twin.hypotheses import Bench, Hypothesis, Tell, Trials, try_all
 from analysis.twin.residuals import CYCLES, beyond

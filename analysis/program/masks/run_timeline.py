@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.explain.elf import elf_of
+from analysis.explain.replay import elf_of
 from analysis.program.masks import timeline as masks
 from analysis.program.masks.clock import Clock
 from analysis.program.masks.measure import of_run
