@@ -14,12 +14,11 @@ import polars as pl
 
 from analysis.errors import ExplainError
 from analysis.explain import execution, heap_map
-from analysis.explain.neighbours import around
 from analysis.explain.parts import parts
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, elf_of, replay, window
 from analysis.explain.sources import Sources
-from analysis.explain.worst import Worst, find
+from analysis.explain.worst import Worst, around, find
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import FOLDER, Explanation, HeapMap, Moment, Replayed, Unreplayed, Window
