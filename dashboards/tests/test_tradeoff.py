@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.fragmentation.cost_metric import CostMetric
-from analysis.fragmentation.metrics import Metrics
+from analysis.fragmentation.metrics import CostMetric, Metrics
 from analysis.fragmentation.study import Row, Study
 from base.files.errors import RunError, TailscopeError
 from base.files.tests.sentences import is_sentence
