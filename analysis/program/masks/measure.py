@@ -11,7 +11,8 @@ import polars as pl
 
 from analysis.explain.execution import Step
 from analysis.explain.program import Program
-from analysis.program.masks import executed, tasks
+from analysis.program.masks import tasks
+from analysis.program.masks import worst as masks_worst
 from analysis.program.masks.clock import Clock
 from analysis.program.masks.intervals import intervals
 from analysis.program.masks.places import Place, Places
@@ -123,7 +124,7 @@ def of_run(
     if explain:
         for one in _longest_of_each_kind(worst):
             tell(f"running again for the instructions of the longest {one.kind}")
-            steps[one.kind] = executed.steps_of(program, elf, one)
+            steps[one.kind] = masks_worst.steps_of(program, elf, one)
     return Found(
         program=program,
         until=until,
