@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from analysis.errors import MasksError
-from analysis.program.masks.folded import folded
+from analysis.program.masks.document import folded
 from analysis.program.masks.measure import Found, measure
 from analysis.program.masks.timeline import timeline
 from base.files.whole import write_bytes
