@@ -321,9 +321,9 @@ def explain(
 
         found = explanation.explain(Path(run), quantity)
         if perfetto:
-            from analysis.program.masks import run_timeline
+            from analysis.program.masks import timeline
 
-            run_timeline.timeline(Path(run), found).write(Path(perfetto))
+            timeline.run_timeline(Path(run), found).write(Path(perfetto))
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
     if perfetto and not json:
         print(f"file: {perfetto}")
