@@ -14,7 +14,7 @@ from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Answered
 from analysis.program.latency.named_places import function_named
 from analysis.program.latency.sections import Measured, Passed
-from analysis.program.masks.clock import Clock
+from analysis.program.masks.intervals import Clock
 from analysis.program.masks.places import Place, Places
 from base.run_folder.explanation import Total
 from simulator import latency, passages

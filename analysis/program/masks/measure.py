@@ -13,12 +13,10 @@ from analysis.explain.execution import Step
 from analysis.explain.program import Program
 from analysis.program.masks import tasks
 from analysis.program.masks import worst as masks_worst
-from analysis.program.masks.clock import Clock
-from analysis.program.masks.intervals import intervals
+from analysis.program.masks.intervals import Clock, intervals, sleep
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions, Holding, held, parts
 from analysis.program.masks.priorities import executed as executed_priorities
-from analysis.program.masks.sleep import sleep
 from analysis.program.masks.worst import Worst, worst_by_place
 from base.processes import signals
 from simulator import masks as simulator

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from analysis.explain.replay import elf_of
-from analysis.program.masks.clock import Clock
+from analysis.program.masks.intervals import Clock
 from analysis.program.masks.measure import Found, of_run
 from analysis.program.masks.worst import name_of
 from base.run_folder import folder as names

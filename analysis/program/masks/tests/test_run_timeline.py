@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from analysis.program.masks import timeline
-from analysis.program.masks.clock import Clock
+from analysis.program.masks.intervals import Clock
 from analysis.program.masks.tests.test_clock import HSI, PLL
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.timeline.trace_events import Timeline
