@@ -13,7 +13,7 @@ from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
 from analysis.twin.hypotheses import Trials
 from analysis.twin.residuals import QUANTITIES
-from analysis.twin.statistics import Row, Units
+from analysis.twin.verdict import Row, Units
 from base.files.whole import write_bytes
 from base.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style

@@ -17,8 +17,7 @@ from analysis.twin import causes
 from analysis.twin.hypotheses import Bench, Hypothesis, Tell, Trials, try_all
 from analysis.twin.residuals import CYCLES, beyond
 from analysis.twin.side import Board, read_board
-from analysis.twin.statistics import Row, Units, rows
-from analysis.twin.verdict import sentence
+from analysis.twin.verdict import Row, Units, rows, sentence
 
 
 @dataclass(frozen=True)
