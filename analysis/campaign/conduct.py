@@ -27,8 +27,7 @@ from analysis.campaign.order import (
 )
 from analysis.campaign.rows import DIFFERS, failed_row
 from analysis.campaign.store import Store
-from analysis.campaign.verification import Sample
-from analysis.campaign.work import Outcome
+from analysis.campaign.work import Outcome, Sample
 from base.files.errors import TailscopeError
 from base.processes import signals
 from capture.acquisition import direct

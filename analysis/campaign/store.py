@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import Field
 
-from analysis.campaign import verification
+from analysis.campaign import work
 from analysis.campaign.journal import Journal, Noted, Recognized
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
@@ -186,7 +186,7 @@ class Store:
         shutil.rmtree(folder, ignore_errors=True)
         if outcome.differing:
             try:
-                verification.unpack(outcome.differing, folder)
+                work.unpack(outcome.differing, folder)
             except OSError as error:
                 raise WriteError(f"{folder} cannot be written: {why(error)}.") from None
         elif folder.parent.is_dir() and not any(folder.parent.iterdir()):
