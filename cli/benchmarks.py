@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import no_such
+from base.files.errors import TailscopeError, no_such
 
 BENCHMARKS = ("simulator", "capture", "campaign", "dashboard")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from base.files.errors import TailscopeError
+from base.files.errors import TailscopeError, near_miss
 from base.files.faults import quoted as quoted
-from base.files.near_misses import near_miss
 
 
 class ScenarioError(TailscopeError):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from base import heap_size
-from base.files.near_misses import near_miss
+from base.files.errors import near_miss
 from base.files.turns import taking_turns
 from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, overhead, search_places, sram

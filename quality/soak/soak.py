@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from base.processes import signals
 from quality.soak.catalogue import COMPLETE, FAULTS, NONE, DeskFault, named
 from quality.soak.run import Headlines, Outcome, carry_out

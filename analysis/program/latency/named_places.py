@@ -6,7 +6,7 @@ import re
 
 from analysis.errors import LatencyError
 from analysis.explain.program import Function, Program
-from base.files.near_misses import nearest
+from base.files.errors import nearest
 
 _RETURNS = re.compile(r"bx(\w\w)?$")
 _LOADS = ("pop", "ldm", "ldr")
