@@ -7,8 +7,7 @@ import io
 import re
 from pathlib import Path
 
-from base.files.regular import read_bytes
-from base.files.whole import why
+from base.files.whole import read_bytes, why
 from scenarios.errors import ScenarioError, quoted
 from scenarios.trace import Trace, TraceBuilder
 

@@ -24,8 +24,7 @@ from analysis.campaign.journal import Journal, Noted, Recognized
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.documents import TOML_BYTES_MAX, Table, read_json
-from base.files.regular import read_bytes
-from base.files.whole import WriteError, why, write_all, write_bytes, write_whole
+from base.files.whole import WriteError, read_bytes, why, write_all, write_bytes, write_whole
 from base.run_folder.tables import sink_table
 
 MATRIX = "matrix.toml"

@@ -19,8 +19,7 @@ from polars.exceptions import PolarsError
 
 from base.files.documents import JSON_BYTES_MAX
 from base.files.errors import RunError
-from base.files.regular import read_bytes
-from base.files.whole import WriteError, write_whole
+from base.files.whole import WriteError, read_bytes, write_whole
 from base.run_folder import folder as names
 from base.run_folder.panics import without_panic
 from base.run_index import row as rows

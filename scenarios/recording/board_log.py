@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from base.files.regular import read_bytes
-from base.files.whole import why
+from base.files.whole import read_bytes, why
 from base.run_folder.records import crc16
 from scenarios.errors import RecordingError
 from scenarios.trace_file import MOST_OPERATIONS
