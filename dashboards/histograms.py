@@ -1,11 +1,11 @@
-"""A run's distributions as files for HdrHistogram's tools (base/metrology/histogram.py)."""
+"""A run's distributions as files for HdrHistogram's tools (base/metrology/quantiles.py)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from base.files.whole import write_bytes
-from base.metrology.histogram import percentile_distribution
+from base.metrology.quantiles import percentile_distribution
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import load_run
 
