@@ -45,7 +45,7 @@ def run(what: str, repeats: int, runs_folder: Path) -> Measured:
 
 
 def _dashboard(repeats: int, runs_folder: Path) -> Measured:
-    from base.run_index.latest import latest_folders
+    from base.run_index.index import latest_folders
     from dashboards import bench
     from dashboards.loaded.runs import find_runs
 
