@@ -22,7 +22,7 @@ from base.run_folder.folder import read_observed
 from base.run_folder.manifest import read_manifest
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.tables import read_operations
-from base.timeline.trace_events import Timeline
+from base.timeline import Timeline
 from simulator import masks as simulator
 from simulator.program import UserProgram
 

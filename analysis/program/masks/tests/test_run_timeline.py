@@ -11,7 +11,7 @@ from analysis.program.masks import timeline
 from analysis.program.masks.intervals import Clock
 from analysis.program.masks.tests.test_clock import HSI, PLL
 from base.run_folder.edges import CHANNELS, EdgeList
-from base.timeline.trace_events import Timeline
+from base.timeline import Timeline
 
 CRIT, OP = (1 << CHANNELS.index(name) for name in ("CRIT", "OP"))
 
