@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quality.differential.batches import MARGIN_BYTES, SLOT_BYTES, Batch
+from quality.differential.batches import APSR_MASK, EXECUTED, MARGIN_BYTES, SLOT_BYTES, Batch, Results
 from quality.differential.encodings import Mask
-from quality.differential.records import APSR_MASK, EXECUTED, Results
 
 
 @dataclass(frozen=True)
