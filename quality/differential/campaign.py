@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from quality.differential import batches, compare, encodings, opcodes, oracle, programs
+from quality.differential import batches, encodings, opcodes, oracle, programs
+from quality.differential import report as differential_report
 from quality.differential.batches import EXECUTED, SLOTS, Batch, Kind, assemble
 from quality.differential.encodings import Encoding
 from quality.differential.programs import Program
@@ -34,7 +35,7 @@ def run(count: int, seed: int) -> Report:
     while report.cases < count:
         for batch in round_of_batches(rows, random):
             ours, theirs = batches.run(binary, batch), oracle.run(batch)
-            report.add(batch.rows, compare.divergences(batch, ours, theirs))
+            report.add(batch.rows, differential_report.divergences(batch, ours, theirs))
     return report
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from quality.differential import Report, executed_unpredictable, run
 from quality.differential.batches import CASE, CODE, MARGIN_BYTES, RESULT, SLOT_BYTES, Batch
-from quality.differential.compare import Divergence, divergences
-from quality.differential.report import Accepted
+from quality.differential.report import Accepted, Divergence, divergences
 
 CASES = 100_000
 SEED = 1
