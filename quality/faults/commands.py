@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from quality.faults import campaign, made
+from quality.faults import campaign, planting
 from quality.faults.campaign import Outcome, Report
 from quality.faults.planting import Fault, FaultError, Healthy, read_healthy
 
@@ -47,4 +47,4 @@ def replay(folders: Sequence[Path], name: str, seed: int, tell: Tell = lambda _:
 def _runs(folders: Sequence[Path], tell: Tell) -> list[Healthy]:
     if folders:
         return [read_healthy(folder) for folder in folders]
-    return made.make(tell)
+    return planting.make(tell)
