@@ -547,12 +547,13 @@ def faults(
     folders = [Path(folder) for folder in run]
     with one_sentence(), progress.shown() as tell:
         known.check_runs(run)
-        from quality.faults import commands, text
+        from quality.faults import text
+        from quality.faults import text as faults_text
 
         found = (
-            commands.replay(folders, replay, seed, tell)
+            faults_text.replay(folders, replay, seed, tell)
             if replay
-            else commands.run(folders, n, seed, jobs, tell)
+            else faults_text.run(folders, n, seed, jobs, tell)
         )
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
     if not found.sound:
