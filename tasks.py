@@ -811,11 +811,11 @@ def soak(
 ) -> None:
     """Run after run on the virtual board and the emulated desk, with faults; account for each."""
     from cli import soak as room
-    from quality.soak import text
+    from quality.soak import soak as soak_soak
 
     with one_sentence(), signals.orderly():
         found = room.run(minutes=minutes, runs=runs, seed=seed, board=board, fault=fault, output=output)
-        print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+        print(json_format.dumps(found.as_json(), indent=2) if json else soak_soak.as_text(found))
     if not found.sound:
         raise Exit(code=1)
 
