@@ -56,7 +56,7 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
 def _campaign(repeats: int) -> Measured:
     from cli import progress
     from quality.speeds import campaign as speed
-    from quality.speeds import campaign_text as speed_text
+    from quality.speeds import campaign as speed_text
 
     with progress.shown() as shown:
         found = speed.measure(repeats, shown)
