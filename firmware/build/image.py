@@ -252,3 +252,16 @@ def _check_locking(row: catalogue.Allocator, locking: str | None) -> None:
         raise BuildError(
             f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
         )
+
+
+SOURCE = ROOT / "firmware" / "wiring"
+_FOLDER = SOURCE.parent.parent / "build" / "firmware" / "wiring"
+
+
+def build_wiring() -> Path:
+    """The ELF file that `./lab wiring check` loads. Raises BuildError."""
+    cmake_build.check_tools(TOOLS)
+    described = cmake_build.Build("The wiring firmware", SOURCE, _FOLDER, {})
+    with taking_turns(_FOLDER):
+        described.make()
+    return _FOLDER / "wiring.elf"
