@@ -33,7 +33,7 @@ def image() -> bytes:
 
 @pytest.fixture(scope="module")
 def log(elf: Path, image: bytes) -> masks.MaskRun:
-    return masks.run(UserProgram(elf), UNTIL, image)
+    return masks.run_masks(UserProgram(elf), UNTIL, image)
 
 
 def entries(log: masks.MaskRun) -> pl.DataFrame:

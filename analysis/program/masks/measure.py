@@ -92,7 +92,7 @@ def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> Foun
     with signals.orderly():
         build()
         tell(f"running {program.elf.name}")
-        run = simulator.run(program, until)
+        run = simulator.run_masks(program, until)
     tell("reading debug information")
     return of_run(program, until, run, explain, tell)
 

@@ -159,7 +159,7 @@ def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList)
     program = UserProgram(elf_of(read_manifest(folder / names.MANIFEST)))
     image = read_observed(folder, names.IMAGE)
     until = f"{edges.total_samples * NS_PER_S // edges.samplerate_hz}ns"
-    run = simulator.run(program, until, image)
+    run = simulator.run_masks(program, until, image)
     add(made, of_run(program, until, run, explain=False, tell=lambda _: None, image=image))
     steps = pl.read_csv(folder / FOLDER / f"{found.quantity}-instructions.csv")
     _functions(made, steps, Clock(run.stats.clocks))
