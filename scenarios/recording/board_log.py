@@ -14,7 +14,7 @@ from pathlib import Path
 from base.files.whole import read_bytes, why
 from base.run_folder.records import crc16
 from scenarios.errors import RecordingError
-from scenarios.trace_file import MOST_OPERATIONS
+from scenarios.trace import MOST_OPERATIONS
 
 MOST_BYTES = 128 << 20
 MOST_DEFECTS_TOLD = 20

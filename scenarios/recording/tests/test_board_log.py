@@ -19,7 +19,7 @@ from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.records import encode
 from cli import record
-from scenarios import trace_file
+from scenarios import trace
 from scenarios.errors import RecordingError
 from scenarios.recording import board_log
 from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, sentences
@@ -107,7 +107,7 @@ def test_whatever_a_log_holds_its_trace_can_be_read(
     except RecordingError:
         return
     path.write_text("".join(f"{line}\n" for line in found.lines))
-    assert len(trace_file.read(path).operations) == len(found.lines)
+    assert len(trace.read(path).operations) == len(found.lines)
 
 
 PROGRAM = """

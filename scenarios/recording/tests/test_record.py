@@ -14,7 +14,7 @@ import pytest
 
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
-from scenarios import trace_file
+from scenarios import trace as scenarios_trace
 from scenarios.errors import RecordingError
 from scenarios.recording import programs, recorder
 from scenarios.recording.process_file import MOST_OPERATIONS, Account
@@ -40,7 +40,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def lines(path: Path) -> list[str]:
     """The operations of a trace, which the bench must be able to read."""
-    trace_file.read(path)
+    scenarios_trace.read(path)
     return [line for line in path.read_text().splitlines() if not line.startswith("#")]
 
 
@@ -173,7 +173,7 @@ def test_a_program_with_more_rights_is_told(known: str, tmp_path: Path) -> None:
 
 def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
     assert f"MOST_PROCESSES {MOST_PROCESSES}" in (SHIM / "recording_file.c").read_text()
-    assert trace_file.MOST_OPERATIONS == MOST_OPERATIONS
+    assert scenarios_trace.MOST_OPERATIONS == MOST_OPERATIONS
 
 
 def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:
