@@ -16,7 +16,7 @@ from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from scenarios import trace as scenarios_trace
 from scenarios.errors import RecordingError
-from scenarios.recording import programs, recorder
+from scenarios.recording import recorder
 from scenarios.recording.process_file import MOST_OPERATIONS, Account
 from scenarios.recording.record import MOST_PROCESSES, Recorded, record, sentences
 
@@ -168,7 +168,7 @@ def test_a_program_with_more_rights_is_told(known: str, tmp_path: Path) -> None:
     os.chown(program, 65_534, 65_534)
     program.chmod(0o4755)
     with pytest.raises(RecordingError, match="setuid"):
-        programs.check(str(program), recorder.build())
+        recorder.check(str(program), recorder.build())
 
 
 def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
