@@ -22,8 +22,7 @@ from cli import record
 from scenarios import trace
 from scenarios.errors import RecordingError
 from scenarios.recording import board_log
-from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, sentences
-from scenarios.recording.listen import listen
+from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, listen, sentences
 
 TRACE = ROOT / "firmware" / "trace"
 
