@@ -10,7 +10,7 @@ from base.paths import ROOT
 from firmware.build.host_search import Goal
 from scenarios import trace as scenarios_trace
 from scenarios.trace import ALLOCATE, FREE
-from studies.adversary import board, published, study, text
+from studies.adversary import published, search, study, text
 from studies.adversary import row as adversary_row
 
 pytestmark = pytest.mark.docs
@@ -38,7 +38,7 @@ TIME, SPACE = lines(text.TIME_COLUMNS), lines(text.SPACE_COLUMNS)
 def test_a_stored_winner_takes_as_long_as_the_page_says(line: dict[str, str]) -> None:
     goal: Goal = "allocate" if line["of"] == "allocate" else "free"
     trace = scenarios_trace.read(adversary_row.path(published.FOLDER, line["allocator"], goal))
-    section = board.longest(line["allocator"], trace.operations)[goal]
+    section = search.longest(line["allocator"], trace.operations)[goal]
     assert section.instructions == pytest.approx(number(line["found"]), rel=TOLERANCE)
     assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
 
