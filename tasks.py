@@ -775,7 +775,7 @@ def reproduce(
     with one_sentence():
         options.check_whole(jobs=jobs)
         from cli import reproduce as room
-        from studies.reproduce.rows import rows
+        from studies.reproduce.beside import rows
 
         if list:
             print(room.listing())

@@ -10,7 +10,7 @@ from pathlib import Path
 from base.files.whole import write_bytes
 from base.processes import signals
 from cli import options, progress
-from studies.reproduce import campaign, comparisons, page, published, rows
+from studies.reproduce import beside, campaign, comparisons, page, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.kept import Kept
 from studies.reproduce.recipes import RECIPES
@@ -35,7 +35,7 @@ def run(
         keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
         for made in campaign.run(names, Budget(quick, processes), keep):
             done.append(made)
-            write_bytes(folder / f"{made.table.name}.csv", rows.as_csv(made).encode())
+            write_bytes(folder / f"{made.table.name}.csv", beside.as_csv(made).encode())
         write_bytes(folder / _HTML, page.html(done).encode())
         for place in (folder, *([Path(pages_of_all)] if pages_of_all else [])):
             for name, text in page.pages(done).items():

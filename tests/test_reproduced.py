@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from studies.reproduce import campaign, published, words
+from studies.reproduce import beside as reproduce_beside
+from studies.reproduce import campaign, published
 from studies.reproduce.beside import beside
 from studies.reproduce.contradictions import contradictions
 from studies.reproduce.heaps import HeapStudy
@@ -101,7 +102,7 @@ def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() ->
     study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, HEAP_BYTES, knobs=knobs).measure()
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
     found = [over_seeds(study[column].to_list(), 1) for column in columns]
-    shown = [words.ranged(one, "bytes") for one in found if one]
+    shown = [reproduce_beside.ranged(one, "bytes") for one in found if one]
     told = [cells(line) for line in lines_of("thesis-b-heap")]
     start = next(number for number, line in enumerate(told) if line[0].startswith("**Large**"))
     line = next(line for line in told[start:] if line[:2] == ["", "here"])
