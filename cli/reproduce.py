@@ -10,7 +10,7 @@ from pathlib import Path
 from base.files.whole import write_bytes
 from base.processes import signals
 from cli import options, progress
-from studies.reproduce import beside, campaign, comparisons, page, published
+from studies.reproduce import beside, comparisons, page, published, recipes
 from studies.reproduce.beside import Beside
 from studies.reproduce.kept import Kept
 from studies.reproduce.recipes import RECIPES
@@ -27,13 +27,13 @@ def run(
     CSV files are there as soon as their table is done. `pages_of_all` is another folder for the
     pages in Markdown. Raises TailscopeError, and Stopped with what is kept.
     """
-    names = campaign.chosen(words)
+    names = recipes.chosen(words)
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     folder = Path(output)
     done: list[Beside] = []
     with progress.shown() as tell, _kept(done, names):
         keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
-        for made in campaign.run(names, Budget(quick, processes), keep):
+        for made in recipes.run(names, Budget(quick, processes), keep):
             done.append(made)
             write_bytes(folder / f"{made.table.name}.csv", beside.as_csv(made).encode())
         write_bytes(folder / _HTML, page.html(done).encode())
