@@ -11,9 +11,8 @@ from firmware.build import crate_page, footprint
 from firmware.build import image as firmware
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun
-from studies.reproduce.knobs import Settings, settings, words
 from studies.reproduce.published import PublishedTable, source
-from studies.reproduce.remade import Budget, Found, Measure, Place, Remade
+from studies.reproduce.remade import Budget, Found, Measure, Place, Remade, Settings, settings, words
 
 _CHECK = ".text.heap_index_check"
 

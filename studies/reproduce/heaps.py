@@ -13,7 +13,7 @@ from firmware.build import catalogue as allocators
 from firmware.build import host_heap
 from scenarios import catalogue
 from scenarios.trace import FREE, KIND, SIZE, Trace, of_steps
-from studies.reproduce.knobs import Parameters, Settings, words
+from studies.reproduce.remade import Parameters, Settings, words
 
 _HEADER_BYTES = 16
 """Of the block layer, below every index."""
