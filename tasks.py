@@ -215,7 +215,7 @@ def histograms(_context: Context, run: str, output: str = "") -> None:
 
     with one_sentence():
         known.check_runs([run])
-        from dashboards import histograms as room
+        from dashboards import extremes as room
 
         folder = Path(output) if output else ROOT / "build" / "histograms" / Path(run).resolve().name
         for path in room.write(Path(run), folder):
