@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.program.masks.document import as_json
-from analysis.program.masks.folded import folded
+from analysis.program.masks.document import as_json, folded
 from analysis.program.masks.measure import Found, measure
 from analysis.program.masks.text import as_text
 from analysis.program.masks.timeline import timeline

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.compare.errors import CompareError
+from analysis.errors import CompareError
 from base.files.errors import TailscopeError
 from base.run_folder import folder as names
 from base.run_folder.alike import began

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.contract import lists
-from analysis.contract.shrink import shrink
+from analysis.contract.lists import shrink
 from firmware.build import host_contract, host_heap
 from firmware.build.catalogue import Allocator
 from firmware.build.host_contract import Judged, Suite

@@ -17,7 +17,8 @@ from firmware.build import catalogue, host_heap
 from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.trace import Operations, Trace
-from studies.adversary import board, known
+from studies.adversary import known
+from studies.adversary import search as adversary_search
 from studies.adversary.row import Row, Space, Time
 from studies.adversary.search import SMALLEST_SPREAD_BYTES, STATES, Budget, Found, Search, What, objection
 from studies.tables.critical_sections import CriticalSection
@@ -139,14 +140,16 @@ def known_time(allocator: str, goal: Goal) -> Time:
 
 @cache
 def _known(allocator: str) -> Mapping[str, Mapping[Goal, CriticalSection]]:
-    return {trace.name: board.longest(allocator, trace.operations) for trace in known.worst_cases()}
+    return {
+        trace.name: adversary_search.longest(allocator, trace.operations) for trace in known.worst_cases()
+    }
 
 
 def _longest(
     allocator: str, lists: Sequence[Operations], goal: Goal
 ) -> tuple[CriticalSection | None, Operations]:
     """The longest section that one of the lists has on the board, and that list up to it."""
-    sections = [(board.longest(allocator, one).get(goal), one) for one in lists]
+    sections = [(adversary_search.longest(allocator, one).get(goal), one) for one in lists]
     best, operations = max(sections, key=lambda pair: pair[0].instructions if pair[0] else 0)
     return best, operations[: best.operation + 1] if best else operations
 

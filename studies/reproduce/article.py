@@ -12,7 +12,7 @@ from firmware.build import catalogue as allocators
 from scenarios.generators.sizes import FRAGMENTED, FRESH
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations
-from studies.reproduce.footprints import Footprints
+from studies.reproduce.crate import Footprints
 from studies.reproduce.published import PublishedTable, Source, source
 from studies.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade
 

@@ -10,11 +10,10 @@ from firmware.build.host_heap import HostHeapError
 from scenarios import catalogue as scenarios
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
-from studies.reproduce.heaps import HeapStudy, able
+from studies.reproduce.heaps import HeapStudy, WorstOnThisMachine, able
 from studies.reproduce.published import PublishedTable, source
 from studies.reproduce.remade import Budget, Found, Measure, Place, Remade
 from studies.reproduce.thesis import HEAP_BYTES, constructed
-from studies.reproduce.worst import WorstOnThisMachine
 from studies.worst import host
 from studies.worst.matrix import constructions
 

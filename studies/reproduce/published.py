@@ -11,8 +11,7 @@ from pydantic import Field
 
 from base.files.documents import Table as Document
 from base.files.documents import read_toml
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 
 _FOLDER = Path(__file__).parent / "published"
 SOURCES = ("article", "crate", "thesis", "deck1", "deck2")

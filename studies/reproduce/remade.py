@@ -5,11 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median_low
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import polars as pl
 
 from studies.reproduce.kept import Work
+
+Value = TypeVar("Value", int, str)
+
+Settings: TypeAlias = tuple[tuple[str, int], ...]
+"""Names and numbers, sorted by name."""
+
+Parameters: TypeAlias = tuple[tuple[str, int | str], ...]
+"""Names and values of a scenario, sorted by name."""
+
+
+def settings(**values: Value) -> tuple[tuple[str, Value], ...]:
+    """Names and values."""
+    return tuple(sorted(values.items()))
+
+
+def words(chosen: Parameters) -> str:
+    """`, NAME=VALUE` for each."""
+    return "".join(f", {name}={value}" for name, value in chosen)
 
 
 @dataclass(frozen=True)

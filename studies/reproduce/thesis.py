@@ -14,9 +14,19 @@ from scenarios.generators.worst import CONSTRUCTIONS
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
 from studies.reproduce.heaps import HeapStudy, able
-from studies.reproduce.knobs import Settings, settings
 from studies.reproduce.published import PublishedTable, source
-from studies.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade, over_seeds, present
+from studies.reproduce.remade import (
+    Budget,
+    Figures,
+    Found,
+    Measure,
+    Place,
+    Remade,
+    Settings,
+    over_seeds,
+    present,
+    settings,
+)
 
 TRACES = {
     "Small": "lifetimes_small",

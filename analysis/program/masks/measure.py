@@ -11,13 +11,12 @@ import polars as pl
 
 from analysis.explain.execution import Step
 from analysis.explain.program import Program
-from analysis.program.masks import executed, tasks
-from analysis.program.masks.clock import Clock
-from analysis.program.masks.intervals import intervals
+from analysis.program.masks import tasks
+from analysis.program.masks import worst as masks_worst
+from analysis.program.masks.intervals import Clock, intervals, sleep
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions, Holding, held, parts
 from analysis.program.masks.priorities import executed as executed_priorities
-from analysis.program.masks.sleep import sleep
 from analysis.program.masks.worst import Worst, worst_by_place
 from base.processes import signals
 from simulator import masks as simulator
@@ -93,7 +92,7 @@ def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> Foun
     with signals.orderly():
         build()
         tell(f"running {program.elf.name}")
-        run = simulator.run(program, until)
+        run = simulator.run_masks(program, until)
     tell("reading debug information")
     return of_run(program, until, run, explain, tell)
 
@@ -123,7 +122,7 @@ def of_run(
     if explain:
         for one in _longest_of_each_kind(worst):
             tell(f"running again for the instructions of the longest {one.kind}")
-            steps[one.kind] = executed.steps_of(program, elf, one)
+            steps[one.kind] = masks_worst.steps_of(program, elf, one)
     return Found(
         program=program,
         until=until,

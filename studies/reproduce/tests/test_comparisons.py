@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from studies.reproduce.beside import Beside, beside
+from studies.reproduce.beside import Beside, as_csv, beside, rows
 from studies.reproduce.comparisons import headline, sentences
 from studies.reproduce.contradictions import Contradiction
 from studies.reproduce.published import Source
 from studies.reproduce.remade import Found, Remade
-from studies.reproduce.rows import as_csv, rows
 from studies.reproduce.sections import section
 
 NAMES = {"A": "avl", "B": "best_fit", "C": "tlsf", "D": "heap_4", "E": "umm_malloc"}
