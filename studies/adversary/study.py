@@ -20,7 +20,15 @@ from scenarios.trace import Operations, Trace
 from studies.adversary import known
 from studies.adversary import search as adversary_search
 from studies.adversary.row import Row, Space, Time
-from studies.adversary.search import SMALLEST_SPREAD_BYTES, STATES, Budget, Found, Search, What, objection
+from studies.adversary.search import (
+    SMALLEST_SPREAD_BYTES,
+    STATES,
+    Budget,
+    Search,
+    SearchResult,
+    What,
+    objection,
+)
 from studies.tables.critical_sections import CriticalSection
 
 CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
@@ -93,7 +101,7 @@ class Study:
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
         return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
 
-    def _search(self, allocator: str, what: What, tell: Tell) -> Found:
+    def _search(self, allocator: str, what: What, tell: Tell) -> SearchResult:
         search = Search(allocator, what, self.seed, self.live_bytes, self.states)
         return search.run(self.budget, partial(tell, allocator, what))
 
