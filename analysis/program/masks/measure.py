@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,11 @@ from analysis.program.masks.priorities import Exceptions, Holding, held, parts
 from analysis.program.masks.priorities import executed as executed_priorities
 from analysis.program.masks.worst import Worst, worst_by_place
 from base.processes import signals
+from base.tell import Tell
 from simulator import masks as simulator
 from simulator.build import build
 from simulator.masks import MaskRun
 from simulator.program import UserProgram
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
