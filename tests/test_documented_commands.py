@@ -15,11 +15,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from cli.command_line import ListParser
 from invoke.collection import Collection
 
 import tasks
 from base.paths import ROOT
-from cli.command_line import ListParser
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import build as simulator
