@@ -9,7 +9,7 @@ from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
-from cli.shell.values import FILE, RUN, SCENARIO, Allocators, Pairs
+from cli.shell.values import FILE, RUN, SAMPLERATE, SCENARIO, Allocators, Pairs
 
 
 @declare(section="Run and measure")
@@ -26,7 +26,7 @@ from cli.shell.values import FILE, RUN, SCENARIO, Allocators, Pairs
 @option(
     "--samplerate",
     "samplerate_hz",
-    type=shared.SAMPLERATE,
+    type=SAMPLERATE,
     help="of the analyzer, where the file does not state it: 24000000 or 24m",
 )
 @option("--run", type=RUN, help="the run folder of the run that it was taken of")

@@ -16,22 +16,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import cloup
 
 from cli.shell.folder import LabCommand
 
-argument = cloup.argument
-option = cloup.option
-json_option = cloup.option("--json", "as_json", is_flag=True, help="print JSON")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def argument(*names: str, **settings: Any) -> Callable[[_Function], _Function]:
+    """A word of a command, as cloup.argument has it."""
+    return cloup.argument(*names, **settings)
+
+
+def option(*names: str, **settings: Any) -> Callable[[_Function], _Function]:
+    """An option of a command, as cloup.option has it."""
+    return cloup.option(*names, **settings)
+
+
+json_option = option("--json", "as_json", is_flag=True, help="print JSON")
 
 
 def declare(section: str = "Commands", **settings: Any) -> Callable[[Callable[..., int | None]], LabCommand]:
     """Makes a function a command; its docstring is the help."""
 
     def made(function: Callable[..., int | None]) -> LabCommand:
-        return cloup.command(cls=LabCommand, section=section, **settings)(function)  # type: ignore[no-any-return]
+        return cloup.command(cls=LabCommand, section=section, **settings)(function)
 
     return made
 

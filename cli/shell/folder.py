@@ -49,7 +49,7 @@ class LabCommand(_Page, cloup.Command):
         settings.setdefault("context_settings", dict(_SETTINGS))
         settings.setdefault("options_metavar", "[--options]")
         super().__init__(*args, short_help=_first_line(settings.get("help")), **settings)
-        self.section = section
+        self.heading = section
         self.allow_extra_args = True
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -90,7 +90,7 @@ class CommandFolder(_Page, cloup.Group):
             **settings,
         )
         self.package = package
-        self.section = section
+        self.heading = section
         self.invoke_without_command = True
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -129,7 +129,7 @@ class CommandFolder(_Page, cloup.Group):
         for title in getattr(sys.modules[self.package], "SECTIONS", ()):
             titles[title] = {}
         for word, command in sorted(self._found()):
-            titles.setdefault(getattr(command, "section", "Others"), {})[word] = command
+            titles.setdefault(getattr(command, "heading", "Others"), {})[word] = command
         return [cloup.Section(title, commands) for title, commands in titles.items() if commands]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -154,9 +154,11 @@ def _no_such_command(folder: CommandFolder, ctx: click.Context, word: str) -> st
         return f"There is no option {word[:80]!r}.{near_miss(word, known)}"
     if ctx.parent is None and word in NEW_WORDS:
         return f"{ctx.command_path} {word} is now {ctx.command_path} {NEW_WORDS[word]}."
-    known = {name: name for name in folder.list_commands(ctx)}
-    found = nearest(word, known := {**(NEW_WORDS if ctx.parent is None else {}), **known}, 1)
-    near = f" Did you mean {known[found[0]]}?" if found else ""
+    words = {name: name for name in folder.list_commands(ctx)}
+    if ctx.parent is None:
+        words = {**NEW_WORDS, **words}
+    found = nearest(word, words, 1)
+    near = f" Did you mean {words[found[0]]}?" if found else ""
     return f"There is no command {word[:80]!r}.{near or f' {ctx.command_path} --help lists them all.'}"
 
 

@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem
 from base import heap_size
 from base.files.errors import TailscopeError
 from base.files.near_misses import near_miss
+from base.paths import RUNS
 from cli.shell import known
 
 FILE = click.Path(path_type=Path)
@@ -30,7 +31,7 @@ class OptionError(TailscopeError):
     """An option that cannot be understood. The message says what it may be."""
 
 
-class Value(click.ParamType):
+class Value(click.ParamType[Any]):
     """A kind of value. What comes from a command's default and is no text is taken as it is."""
 
     name: ClassVar[str] = "VALUE"  # type: ignore[misc]
@@ -176,7 +177,7 @@ class RunFolder(Value):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
         """Runs of `runs`, the latest first; where none begins so, folders."""
-        runs = (f"{known.RUNS.name}/{name}" for name in known.runs(known.RUNS))
+        runs = (f"{RUNS.name}/{name}" for name in known.runs(RUNS))
         found = [CompletionItem(run) for run in runs if run.startswith(incomplete)]
         return found or [CompletionItem(incomplete, type="dir")]
 

@@ -47,7 +47,7 @@ def run(
         raise OptionError("An exhaustive search cannot be left out; drop --exhaustive or --no-search.")
     if runs and not output:
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
-    scenario, folders = _divided(name, trace, runs)
+    scenario, folders = divided(name, trace, runs)
     chosen = {**parameters, **recorded_by(trace, scale)}
     traces = _traces(scenario, trace, seeds, chosen, heap_bytes)
     heap_bytes = heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
@@ -64,7 +64,7 @@ def run(
     return rows
 
 
-def _divided(
+def divided(
     words: Sequence[str], trace: Path | None, runs: Sequence[Path]
 ) -> tuple[Sequence[str], list[Path]]:
     """The scenario, and the run folders. A shell's pattern gives more than one behind `--runs`."""

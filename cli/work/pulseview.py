@@ -16,7 +16,7 @@ from base.run_folder import folder as names
 from base.run_folder.edges import read_parquet
 from base.run_folder.manifest import read_manifest
 from base.run_folder.tables import read_operations
-from cli import tools
+from cli.work import tools
 from decoders import by_sigrok
 from decoders.pulseview import Marked, setup
 
