@@ -28,9 +28,9 @@ def command(a: Path, b: Path, output: Path | None, as_json: bool) -> int:
     with progress.shown() as tell:
         found = compare(a, b, tell)
     if output:
-        from dashboards.compare import page
+        from dashboards import compare as dashboards_compare
 
-        page.write(found, output)
+        dashboards_compare.write(found, output)
     answer(as_json, lambda: document(found), lambda: text.as_text(found))
     if output and not as_json:
         print(f"page: {output}")

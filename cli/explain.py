@@ -20,9 +20,9 @@ def command(run: Path, quantity: str, perfetto: Path | None, as_json: bool) -> N
 
     found = explanation.explain(run, quantity)
     if perfetto:
-        from analysis.program.masks import run_timeline
+        from analysis.program.masks import timeline
 
-        run_timeline.timeline(run, found).write(perfetto)
+        timeline.run_timeline(run, found).write(perfetto)
     answer(as_json, found.document, lambda: text.as_text(found))
     if perfetto and not as_json:
         print(f"file: {perfetto}")

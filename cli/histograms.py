@@ -14,7 +14,7 @@ from cli.shell.values import FOLDER, RUN
 @option("--output", type=FOLDER, help="the folder to write to; build/histograms/RUN when not given")
 def command(run: Path, output: Path | None) -> None:
     """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic."""
-    from dashboards import histograms
+    from dashboards import extremes
 
-    for path in histograms.write(run, output or BUILD / "histograms" / run.resolve().name):
+    for path in extremes.write(run, output or BUILD / "histograms" / run.resolve().name):
         print(path)

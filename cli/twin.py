@@ -25,9 +25,9 @@ def command(run: Path, output: Path | None, as_json: bool) -> int:
     with progress.shown() as tell:
         found = compare(run, tell)
     if output:
-        from dashboards.twin import page
+        from dashboards import twin
 
-        page.write(found, output)
+        twin.write(found, output)
     answer(as_json, found.as_json, lambda: text.as_text(found))
     if output and not as_json:
         print(f"page: {output}")

@@ -26,9 +26,9 @@ from cli.shell.values import RUN, WHOLE, Whole
 def command(run: tuple[Path, ...], n: int, seed: int, replay: str | None, jobs: int, as_json: bool) -> int:
     """Plant single faults in healthy runs, and count what the verdict lets pass."""
     from cli.work import progress
-    from quality.faults import commands, text
+    from quality.faults import text
 
     with progress.shown() as tell:
-        found = commands.replay(run, replay, seed, tell) if replay else commands.run(run, n, seed, jobs, tell)
+        found = text.replay(run, replay, seed, tell) if replay else text.run(run, n, seed, jobs, tell)
     answer(as_json, found.as_json, lambda: text.as_text(found))
     return int(not found.sound)

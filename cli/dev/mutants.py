@@ -19,8 +19,13 @@ from cli.shell.values import FILE, WHOLE
 @json_option
 def command(file: tuple[object, ...], n: int, seed: int, jobs: int, as_json: bool) -> int:
     """Change the code that judges in small ways, and tell which changes no test notices."""
-    from quality.mutants import commands
+    from cli.work import progress
+    from quality.mutants import mutants
 
-    found = commands.run([*map(str, file)], n, seed, jobs)
-    answer(as_json, found.as_json, lambda: commands.as_text(found))
+    with progress.shown() as shown:
+        shown("the tests without any mutant")
+        found = mutants.run(
+            [*map(str, file)], n, seed, jobs, lambda done: shown(f"{done:,} of at most {n:,} mutants tried")
+        )
+    answer(as_json, found.as_json, lambda: mutants.as_text(found))
     return int(not found.sound)

@@ -33,7 +33,7 @@ def command(
 ) -> int:
     """Run after run on the virtual board and the emulated desk, with faults; account for each."""
     from cli.work import soak
-    from quality.soak import text
+    from quality.soak.soak import as_text
 
     with signals.orderly():
         found = soak.run(
@@ -44,5 +44,5 @@ def command(
             faults=fault.split(",") if fault else [],
             output=output,
         )
-        answer(as_json, found.as_json, lambda: text.as_text(found))
+        answer(as_json, found.as_json, lambda: as_text(found))
     return int(not found.sound)

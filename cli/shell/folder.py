@@ -12,7 +12,7 @@ from typing import Any
 import click
 import cloup
 
-from base.files.near_misses import near_miss, nearest
+from base.files.errors import near_miss, nearest
 from cli.shell.old_words import NEW_WORDS
 
 _WIDTH = 100

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from base.files.near_misses import nearest
+from base.files.errors import nearest
 
 
 def sentence(error: click.ClickException) -> str:

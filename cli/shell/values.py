@@ -15,8 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from base import heap_size
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from base.paths import RUNS
 from cli.shell import known
 

@@ -10,13 +10,14 @@ from statistics import fmean, stdev
 
 import pytest
 
-from analysis.fragmentation import cost_metric, text
+from analysis.fragmentation import metrics, text
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from cli.tests.typed import refused
 from cli.work import fragmentation
 from dashboards.tests.synthetic import Operation, write_run
-from scenarios import catalogue, trace_file
+from scenarios import catalogue
+from scenarios import trace as scenarios_trace
 from scenarios.operations import body_crc32
 from tests import lab
 
@@ -134,12 +135,12 @@ def test_what_follows_a_run_are_runs(
 
 def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
     lines = "a,1,100\nf,1\n"
-    loaded = [trace_file.read(trace(tmp_path, lines))]
+    loaded = [scenarios_trace.read(trace(tmp_path, lines))]
     names, left_out = fragmentation.choose(loaded, ["all"], 65_544)
     assert "first_fit" in names
     assert not {"heap_1", "newlib", "tlsf_crate"} & set(names)
     assert all(is_sentence(sentence, "* is left out. *.") for sentence in left_out)
-    never_freed = [trace_file.read(trace(tmp_path, "a,1,100\n"))]
+    never_freed = [scenarios_trace.read(trace(tmp_path, "a,1,100\n"))]
     assert "heap_1" in fragmentation.choose(never_freed, ["all"], 65_536)[0]
 
 
@@ -162,7 +163,7 @@ def test_what_never_serves_says_so(tmp_path: Path) -> None:
 def test_a_search_that_would_take_too_long_tells_its_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost_metric, "REPLAYED_OPERATIONS_LIMIT", 10)
+    monkeypatch.setattr(metrics, "REPLAYED_OPERATIONS_LIMIT", 10)
     file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
     (row,) = fragmentation.run([], trace=file, allocator=["first_fit"])
     # Ten payloads of 100 bytes and headers of 16 must fit; twice that serves.

@@ -17,11 +17,10 @@ class Measured:
     text: str
 
 
-def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
+def run(what: str, repeats: int, runs_folder: Path) -> Measured:
     """Measures one of dev/bench.py's BENCHMARKS `repeats` times.
 
-    The dashboard's is of the latest runs in `runs_folder`, the scheduler's with so many simulated
-    `workers`, and once.
+    The dashboard's is of the latest runs in `runs_folder`.
 
     Raises TailscopeError where it cannot be measured.
     """
@@ -29,8 +28,6 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
         return _dashboard(repeats, runs_folder)
     if what == "campaign":
         return _campaign(repeats)
-    if what == "scheduler":
-        return _scheduler(workers)
     from quality.speeds import capture as capture_speed
     from quality.speeds import simulator as benchmark
 
@@ -41,7 +38,7 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
 
 
 def _dashboard(repeats: int, runs_folder: Path) -> Measured:
-    from base.run_index.latest import latest_folders
+    from base.run_index.index import latest_folders
     from dashboards import bench
     from dashboards.loaded.runs import find_runs
 
@@ -52,18 +49,10 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
 def _campaign(repeats: int) -> Measured:
     from cli.work import progress
     from quality.speeds import campaign as speed
-    from quality.speeds import campaign_text as speed_text
 
     with progress.shown() as shown:
         found = speed.measure(repeats, shown)
-    return Measured(found.document(), speed_text.as_text(found))
-
-
-def _scheduler(workers: int) -> Measured:
-    from quality.speeds import scheduler as scheduler_speed
-
-    speeds = scheduler_speed.measure(workers)
-    return Measured([asdict(speed) for speed in speeds], scheduler_speed.as_text(speeds))
+    return Measured(found.document(), speed.as_text(found))
 
 
 def _listed(found: Mapping[str, Any]) -> Measured:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.program.masks.folded import folded
-from analysis.program.masks.measure import Found, measure
+from analysis.program.masks.document import folded
+from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.timeline import timeline
 from base.files.whole import write_bytes
 from cli.work import progress
-from dashboards.masks import page
+from dashboards import masks
 from simulator.program import user_program
 
 
@@ -25,7 +25,7 @@ def run(
     output: Path | None,
     folded_file: Path | None,
     perfetto: Path | None,
-) -> Found:
+) -> MaskReport:
     """Measures the program in the file `elf`, and writes each file that is named.
 
     Raises TailscopeError.
@@ -34,7 +34,7 @@ def run(
     with progress.shown() as tell:
         found = measure(program, until, explain, tell)
     if output:
-        page.write(found, output)
+        masks.write(found, output)
     if folded_file:
         write_bytes(folded_file, folded(found).encode())
     if perfetto:

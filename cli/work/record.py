@@ -10,7 +10,7 @@ from pathlib import Path
 from base.files.whole import write_bytes
 from cli.shell.values import OptionError
 from scenarios.recording import board_log
-from scenarios.recording.listen import listen
+from scenarios.recording.board_log import listen
 from scenarios.recording.process_file import MOST_OPERATIONS
 from scenarios.recording.record import record, sentences
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from base.files.whole import write_bytes
 from base.processes import signals
 from cli.work import progress
-from studies.reproduce import campaign, comparisons, markdown, page, published, rows
+from studies.reproduce import beside, comparisons, page, published, recipes
 from studies.reproduce.beside import Beside
 from studies.reproduce.kept import Kept
 from studies.reproduce.recipes import RECIPES
@@ -26,16 +26,16 @@ def run(
     CSV files are there as soon as their table is done. `pages_of_all` is another folder for the
     pages in Markdown. Raises TailscopeError, and Stopped with what is kept.
     """
-    names = campaign.chosen(words)
+    names = recipes.chosen(words)
     done: list[Beside] = []
     with progress.shown() as tell, _kept(done, names):
         keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
-        for made in campaign.run(names, Budget(quick, jobs), keep):
+        for made in recipes.run(names, Budget(quick, jobs), keep):
             done.append(made)
-            write_bytes(output / f"{made.table.name}.csv", rows.as_csv(made).encode())
+            write_bytes(output / f"{made.table.name}.csv", beside.as_csv(made).encode())
         write_bytes(output / _HTML, page.html(done).encode())
         for place in (output, *([pages_of_all] if pages_of_all else [])):
-            for name, text in markdown.pages(done).items():
+            for name, text in page.pages(done).items():
                 write_bytes(place / name, text.encode())
     return done
 
@@ -44,7 +44,7 @@ def as_text(done: Sequence[Beside], output: Path) -> str:
     """A line for each table, and where the pages are."""
     width = max(len(made.table.name) for made in done)
     lines = [f"{made.table.name:{width}}  {comparisons.headline(made)}" for made in done]
-    return "\n".join([*lines, f"pages: {output / _HTML}, {output / markdown.INDEX}"])
+    return "\n".join([*lines, f"pages: {output / _HTML}, {output / page.INDEX}"])
 
 
 def listing() -> str:
