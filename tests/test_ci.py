@@ -15,8 +15,7 @@ import yaml
 from base.paths import ROOT
 from simulator import build as simulator
 from tests import pages
-from tests.pages import Command
-from tests.test_documented_commands import Checkout
+from tests.checkout import Checkout
 
 pytestmark = pytest.mark.docs
 
@@ -37,7 +36,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     commands = [
         one
         for one in pages.read(name, PAGE.read_text("utf-8"))
-        if isinstance(one, Command) and not one.in_a_sentence
+        if not one.in_a_sentence
     ]
     assert commands[0].script == LINES["measure"]  # so this is the recipe's first step, too
     for command in commands[:2]:
