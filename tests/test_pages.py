@@ -32,7 +32,7 @@ def found() -> Iterator[Command]:
 
 
 def settled(commands: Iterable[Command]) -> dict[str, Command]:
-    """Of each command the place that says how it is tried: by a marker, by a block, or the first."""
+    """Of each command the place that says how it is tried: by a marker, by a block, or first."""
     best: dict[str, Command] = {}
     for one in commands:
         known = best.setdefault(one.text, one)
