@@ -38,7 +38,7 @@ from cli.shell.values import FOLDER, WHOLE, Number, Whole
 def command(
     minutes: float | None, runs: int | None, seed: int, board: str, fault: str, output: Path, as_json: bool
 ) -> int:
-    """Make run after run on the virtual board and the emulated desk, with faults; account for each."""
+    """Make run after run on virtual board and emulated desk, with faults, and account for each."""
     from cli.work import soak
     from quality.soak.soak import as_text
 
