@@ -157,7 +157,8 @@ def _no_such_command(folder: CommandFolder, ctx: click.Context, word: str) -> st
     words = {name: name for name in folder.list_commands(ctx)}
     found = nearest(word, words, 1)
     if ctx.parent is None and not found:
-        found = nearest(word, words := NEW_WORDS, 1)
+        words = dict(NEW_WORDS)
+        found = nearest(word, words, 1)
     near = f" Did you mean {words[found[0]]}?" if found else ""
     return f"There is no command {word[:80]!r}.{near or f' {ctx.command_path} --help lists them all.'}"
 
