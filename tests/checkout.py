@@ -21,10 +21,7 @@ from simulator.serve import Served
 from tests import lab, masked_sections
 from tests.pages import Command
 
-_LINKED = (
-    *("analysis", "bench.toml", "capture", "cli", "dashboards", "decoders", "firmware", "pyocd_user.py"),
-    *("pyproject.toml", "quality", "scenarios", "studies", "tests", "build/firmware"),
-)
+_LINKED = ("bench.toml", "decoders", "firmware", "pyocd_user.py", "simulator/target", "tests/masked_sections")
 Done = subprocess.CompletedProcess[str]
 TIMEOUT_S = 120
 SMALL = {
@@ -49,7 +46,6 @@ SMALL = {
     "bench dashboard": "--repeats 1",
     "bench capture": "--repeats 1",
     "bench campaign": "--repeats 1",
-    "bench scheduler": "--workers 4",
 }
 """What is typed behind a command of `./lab` that has these words: the same work, but less of it."""
 _ALONE = re.compile(r"\./lab [^|&;<>$`*?~{}()\[\]#!\\\n]*")
@@ -63,8 +59,8 @@ _WRITTEN = re.compile(
 
 @dataclass
 class Checkout:
-    """Its runs and builds are its own, but for the firmware that most commands need. `./lab` goes
-    straight to `python -m cli`: what is missing is not installed.
+    """Its runs and pages are its own, what is built is that of the repository. `./lab` goes straight
+    to `python -m cli`: what is missing is not installed.
     """
 
     folder: Path
@@ -72,24 +68,26 @@ class Checkout:
     """By script and folder: several pages may have the same command."""
 
     def __post_init__(self) -> None:
-        for name in ("base", "docs"):  # base says where the repository is, and pages write pictures
+        for name in ("base", "docs"):
             shutil.copytree(ROOT / name, self.folder / name)
-        for name in ("build", "runs", "simulator"):
-            (self.folder / name).mkdir()
-        operations = self.folder / "operations.bin"
-        operations.write_bytes(catalogue.load("mem_frag").compile().image)
-        for name in _LINKED:
-            self._link(name, ROOT / name)
-        for source in (ROOT / "simulator").iterdir():
-            self._link(f"simulator/{source.name}", source)
-        for place in ("", "simulator/"):
-            self._link(f"{place}fw.elf", firmware.build("seglist").elf)
-            self._link(f"{place}ops.bin", operations)
-        self._link("bare.elf", probe_programs.program("bare"))
+        with (self.folder / "base" / "paths.py").open("a", encoding="utf-8") as paths:
+            paths.write(f"ROOT = Path({str(ROOT)!r})\n")  # BUILD and RUNS stay those of the folder
+        for name in ("build/firmware", "runs", "simulator", "tests"):
+            (self.folder / name).mkdir(parents=True)
         program = self.folder / "lab"
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m cli "$@"\n', encoding="utf-8")
         program.chmod(0o755)
         self._link(".venv", Path(sys.prefix))
+        for name in _LINKED:
+            self._link(name, ROOT / name)
+        for allocator in ("seglist", "tlsf"):
+            self._link(f"build/firmware/{allocator}", firmware.build(allocator).elf.parent)
+        operations = self.folder / "operations.bin"
+        operations.write_bytes(catalogue.load("mem_frag").compile().image)
+        for place in ("", "simulator/"):
+            self._link(f"{place}fw.elf", firmware.build("seglist").elf)
+            self._link(f"{place}ops.bin", operations)
+        self._link("bare.elf", probe_programs.program("bare"))
         masked_sections.build(self.folder).rename(self.folder / "my.elf")
 
     def _link(self, name: str, target: Path) -> None:
