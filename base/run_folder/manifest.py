@@ -268,7 +268,7 @@ class SectionBound(BaseModel):
 
 
 class MemoryFigures(Table):
-    """Of the replay of a run on the PC (docs/FRAGMENTATION.md defines them).
+    """Of the replay of a run on the PC (docs/how-to/fragmentation.md defines them).
 
     All are null where it was not made, or did not do what the board did: `why_not` says why. Ratios
     and SBBM are null too where nothing was served.

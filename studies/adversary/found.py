@@ -13,7 +13,7 @@ from studies.adversary.row import Row
 
 _SCENARIO = """\
 name = "worst_{row.what}"
-description = "The worst {row.what} that was found for {row.allocator}; docs/ADVERSARY.md says how."
+description = "The worst {row.what} that was found for {row.allocator}; docs/how-to/adversary.md says how."
 generator = "recorded"
 
 [parameters]
