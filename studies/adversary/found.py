@@ -1,4 +1,4 @@
-"""Winners as files that anyone replays: a trace (docs/SPEC.md, section 11) for each row, and for
+"""Winners as files that anyone replays: a trace (docs/reference/trace.md) for each row, and for
 those of time a scenario that replays it on a board.
 """
 
