@@ -124,7 +124,7 @@ def expecting(what: str) -> WrapValidator:
     return WrapValidator(check)
 
 
-def first_fault(error: ValidationError, values: object) -> WrongValueError:
+def first_complaint(error: ValidationError, values: object) -> WrongValueError:
     """The first thing wrong with `values`; its `place` leads there from the top."""
     details = error.errors(include_url=False)[0]
     place = _place(details["loc"], values)
@@ -144,12 +144,12 @@ def first_fault(error: ValidationError, values: object) -> WrongValueError:
     return WrongValueError(_predicate(details, context), *place)
 
 
-def sentence(fault: WrongValueError, remedy: str | None = None) -> str:
-    """The whole sentence for a fault, subject first;
-    `remedy` is what to do if the fault does not say.
+def sentence(complaint: WrongValueError, remedy: str | None = None) -> str:
+    """The whole sentence for a complaint, subject first;
+    `remedy` is what to do if the complaint does not say.
     """
-    ending = fault.remedy or remedy
-    words = f"{_subject(fault.place)} {fault.predicate}" + (f"; {ending}" if ending else "")
+    ending = complaint.remedy or remedy
+    words = f"{_subject(complaint.place)} {complaint.predicate}" + (f"; {ending}" if ending else "")
     return words if words[-1] in ".?" else words + "."
 
 
