@@ -1,4 +1,4 @@
-"""A campaign: many single faults, each planted, decoded, judged and summed up in memory."""
+"""A series: many single faults, each planted, decoded, judged and summed up in memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Report:
-    """The outcomes of a campaign over the runs with these names, in the order of their faults."""
+    """The outcomes of a series over the runs with these names, in the order of their faults."""
 
     seed: int
     runs: tuple[str, ...]
@@ -69,7 +69,7 @@ class Report:
 
     @property
     def by_kind(self) -> dict[str, dict[str, int]]:
-        """The same for each kind, in the order of the campaign."""
+        """The same for each kind, in the order of the series."""
         kinds = dict.fromkeys(outcome.fault.kind for outcome in self.outcomes)
         return {kind: _counts(o for o in self.outcomes if o.fault.kind == kind) for kind in kinds}
 
@@ -115,7 +115,7 @@ def run(
 
 
 def replay(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
-    """Plants one fault of a campaign over the same runs again. Raises
+    """Plants one fault of a series over the same runs again. Raises
     FaultError for no such kind.
     """
     kinds = kinds_of(runs)
@@ -171,7 +171,7 @@ def _outcome(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
     try:
         found = _judged(stored)
     except Exception:
-        # Whatever the judge raises is what the campaign is there to find.
+        # Whatever the judge raises is what the series is there to find.
         return Outcome(fault, run.name, words, "crashed", error=traceback.format_exc())
     if isinstance(found, TailscopeError):
         return Outcome(fault, run.name, words, "detected", reasons=(str(found),))

@@ -12,9 +12,9 @@ from base.files.errors import CaptureError
 from base.run_folder.folder import RunFolder
 from capture.store import store_findings, store_observation
 from capture.tests.test_redecode import TIME
-from quality.faults import campaign, text
-from quality.faults.campaign import Outcome, Report
+from quality.faults import series, text
 from quality.faults.planting import Fault, FaultError, Healthy, healthy, read_healthy
+from quality.faults.series import Outcome, Report
 from quality.faults.tests.conftest import stored
 
 SEED = 11
@@ -25,7 +25,7 @@ FATES = ("detected", "harmless", "undetected_changed", "crashed")
 
 @pytest.fixture(scope="module")
 def report(run: Healthy) -> Report:
-    return campaign.run([run], EACH * len(run.kinds), SEED)
+    return series.run([run], EACH * len(run.kinds), SEED)
 
 
 def test_nothing_crashes_the_judge(report: Report) -> None:
@@ -52,7 +52,7 @@ def test_the_counts_add_up(report: Report) -> None:
 def test_samples_that_slip_while_the_timers_run_are_all_found(run: Healthy, kind: str) -> None:
     """Before the first edge of a timer and after the last, a slip changes no interval."""
     stimuli = run.stored.edges.transitions("STIM").sample[16:-16]
-    found = [campaign.replay([run], Fault(kind, number), SEED) for number in range(16)]
+    found = [series.replay([run], Fault(kind, number), SEED) for number in range(16)]
     within = [outcome for outcome in found if stimuli[0] < place(outcome) < stimuli[-1]]
     assert len(within) > 5
     assert {outcome.fate for outcome in within} == {"detected"}
@@ -75,22 +75,22 @@ def test_what_there_is_a_rule_for_is_found(report: Report, kind: str) -> None:
 
 def test_a_fault_is_replayed_as_it_was(run: Healthy, report: Report) -> None:
     for outcome in report.outcomes[::40]:
-        assert campaign.replay([run], Fault.named(str(outcome.fault)), SEED) == outcome
+        assert series.replay([run], Fault.named(str(outcome.fault)), SEED) == outcome
 
 
 def test_another_seed_draws_other_faults(run: Healthy) -> None:
     fault = Fault("extra_pulse.CRIT", 0)
-    assert campaign.replay([run], fault, 1).planted != campaign.replay([run], fault, 2).planted
+    assert series.replay([run], fault, 1).planted != series.replay([run], fault, 2).planted
 
 
 def test_processes_change_nothing(run: Healthy) -> None:
-    alone, together = (campaign.run([run], 6, SEED, jobs) for jobs in (1, 2))
+    alone, together = (series.run([run], 6, SEED, jobs) for jobs in (1, 2))
     assert alone == together
 
 
 def test_the_runs_take_turns(run: Healthy) -> None:
     other = healthy("another", stored(depth=3))
-    found = [campaign.replay([run, other], Fault("lost_record", number), SEED).run for number in range(4)]
+    found = [series.replay([run, other], Fault("lost_record", number), SEED).run for number in range(4)]
     assert found == ["synthetic", "another"] * 2
 
 
@@ -105,8 +105,8 @@ def test_the_report_is_json(report: Report) -> None:
 
 
 def test_a_crash_is_a_kind_of_its_own(run: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign, "summarise_run", lambda *_: 1 // 0)
-    outcome = campaign.replay([run], Fault("lost_record", 0), SEED)
+    monkeypatch.setattr(series, "summarise_run", lambda *_: 1 // 0)
+    outcome = series.replay([run], Fault("lost_record", 0), SEED)
     assert outcome.fate == "crashed"
     assert "ZeroDivisionError" in (outcome.error or "")
     assert not outcome.sound
@@ -117,8 +117,8 @@ def test_a_run_that_is_refused_says_no_number(run: Healthy, monkeypatch: pytest.
     def refuse(*_: object) -> None:
         raise CaptureError("It cannot be used.")
 
-    monkeypatch.setattr(campaign, "summarise_run", refuse)
-    outcome = campaign.replay([run], Fault("lost_record", 0), SEED)
+    monkeypatch.setattr(series, "summarise_run", refuse)
+    outcome = series.replay([run], Fault("lost_record", 0), SEED)
     assert (outcome.fate, outcome.reasons) == ("detected", ("It cannot be used.",))
 
 
@@ -130,7 +130,7 @@ def test_the_table_has_a_row_for_each_kind(run: Healthy, report: Report) -> None
 
 
 def test_one_outcome_in_full(run: Healthy) -> None:
-    outcome = campaign.replay([run], Fault("lost_pulse.STIM", 0), SEED)
+    outcome = series.replay([run], Fault("lost_pulse.STIM", 0), SEED)
     words = text.as_text(outcome)
     assert outcome.planted in words
     assert all(reason in words for reason in outcome.reasons)
@@ -167,7 +167,7 @@ def test_a_fault_without_its_name_is_refused(word: str) -> None:
 
 def test_an_unknown_kind_is_refused_with_its_likeness(run: Healthy) -> None:
     with pytest.raises(FaultError, match=r"Did you mean lost_pulse\.STIM\?"):
-        campaign.replay([run], Fault("lost_pulse.STM", 0), SEED)
+        series.replay([run], Fault("lost_pulse.STM", 0), SEED)
 
 
 @pytest.mark.parametrize(("n", "seed", "jobs"), [(0, 1, 1), (1, 1, 0), (1, -1, 1)])

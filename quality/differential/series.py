@@ -1,4 +1,4 @@
-"""A campaign: which cases it runs and how many, batch by batch."""
+"""A series: which cases it runs and how many, batch by batch."""
 
 from __future__ import annotations
 
