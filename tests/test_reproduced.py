@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from studies.reproduce import campaign, published, words
+from studies.reproduce import beside as reproduce_beside
+from studies.reproduce import published, recipes
 from studies.reproduce.beside import beside
 from studies.reproduce.contradictions import contradictions
 from studies.reproduce.heaps import HeapStudy
@@ -73,7 +74,7 @@ def test_what_can_be_made_again_was(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITHOUT_CYCLES)
 def test_the_page_has_what_a_fresh_run_gives(name: str, tmp_path: Path) -> None:
-    (made,) = campaign.run([name], Budget(quick=True), keep=Kept(tmp_path))
+    (made,) = recipes.run([name], Budget(quick=True), keep=Kept(tmp_path))
     told = [cells(line) for line in lines_of(name)]
     for grid in section(made).grids:
         assert all(list(line) in told for line in grid.lines)
@@ -81,7 +82,7 @@ def test_the_page_has_what_a_fresh_run_gives(name: str, tmp_path: Path) -> None:
 
 def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
     keep = Kept(tmp_path)
-    for made in campaign.run(WITH_CYCLES, Budget(quick=True), keep=keep):
+    for made in recipes.run(WITH_CYCLES, Budget(quick=True), keep=keep):
         told = [cells(line) for line in lines_of(made.table.name)]
         for pair in made.pairs:
             if pair.found is None or not pair.published:
@@ -102,7 +103,7 @@ def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() ->
     study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, HEAP_BYTES, knobs=knobs).measure()
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
     found = [over_seeds(study[column].to_list(), 1) for column in columns]
-    shown = [words.ranged(one, "bytes") for one in found if one]
+    shown = [reproduce_beside.ranged(one, "bytes") for one in found if one]
     told = [cells(line) for line in lines_of("thesis-b-heap")]
     start = next(number for number, line in enumerate(told) if line[0].startswith("**Large**"))
     line = next(line for line in told[start:] if line[:2] == ["", "here"])

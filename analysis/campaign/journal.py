@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.rows import COLUMNS, DIFFERS
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.files.errors import first_line
 from base.files.whole import WriteError
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from analysis.campaign.errors import CampaignError
+from analysis.errors import CampaignError
+from base.files.complaints import WrongValueError, not_among
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError
-from base.files.faults import WrongValueError, not_among
 from base.run_folder.records import Locking
 from firmware.build import catalogue as allocators_of
 from firmware.build import outside

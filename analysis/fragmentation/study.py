@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.fragmentation.cost_metric import CostMetric, Search
-from analysis.fragmentation.metrics import Metrics, least_bytes, metrics
+from analysis.fragmentation.metrics import CostMetric, Metrics, Search, least_bytes, metrics
 from firmware.build import host_heap
 from scenarios.trace import Trace
 

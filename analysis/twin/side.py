@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.twin.errors import TwinError
+from analysis.errors import TwinError
 from base.run_folder import folder as names
 from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
 from base.run_folder.folder import read_observed

@@ -26,8 +26,7 @@ from pydantic import Field
 
 from base.files.documents import Table, check
 from base.files.errors import CaptureError
-from base.files.regular import open_regular
-from base.files.whole import WriteError, why
+from base.files.whole import WriteError, open_regular, why
 from base.run_folder.edges import MOST_ROWS, EdgeList, Samples, Words
 
 Schema = Literal[2]

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from base.files.complaints import quoted
 from base.files.documents import Table
 from base.files.errors import CaptureError, first_line
-from base.files.faults import quoted
 from base.run_folder.pages import PagesError, check_extent
 from base.run_folder.panics import without_panic
 from base.run_folder.tables import read_metadata, write_table

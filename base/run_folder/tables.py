@@ -15,7 +15,7 @@ from polars.exceptions import PolarsError
 
 from base.files.documents import Model, check
 from base.files.errors import RunError, TailscopeError, first_line
-from base.files.regular import open_regular
+from base.files.whole import open_regular
 from base.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
 from base.run_folder.panics import without_panic
 from base.run_folder.records import OPERATION_KINDS

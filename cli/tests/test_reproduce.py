@@ -17,7 +17,7 @@ from base.paths import ROOT
 from base.processes import signals
 from cli import reproduce
 from cli.options import OptionError
-from studies.reproduce import published, rows
+from studies.reproduce import beside, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.published import UnknownTableError
 
@@ -64,7 +64,7 @@ def test_a_signal_keeps_what_is_done_and_says_so(tmp_path: Path, monkeypatch: py
         signals.check()
         return ""
 
-    monkeypatch.setattr(rows, "as_csv", stop)
+    monkeypatch.setattr(beside, "as_csv", stop)
     with pytest.raises(signals.Stopped, match=r"1 of 3 tables are done, .* run again"), signals.orderly():
         reproduce.run(FREE, output=str(tmp_path))
 

@@ -17,9 +17,18 @@ from firmware.build import catalogue, host_heap
 from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking
 from scenarios.trace import Operations, Trace
-from studies.adversary import board, known
+from studies.adversary import known
+from studies.adversary import search as adversary_search
 from studies.adversary.row import Row, Space, Time
-from studies.adversary.search import SMALLEST_SPREAD_BYTES, STATES, Budget, Found, Search, What, objection
+from studies.adversary.search import (
+    SMALLEST_SPREAD_BYTES,
+    STATES,
+    Budget,
+    Search,
+    SearchResult,
+    What,
+    objection,
+)
 from studies.tables.critical_sections import CriticalSection
 
 CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
@@ -29,7 +38,7 @@ each scale too: one set of basic blocks may run in many ways, whose order on the
 LENT = 8
 """How many winners of each lender are run on an allocator that has no build for this machine."""
 
-Tell: TypeAlias = Callable[[str, What, Progress], None]
+OnProgress: TypeAlias = Callable[[str, What, Progress], None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class Study:
     jobs: int = 1
     states: Path = STATES
 
-    def rows(self, tell: Tell = lambda *_: None) -> Iterator[Row]:
+    def rows(self, tell: OnProgress = lambda *_: None) -> Iterator[Row]:
         """In the order of the pairs. `tell` hears of each search how far it is.
 
         Raises BuildError, HostHeapError, SimulatorError, WriteError, signals.Stopped.
@@ -59,7 +68,7 @@ class Study:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _row(self, allocator: str, what: What, tell: Tell) -> Row:
+    def _row(self, allocator: str, what: What, tell: OnProgress) -> Row:
         if what == "fragmentation":
             return self._space_row(allocator, tell)
         lists, winners = self._winners(allocator, what, tell)
@@ -80,7 +89,7 @@ class Study:
             bound.why_not,
         )
 
-    def _winners(self, allocator: str, what: What, tell: Tell) -> tuple[int, list[Operations]]:
+    def _winners(self, allocator: str, what: What, tell: OnProgress) -> tuple[int, list[Operations]]:
         """How many lists were tried, and the dearest. For an allocator that has no build for this
         machine, the dearest of each that has one.
         """
@@ -92,11 +101,11 @@ class Study:
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
         return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
 
-    def _search(self, allocator: str, what: What, tell: Tell) -> Found:
+    def _search(self, allocator: str, what: What, tell: OnProgress) -> SearchResult:
         search = Search(allocator, what, self.seed, self.live_bytes, self.states)
         return search.run(self.budget, partial(tell, allocator, what))
 
-    def _space_row(self, allocator: str, tell: Tell) -> Row:
+    def _space_row(self, allocator: str, tell: OnProgress) -> Row:
         found = self._search(allocator, "fragmentation", tell)
         (operations,) = found.winners(1)
         return Row(
@@ -139,14 +148,16 @@ def known_time(allocator: str, goal: Goal) -> Time:
 
 @cache
 def _known(allocator: str) -> Mapping[str, Mapping[Goal, CriticalSection]]:
-    return {trace.name: board.longest(allocator, trace.operations) for trace in known.worst_cases()}
+    return {
+        trace.name: adversary_search.longest(allocator, trace.operations) for trace in known.worst_cases()
+    }
 
 
 def _longest(
     allocator: str, lists: Sequence[Operations], goal: Goal
 ) -> tuple[CriticalSection | None, Operations]:
     """The longest section that one of the lists has on the board, and that list up to it."""
-    sections = [(board.longest(allocator, one).get(goal), one) for one in lists]
+    sections = [(adversary_search.longest(allocator, one).get(goal), one) for one in lists]
     best, operations = max(sections, key=lambda pair: pair[0].instructions if pair[0] else 0)
     return best, operations[: best.operation + 1] if best else operations
 

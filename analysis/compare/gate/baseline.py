@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from analysis.compare.gate import lines
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.lines import Operation
+from analysis.errors import GateError
+from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
-from base.files.faults import WrongValueError
 from base.files.whole import write_bytes
 from base.metrology.quantiles import Number
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from analysis.compare.gate.errors import GateError
+from analysis.errors import GateError
 from base.run_folder.records import OPERATION_KINDS
 from base.run_folder.tables import MOST_OPERATIONS
 
