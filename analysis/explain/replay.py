@@ -1,4 +1,4 @@
-"""Builds the firmware of a stored run again, runs it on the virtual board, and compares with the capture.
+"""Builds the firmware of a stored run again, runs it, and compares the run with the capture.
 
 A run folder keeps the firmware's digest, not the file. The comparison is around each worst sample.
 """

@@ -1,5 +1,6 @@
-"""The text of source lines, where the files of the firmware are found unchanged; and, as DWARF tells
-it, which functions the compiler placed into others.
+"""The text of source lines, if the files of the firmware are unchanged; and inlined functions.
+
+DWARF tells which functions the compiler placed into others.
 """
 
 from __future__ import annotations

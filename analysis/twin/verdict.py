@@ -1,4 +1,4 @@
-"""Residuals in figures, a row for each quantity and kind of operation; and what came of them, in a sentence."""
+"""Residuals as rows, one for each quantity and kind of operation, and the verdict in a sentence."""
 
 from __future__ import annotations
 
