@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
