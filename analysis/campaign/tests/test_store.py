@@ -57,7 +57,7 @@ def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
 
 
 def test_a_campaign_of_before_is_read_by_the_names_that_its_columns_had(tmp_path: Path) -> None:
-    row = {
+    row: dict[str, Any] = {
         "critical_ns_max": 2.0,
         "critical_ns_budget": 0.5,
         "critical_ns_key": "7",
