@@ -13,5 +13,5 @@ RANGE = f"a multiple of {STEP_BYTES} from {SMALLEST_BYTES} to {LARGEST_BYTES:,}"
 
 
 def is_one(heap_bytes: int) -> bool:
-    """Whether a region may have so many bytes."""
+    """True if a region may have so many bytes."""
     return SMALLEST_BYTES <= heap_bytes <= LARGEST_BYTES and heap_bytes % STEP_BYTES == 0

@@ -43,7 +43,7 @@ _ASKED = """CREATE TABLE IF NOT EXISTS asked
 
 
 class Recognized(NamedTuple):
-    """What a wish came to: the key of its run, and of which image, once its plan was compiled."""
+    """The key of a wish's run, and its image, as they were when its plan was compiled."""
 
     key: str
     kernel_calls: bool
@@ -93,12 +93,12 @@ class Journal:
         return int(self._one("SELECT attempts FROM runs WHERE key = ?", key) or 0)
 
     def settled(self, key: str, verify: bool) -> bool:
-        """Whether the run is complete, and verified if it is to be, or was tried often enough."""
+        """True if the run is complete, and verified if it is to be, or was tried often enough."""
         words = f"SELECT {_DONE} AND (verified OR NOT ?) OR failures >= ? FROM runs WHERE key = ?"
         return bool(self._one(words, verify, MOST_ATTEMPTS, key))
 
     def recognized(self, wish: bytes) -> Recognized | None:
-        """What is known of a wish."""
+        """The key and the image of a wish; None if it was never compiled."""
         with self._told(CampaignError):
             words = "SELECT key, kernel_calls, image FROM asked WHERE wish = ?"
             row = self._open().execute(words, (wish,)).fetchone()
@@ -111,12 +111,12 @@ class Journal:
 
     @property
     def complete(self) -> int:
-        """How many of them are complete."""
+        """The number of runs that are complete."""
         return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE}"))
 
     @property
     def verified(self) -> int:
-        """How many of these were also captured by the real tools, and are equal."""
+        """The number of complete runs that the real tools captured too, with equal results."""
         return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE} AND verified"))
 
     def rows(self) -> pl.LazyFrame:
@@ -124,7 +124,7 @@ class Journal:
         return register_io_source(self._read, schema=COLUMNS, is_pure=False)
 
     def tables(self) -> Iterator[dict[str, Any]]:
-        """Of each run: key, scenario, allocator, and the SHA-256 of its tables (`digests`)."""
+        """For each run: key, scenario, allocator, and the SHA-256 of its tables (`digests`)."""
         with self._told(CampaignError):
             for *row, digests in self._open().execute(
                 "SELECT key, scenario, allocator, sha256 FROM runs ORDER BY key"
@@ -175,7 +175,7 @@ class Journal:
         n_rows: int | None,
         batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
-        """What polars asks for, in threads of its own: so it has a connection of its own."""
+        """The rows that polars asks for, in threads of its own, so by a connection of its own."""
         del batch_size
         names = [name for name in COLUMNS if with_columns is None or name in with_columns]
         limit = -1 if n_rows is None else n_rows
@@ -257,7 +257,7 @@ def _columns(connection: sqlite3.Connection) -> set[str]:
 
 
 def _values(outcome: Outcome) -> list[Any]:
-    """Those of _KEPT, of a first attempt."""
+    """The values of the columns _KEPT, for a first attempt."""
     row = outcome.row
     failed = row["verdict"] != "complete" and row["state"] != DIFFERS  # that is tried until it is gone
     own = (json.dumps(outcome.digests, sort_keys=True), 1, int(failed))

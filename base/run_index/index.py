@@ -119,7 +119,7 @@ def _find(folder: Path) -> Iterator[_Found]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder of its own: a link could lead round in a circle.
+    """True if it is a folder of its own: a link could lead round in a circle.
 
     A name that is no text has no place in a table.
     """

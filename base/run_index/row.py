@@ -122,7 +122,7 @@ def _observed(manifest: ObservedManifest) -> dict[str, Any]:
 
 
 def finished(manifest: Manifest) -> dict[str, Any]:
-    """What the row of a run with operations tells of its run.json."""
+    """The columns of an index row, from the run.json of a run with operations."""
     stimulus, firmware, memory = manifest.stimulus, manifest.firmware, manifest.memory
     row: dict[str, Any] = {
         "state": "finished",

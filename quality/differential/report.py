@@ -103,7 +103,7 @@ class Accepted:
     rare: bool = False
 
     def explains(self, name: str, divergence: Divergence) -> bool:
-        """Whether it differs only in accepted bits of accepted fields of an accepted encoding."""
+        """True if it differs only in accepted bits of accepted fields of an accepted encoding."""
         if not re.match(self.encoding, name) or (self.modes and not divergence.fpscr_before & self.modes):
             return False
         return all(

@@ -23,7 +23,7 @@ FATES: tuple[Fate, ...] = get_args(Fate)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a fault.
+    """The outcome of one planted fault.
 
     `planted` says in words what was done to the run named `run`. `verdict` and `reasons` are what
     the bench made of it; None where the run was refused or the judge crashed. `changes` are the
@@ -41,7 +41,7 @@ class Outcome:
 
     @property
     def sound(self) -> bool:
-        """Whether the bench said nothing wrong, and did not crash."""
+        """True if the bench said nothing wrong, and did not crash."""
         return self.fate in ("detected", "harmless")
 
     def as_json(self) -> dict[str, Any]:
@@ -59,12 +59,12 @@ class Report:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing passed undetected, and nothing crashed."""
+        """True if nothing passed undetected, and nothing crashed."""
         return all(outcome.sound for outcome in self.outcomes)
 
     @property
     def total(self) -> dict[str, int]:
-        """How many faults were planted, and how many met each fate."""
+        """The number of planted faults, and of each fate."""
         return _counts(self.outcomes)
 
     @property
@@ -78,7 +78,7 @@ class Report:
         return [outcome for outcome in self.outcomes if outcome.fate == fate]
 
     def as_json(self) -> dict[str, Any]:
-        """What `./lab faults --json` prints."""
+        """The document that `./lab dev faults --json` prints."""
         return {
             "seed": self.seed,
             "runs": list(self.runs),
@@ -150,7 +150,7 @@ def _outcomes(runs: Sequence[Healthy], faults: list[Fault], seed: int, jobs: int
 
 
 class _Worker:
-    """What a process of the pool keeps from one fault to the next."""
+    """The state that a process of the pool keeps from one fault to the next."""
 
     runs: tuple[Healthy, ...] = ()
     seed = 0
