@@ -72,6 +72,13 @@ def test_every_page_is_there_and_says_what_a_git_host_shows(built: Path) -> None
         assert (there - here, here - there) == (Counter(), Counter()), page
 
 
+def test_every_command_has_a_page_of_its_options(built: Path) -> None:
+    folder = built / "docs" / "reference" / "commands"
+    assert "<code>--quantity" in (folder / "explain.html").read_text(encoding="utf-8")
+    assert "<code>--host</code>" in (folder / "heap" / "worst.html").read_text(encoding="utf-8")
+    assert 'href="heap/index.html"' in (folder / "index.html").read_text(encoding="utf-8")
+
+
 def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
     for path in built.rglob("*.html"):
         loaded = _LOADED.findall(path.read_text(encoding="utf-8"))

@@ -118,8 +118,8 @@ class Course:
         self.settled += 1
         self.done_now += 1
         self.incomplete += row["verdict"] != "complete"
-        longest = row.get("allocate_max_ns")
-        if longest is not None and (self.worst is None or longest > self.worst["allocate_max_ns"]):
+        longest = row.get("critical_ns_max")
+        if longest is not None and (self.worst is None or longest > self.worst["critical_ns_max"]):
             self.worst = row
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from analysis.campaign.rows import COLUMNS, DIFFERS
+from analysis.campaign.rows import COLUMNS, DIFFERS, OLD_NAMES
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.errors import first_line
@@ -189,7 +189,7 @@ class Journal:
             return
         with closing(sqlite3.connect(self.path, timeout=_WAIT_S, check_same_thread=False)) as connection:
             there = _columns(connection)
-            chosen = ", ".join(f'"{name}"' if name in there else "NULL" for name in names) or "NULL"
+            chosen = ", ".join(_stored(name, there) for name in names) or "NULL"
             found = connection.execute(f"SELECT {chosen} FROM runs ORDER BY key LIMIT ?", (limit,))
             while rows := found.fetchmany(_AT_ONCE):
                 yield rows
@@ -232,8 +232,10 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_AT_ONCE}")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute(f"CREATE TABLE IF NOT EXISTS runs ({declared})")
-    for name in COLUMNS.keys() - _columns(connection):
+    there = _columns(connection)
+    for name in COLUMNS.keys() - there:
         connection.execute(f'ALTER TABLE runs ADD COLUMN "{name}" {types[name]}')
+        connection.execute(f'UPDATE runs SET "{name}" = {_stored(name, there)}')
     connection.execute(_STANDING)
     connection.execute(_ASKED)
     connection.commit()
@@ -243,6 +245,11 @@ def _pack_up(connection: sqlite3.Connection) -> None:
     """Leaves one file, that can be read where nothing can be written; unless another reads it."""
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _stored(name: str, there: set[str]) -> str:
+    """The column of COLUMNS as SQL, where the table has the columns `there`."""
+    return next((f'"{one}"' for one in (name, OLD_NAMES.get(name)) if one in there), "NULL")
 
 
 def _columns(connection: sqlite3.Connection) -> set[str]:

@@ -18,7 +18,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 from base.paths import ROOT
+from cli.shell import start
+from cli.work import command_pages
 
+COMMANDS = "docs/reference/commands/README.md"
 _PARSER = MarkdownIt("commonmark").enable("table")
 _ADDRESS = re.compile(r"[a-z]+:|//|#")
 _AS_THEY_ARE = {".css", ".js", ".md", ".png", ".svg"}
@@ -64,7 +67,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             found[name] = _file(name, config)
             waiting += _linked(name) if name.endswith(".md") else []
     of_the_theme = (file for file in files if file.src_dir != config.docs_dir)
-    return Files([*found.values(), *of_the_theme])
+    return Files([*found.values(), *_of_commands(config), *of_the_theme])
+
+
+def _of_commands(config: MkDocsConfig) -> Iterator[File]:
+    """A page for each command, of which no file is kept. The navigation names the first, if any."""
+    if COMMANDS in _named(config.nav or []):
+        folder = PurePosixPath(COMMANDS).parent
+        for path, text in command_pages.pages(start.lab(), start.PROGRAM).items():
+            yield File.generated(
+                config, f"{folder / path}", content=text, inclusion=InclusionLevel.NOT_IN_NAV
+            )
 
 
 def _file(name: str, config: MkDocsConfig) -> File:
