@@ -229,9 +229,9 @@ def redecode(_context: Context, run: str) -> None:
 
     with one_sentence():
         known.check_runs([run])
-        from capture import redecode as room
+        from capture import conduct
 
-        result = room.redecode(Path(run))
+        result = conduct.redecode(Path(run))
     print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
     if result.verdict != "complete":
         raise Exit(code=1)

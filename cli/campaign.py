@@ -6,8 +6,7 @@ Progress goes to stderr.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -19,8 +18,14 @@ from base import heap_size
 from base.files.errors import TailscopeError
 from base.processes import signals
 from base.run_folder.progress_file import SoFar
-from capture import conductor, direct_run
+from capture.acquisition.direct import Direct
+from capture.acquisition.direct import check as check_direct
 from capture.acquisition.live import Part
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.conduct import run as conduct
+from capture.desk.bench import read_bench
+from capture.store import RunResult
 from cli import choose_allocators, progress, so_far_words
 from cli.options import Options
 from firmware.build import catalogue as allocators_of
@@ -32,7 +37,7 @@ from simulator import build as simulator
 
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
-) -> list[conductor.RunResult]:
+) -> list[RunResult]:
     """Runs every scenario on every allocator, and returns the results in order.
 
     The allocator `all` is every one that can run all of the scenarios. Everything is built before
@@ -42,7 +47,7 @@ def run(
     """
     options = options or Options()
     if options.capture == "direct":
-        direct_run.check(options.board, options.records)
+        check_direct(read_bench().board(options.board), options.records)
     plans = [_plan(name, options) for name in scenarios]
     names, left_out = choose_allocators.choose(plans, allocators)
     with progress.shown(every_s=0) as shown:
@@ -60,9 +65,9 @@ def run(
 
 def _run_all(
     pairs: Sequence[tuple[Plan, _Built]], runs_folder: Path, options: Options, shown: progress.Steps
-) -> list[conductor.RunResult]:
+) -> list[RunResult]:
     """Runs and explains one after another; a signal ends it with what there is."""
-    results: list[conductor.RunResult] = []
+    results: list[RunResult] = []
     counted = progress.Counted(lambda _: None, len(pairs))
     for number, (plan, built) in enumerate(pairs, 1):
         title = f"{plan.name} on {built.title}"
@@ -191,32 +196,28 @@ def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) 
     )
 
 
-def _run_one(
-    plan: Plan, built: _Built, runs_folder: Path, options: Options, watched: _Watched
-) -> conductor.RunResult:
-    conduct: Callable[..., conductor.RunResult] = (
-        direct_run.run
-        if options.capture == "direct"
-        else partial(conductor.run, live=watched.live, part=watched.part)
-    )
-    result = conduct(
+def _run_one(plan: Plan, built: _Built, runs_folder: Path, options: Options, watched: _Watched) -> RunResult:
+    request = RunRequest(
         plan,
         built.image,
-        board_name=options.board,
+        board=options.board,
         samplerate_hz=options.samplerate_hz,
-        runs_folder=runs_folder,
+        runs=runs_folder,
         duration_s=options.duration_s,
         records=options.records,
         bounds=bounds_of_run,
         memory=memory_of_run,
         progress=watched.step,
+        live=watched.live,
+        part=watched.part,
         options=built.options,
     )
+    result = conduct(Direct(request) if options.capture == "direct" else Sigrok(request))
     watched.shown.line(f"{watched.title}: {result.verdict}")
     return result
 
 
-def _explain(result: conductor.RunResult, title: str, shown: progress.Steps) -> None:
+def _explain(result: RunResult, title: str, shown: progress.Steps) -> None:
     """Explains the worst of each quantity. It takes less time than the run.
 
     If that fails, it says why, and the campaign goes on.

@@ -11,7 +11,8 @@ from typing import Any, get_args
 from base.files.near_misses import near_miss
 from base.run_folder import folder as names
 from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
-from capture import observed_run
+from capture.acquisition.pins import Pins, PinsRequest
+from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from capture.desk.pins import check_pins, clips
 from capture.store import RunResult
@@ -42,16 +43,21 @@ def run(
     resource = read_bench().board(board or None)
     checked = check_pins(options.pairs("pins", pins, EXAMPLE), resource)
     rate_hz = options.parse(samplerate=samplerate).samplerate_hz or resource.analyzer.samplerate_hz
-    wanted = observed_run.Wanted(
-        pins=checked,
-        elf=Path(elf) if elf else None,
-        duration_s=seconds(duration),
-        samplerate_hz=rate_hz,
-        stimulus_edges=_stimulus_edges(edges),
+    source = Pins(
+        PinsRequest(
+            resource,
+            pins=checked,
+            elf=Path(elf) if elf else None,
+            duration_s=seconds(duration),
+            samplerate_hz=rate_hz,
+            stimulus_edges=_stimulus_edges(edges),
+            runs=runs_folder,
+            progress=_tell,
+        )
     )
-    observed_run.check(resource, wanted)
+    source.check()
     where.run(resource.name, clips(checked, resource))
-    return observed_run.run(resource, wanted, runs_folder, _tell)
+    return conduct(source)
 
 
 def seconds(word: str) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from base.files.errors import RunError
 from base.run_folder import folder as names
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
-from capture.plan_file import decode_image
+from capture.acquisition.plan_file import decode_image
 from dashboards.loaded.runs import LoadedRun, load_run
 from firmware.build import catalogue
 from scenarios.generators.generator import Step

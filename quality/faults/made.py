@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from base.heap_size import DEFAULT_BYTES
-from capture import conductor
-from capture.redecode import read_stored
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.acquisition.stored import read_stored
+from capture.conduct import run
 from firmware.build import image as firmware
 from quality.faults.planting import Healthy, healthy
 from scenarios import catalogue
@@ -73,15 +75,15 @@ def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
         plan = catalogue.load(recipe.scenario, recipe.parameters, stimulus=recipe.stimulus).compile()
         image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=recipe.heap_bytes)
         with tempfile.TemporaryDirectory() as folder:
-            result = conductor.run(
+            request = RunRequest(
                 plan,
                 image,
                 BOARD,
                 recipe.samplerate_hz,
-                Path(folder),
+                runs=Path(folder),
                 # A debugger reads more slowly than the serial line sends.
                 duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
                 records=recipe.records,
             )
-            runs.append(healthy(str(recipe), read_stored(result.folder)))
+            runs.append(healthy(str(recipe), read_stored(run(Sigrok(request)).folder)))
     return runs

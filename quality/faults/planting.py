@@ -12,11 +12,13 @@ import numpy as np
 
 from base.files.errors import TailscopeError
 from base.run_folder.manifest import Manifest
-from capture.redecode import Stored, read_stored
+from capture.acquisition.source import Taken
+from capture.acquisition.stored import read_stored
+from capture.store import judge
 from capture.summary.summary import summarise_run
 from quality.faults import records, wire
 
-Planted = tuple[Stored, str]
+Planted = tuple[Taken, str]
 
 
 class FaultError(TailscopeError):
@@ -31,30 +33,32 @@ class Healthy:
     """
 
     name: str
-    stored: Stored
+    stored: Taken
     manifest: Manifest
 
     @cached_property
     def kinds(self) -> Mapping[str, Callable[[np.random.Generator], Planted]]:
         """The kinds of faults that can be planted in it, by name."""
-        on_wire = {name: partial(self._on_wire, kind) for name, kind in wire.kinds(self.stored.edges)}
+        seen = self.stored.seen
+        on_wire = {name: partial(self._on_wire, kind) for name, kind in wire.kinds(seen.edges)}
         in_records = {
-            name: partial(self._in_records, kind) for name, kind in records.kinds(self.stored.serial_bytes)
+            name: partial(self._in_records, kind) for name, kind in records.kinds(seen.serial_bytes)
         }
         return on_wire | in_records
 
     def _on_wire(self, kind: wire.Kind, random: np.random.Generator) -> Planted:
-        edges, words = kind(self.stored.edges, random)
-        return replace(self.stored, edges=edges), words
+        edges, words = kind(self.stored.seen.edges, random)
+        return self.stored._replace(seen=replace(self.stored.seen, edges=edges)), words
 
     def _in_records(self, kind: records.Kind, random: np.random.Generator) -> Planted:
-        serial_bytes, words = kind(self.stored.serial_bytes, random)
-        return replace(self.stored, serial_bytes=serial_bytes), words
+        serial_bytes, words = kind(self.stored.seen.serial_bytes, random)
+        seen = replace(self.stored.seen, serial_bytes=serial_bytes)
+        return self.stored._replace(seen=seen), words
 
 
-def healthy(name: str, stored: Stored) -> Healthy:
+def healthy(name: str, stored: Taken) -> Healthy:
     """Judges a run. Raises FaultError where it is not complete."""
-    manifest = summarise_run(stored.decode(), stored.setting)
+    manifest = summarise_run(*judge(*stored))
     if not manifest.complete:
         raise FaultError(
             f"{name} is {manifest.verdict} before any fault is planted ({' '.join(manifest.reasons)}); "
