@@ -351,6 +351,9 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from base.processes import signals
+from capture import conduct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
 from firmware import build
 from scenarios import catalogue
 
