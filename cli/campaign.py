@@ -26,7 +26,7 @@ from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from capture.store import RunResult
-from cli import choose_allocators, progress, so_far_words
+from cli import choose_allocators, kept, progress, so_far_words
 from cli.options import Options
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
@@ -132,7 +132,12 @@ def _needs(plan: Plan) -> _Needs:
 
 def _plan(name: str, options: Options) -> Plan:
     scenario = catalogue.load(
-        name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
+        name,
+        options.parameters,
+        seed=options.seed,
+        stimulus=options.stimulus,
+        heap_bytes=options.heap_bytes,
+        tell=kept.tell,
     )
     signals.check()
     return scenario.compile()

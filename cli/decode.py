@@ -14,7 +14,7 @@ from capture.importing import formats
 from capture.importing.formats import Import
 from capture.reading.alone import Alone, read_alone
 from capture.store import RunResult
-from cli import wire_table
+from cli import kept, wire_table
 from cli.options import OptionError, Options, pairs
 from firmware.build import outside
 from firmware.build.catalogue import allocators
@@ -97,7 +97,12 @@ def _of_scenario(name: str, allocator: str, options: Options, log: Path | None) 
     if named[0] not in allocators():
         raise OptionError(f"--allocator {allocator[:80]}: there is none of that name; see ./lab list.")
     plan = catalogue.load(
-        name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
+        name,
+        options.parameters,
+        seed=options.seed,
+        stimulus=options.stimulus,
+        heap_bytes=options.heap_bytes,
+        tell=kept.tell,
     ).compile()
     return other_tools.of_plan(plan.recorded_by(options.records), named[0], log, outside_of(named[0]))
 

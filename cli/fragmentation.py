@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analysis.fragmentation.study import Row, Study
 from base.heap_size import DEFAULT_BYTES
-from cli import options, progress
+from cli import kept, options, progress
 from cli.options import OptionError, Options
 from dashboards.tradeoff import page
 from dashboards.tradeoff import runs as tradeoff_runs
@@ -105,13 +105,15 @@ def _traces(scenario: Sequence[str], file: str, seeds: int, chosen: Options) -> 
         raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
     if not scenario:
         return [_from_file(Path(file), seeds, parameters, chosen.heap_bytes or DEFAULT_BYTES)]
-    first = catalogue.load(scenario[0], parameters)
+    first = catalogue.load(scenario[0], parameters, tell=kept.tell)
     if seeds == 1:
         return [of_steps(first.name, first.generator.steps(), first.seed)]
     if first.seed is None:
         raise ScenarioError(f"{first.name} draws no random numbers; leave --seeds out.")
     numbers = range(first.seed, first.seed + seeds)
-    named = [catalogue.load(scenario[0], {**parameters, "seed": number}) for number in numbers]
+    named = [
+        catalogue.load(scenario[0], {**parameters, "seed": number}, tell=kept.tell) for number in numbers
+    ]
     return [
         of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)
     ]
@@ -131,4 +133,4 @@ def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap
 
 def _heap_bytes(scenario: Sequence[str]) -> int | None:
     """What the scenario asks for, if there is one and it does."""
-    return catalogue.load(scenario[0]).heap_bytes if scenario else None
+    return catalogue.load(scenario[0], tell=kept.tell).heap_bytes if scenario else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from base import heap_size
 from base.files.documents import Table, open_toml
-from base.files.faults import WrongValueError, among, expecting, quoted
+from base.files.faults import WrongValueError, among, expecting, not_among, quoted
 from scenarios.errors import ScenarioError
-from scenarios.generators import GENERATORS
+from scenarios.generators import GENERATORS, of_users_file
+from scenarios.generators.generator import Generator
 from scenarios.operations import MAX_NAME_BYTES
 from scenarios.parameters import located, model
 from scenarios.scenario import Scenario
@@ -42,6 +44,16 @@ def _region(value: int) -> int:
     if not heap_size.is_one(value):
         raise WrongValueError(f"must be {heap_size.RANGE}, not {quoted(value)}")
     return value
+
+
+def _generator(value: str) -> str:
+    if not _is_file(value) and value not in GENERATORS:
+        raise not_among(value, GENERATORS)
+    return value
+
+
+def _is_file(generator: str) -> bool:
+    return generator.endswith(".py")
 
 
 HeapBytes = Annotated[int, AfterValidator(_region)]
@@ -82,17 +94,22 @@ class ScenarioTable(Table):
 
     name: Name
     description: Text
-    generator: Annotated[str, among(GENERATORS)]
+    generator: Annotated[str, AfterValidator(_generator)]
     heap_bytes: HeapBytes | None = None
     parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 
 
-def read(path: Path) -> Scenario:
-    """Reads a scenario's TOML file. Raises ScenarioError, which names file, line and key."""
+def read(path: Path, tell: Callable[[str], None] | None = None) -> Scenario:
+    """Reads a scenario's TOML file. Raises ScenarioError, which names file, line and key.
+
+    A generator that is a Python file beside it is run, and `tell` hears of it in a sentence. None
+    refuses one.
+    """
     document = open_toml(path, ScenarioError)
     found = document.check(ScenarioTable)
-    generator = GENERATORS[found.generator]
+    with document.located("generator"):
+        generator = _generator_of(found.generator, path.parent, tell)
     given = document.check(model(generator), "parameters").model_dump()
     parameters = located(generator, given, path.parent)
     with document.located("parameters"):
@@ -100,3 +117,14 @@ def read(path: Path) -> Scenario:
     with document.located("stimulus"):
         stimulus = found.stimulus.stimulus()
     return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)
+
+
+def _generator_of(word: str, folder: Path, tell: Callable[[str], None] | None) -> type[Generator]:
+    if not _is_file(word):
+        return GENERATORS[word]
+    if tell is None:
+        raise ScenarioError(
+            f"The generator {quoted(word)} is a program of the user's, and is run only where the scenario's "
+            "file is named on the command line; name it there."
+        )
+    return of_users_file(folder / word, tell)
