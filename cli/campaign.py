@@ -127,7 +127,7 @@ class _Needs(NamedTuple):
 
 
 def _needs(plan: Plan) -> _Needs:
-    return _Needs(plan.calls_kernel, plan.heap_bytes or heap_size.DEFAULT_BYTES)
+    return _Needs(plan.calls_kernel, plan.heap_bytes)
 
 
 def _plan(name: str, options: Options) -> Plan:

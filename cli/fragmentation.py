@@ -52,7 +52,7 @@ def run(
     chosen = options.parse(parameter=parameter, knob=knob, trace=trace, scale=scale, heap=heap)
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen)
-    heap_bytes = chosen.heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
+    heap_bytes = chosen.heap_bytes or _heap_bytes(scenario)
     names, left_out = choose(traces, outside.words(allocator), heap_bytes)
     study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive, search)
     with progress.shown() as tell:
@@ -104,7 +104,7 @@ def _traces(scenario: Sequence[str], file: str, seeds: int, chosen: Options) -> 
     if not (scenario or file) or len(scenario) > 1:
         raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
     if not scenario:
-        return [_from_file(Path(file), seeds, parameters, chosen.heap_bytes or DEFAULT_BYTES)]
+        return [_from_file(Path(file), seeds, parameters, chosen.heap_bytes or _heap_bytes(()))]
     first = catalogue.load(scenario[0], parameters, tell=kept.tell)
     if seeds == 1:
         return [of_steps(first.name, first.generator.steps(), first.seed)]
@@ -131,6 +131,6 @@ def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap
     return replace(scaling.scaled(one_in), name=f"{found.name}, one block in {one_in:,}")
 
 
-def _heap_bytes(scenario: Sequence[str]) -> int | None:
-    """What the scenario asks for, if there is one and it does."""
-    return catalogue.load(scenario[0], tell=kept.tell).heap_bytes if scenario else None
+def _heap_bytes(scenario: Sequence[str]) -> int:
+    """What the scenario asks for, or else what is usual."""
+    return catalogue.load(scenario[0], tell=kept.tell).heap_bytes if scenario else DEFAULT_BYTES

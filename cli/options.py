@@ -117,8 +117,8 @@ def check_whole(**options: str) -> None:
 
 def _heap_bytes(word: str) -> int:
     number = _integer("heap", word)
-    if not heap_size.is_one(number):
-        raise OptionError(f"--heap {word}: give {heap_size.RANGE}.")
+    if range_ := heap_size.refused(number):
+        raise OptionError(f"--heap {word}: give {range_}.")
     return number
 
 

@@ -17,14 +17,14 @@ from scenarios.stimulus import Stimulus, override
 class Scenario:
     """A generator with all its parameters set, and the stimulus that disturbs it.
 
-    `heap_bytes` is the size of the heap's region; None leaves it to the bench.
+    `heap_bytes` is the size of the heap's region.
     """
 
     name: str
     description: str
     generator: Generator
     stimulus: Stimulus
-    heap_bytes: int | None = None
+    heap_bytes: int = heap_size.DEFAULT_BYTES
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -61,7 +61,7 @@ class Scenario:
 
     def compile(self) -> Plan:
         """The image and the table of operations. plan.compile_steps says what it refuses."""
-        generator = self.generator.fitted(self.heap_bytes or heap_size.DEFAULT_BYTES)
+        generator = self.generator.fitted(self.heap_bytes)
         parameters = {**asdict(generator), **generator.origin()}
         plan = compile_steps(self.name, parameters, self.stimulus, generator.steps())
         return replace(plan, heap_bytes=self.heap_bytes)

@@ -41,8 +41,8 @@ Name = Annotated[
 
 
 def _region(value: int) -> int:
-    if not heap_size.is_one(value):
-        raise WrongValueError(f"must be {heap_size.RANGE}, not {quoted(value)}")
+    if range_ := heap_size.refused(value):
+        raise WrongValueError(f"must be {range_}, not {quoted(value)}")
     return value
 
 
@@ -95,7 +95,7 @@ class ScenarioTable(Table):
     name: Name
     description: Text
     generator: Annotated[str, AfterValidator(_generator)]
-    heap_bytes: HeapBytes | None = None
+    heap_bytes: HeapBytes = heap_size.DEFAULT_BYTES
     parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 

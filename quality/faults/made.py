@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from base.heap_size import DEFAULT_BYTES
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.acquisition.stored import read_stored
@@ -31,7 +30,7 @@ class Recipe:
     stimulus: str | None = None
     records: str = "uart"
     allocator: str = "seglist"
-    heap_bytes: int = DEFAULT_BYTES
+    heap_bytes: int | None = None
 
     def __str__(self) -> str:
         words = [f"{self.scenario} on {self.allocator} at {self.samplerate_hz // 1_000_000} MS/s"]
@@ -72,8 +71,10 @@ def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
     runs = []
     for recipe in RECIPES:
         progress(f"making a run: {recipe}")
-        plan = catalogue.load(recipe.scenario, recipe.parameters, stimulus=recipe.stimulus).compile()
-        image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=recipe.heap_bytes)
+        plan = catalogue.load(
+            recipe.scenario, recipe.parameters, stimulus=recipe.stimulus, heap_bytes=recipe.heap_bytes
+        ).compile()
+        image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=plan.heap_bytes)
         with tempfile.TemporaryDirectory() as folder:
             request = RunRequest(
                 plan,
