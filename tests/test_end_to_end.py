@@ -354,14 +354,14 @@ from base.processes import signals
 from capture import conduct
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
-from firmware import build
+from firmware.build import image as firmware
 from scenarios import catalogue
 
 plan = catalogue.load("mem_frag", {"depth": 24}).compile()
 try:
     with signals.orderly():
         result = conduct.run(Sigrok(RunRequest(
-            plan, build.build("tlsf"), runs=Path(sys.argv[1]), duration_s=600.0,
+            plan, firmware.build("tlsf"), runs=Path(sys.argv[1]), duration_s=600.0,
             progress=lambda step: print(step, flush=True),
         )))
         print(result.verdict, *result.reasons, flush=True)
