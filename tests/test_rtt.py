@@ -28,7 +28,7 @@ from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import redecode
 from capture.desk import debug_probe
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 from capture.desk.virtual_board import TARGET
 from capture.store import RunResult
 from firmware.build import image as firmware

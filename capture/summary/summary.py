@@ -14,12 +14,10 @@ from base.run_folder.records import Boot, EndRecord, StatRecord
 from capture.acquisition.account import Setting
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
-from capture.reading.stated import stated_of
-from capture.summary.baselines import baseline
+from capture.reading.probes import stated_of
 from capture.summary.bounds import compare_bounds, exceeded_bounds
 from capture.summary.instruments import instruments
-from capture.summary.intervals import intervals
-from capture.summary.maxima import maximum
+from capture.summary.samples import baseline, intervals, maximum
 from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge
 from scenarios.plan import Plan
