@@ -6,6 +6,7 @@ of the run. All else is the same for every run.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,10 +54,11 @@ def run(source: Source) -> RunResult:
                 raise
         watch.step("writing")
         keep_observation(folder, kind, seen)
-        notes = store_session(folder, seen.edges) if source.copied else ()
-        watch.step("judging")
         try:
-            return kind.conclude(folder, seen, notes)
+            with ThreadPoolExecutor(1, "session") as beside:
+                copy = beside.submit(store_session, folder, seen.edges) if source.copied else None
+                watch.step("judging")
+                return kind.conclude(folder, seen, copy.result if copy else tuple)
         except WriteError as error:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
 
@@ -73,7 +75,7 @@ def redecode(folder: Path) -> RunResult:
     run_folder.remove_file(names.EDGE_STREAM)
     run_folder.remove_file(names.PROGRESS)
     notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
-    return kind_of(account).conclude(run_folder, seen, notes)
+    return kind_of(account).conclude(run_folder, seen, lambda: notes)
 
 
 @dataclass(frozen=True)

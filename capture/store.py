@@ -49,6 +49,9 @@ class RunResult:
     reasons: tuple[str, ...]
 
 
+Notes = Callable[[], tuple[str, ...]]
+
+
 class Kind(Protocol):
     """What a kind of run leaves in its folder. All but `work` raise WriteError."""
 
@@ -62,10 +65,11 @@ class Kind(Protocol):
     def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
         """Writes what cannot be had again. The largest comes last."""
 
-    def conclude(self, folder: RunFolder, seen: Observation, notes: tuple[str, ...]) -> RunResult:
-        """Judges the run and writes what was found; `notes` are warnings on what was stored.
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+        """Judges the run and writes what was found.
 
-        Raises CaptureError where what was seen is damaged.
+        `notes` are warnings on what was stored, asked for once all is judged. Raises CaptureError
+        where what was seen is damaged.
         """
 
 
@@ -99,10 +103,10 @@ class OfOperations:
             folder.write_bytes(names.COUNTS, seen.counts)
         folder.write(names.EDGES, seen.edges.write_parquet)
 
-    def conclude(self, folder: RunFolder, seen: Observation, notes: tuple[str, ...]) -> RunResult:
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
         """Writes the tables and, last of all, run.json."""
         evidence, setting = judge(self.account, seen)
-        manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes)))
+        manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes())))
         folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
         folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
         folder.write_json(names.MANIFEST, manifest.as_json())
@@ -124,12 +128,12 @@ class OfPins:
         """Writes the edges."""
         folder.write(names.EDGES, seen.edges.write_parquet)
 
-    def conclude(self, folder: RunFolder, seen: Observation, notes: tuple[str, ...]) -> RunResult:
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
         """Writes run.json."""
         if not set(seen.edges.channels) <= set(self.asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
         alone = read_alone(seen.edges, self.asked.stimulus_edges)
-        manifest = summarise_observed(Seen(seen.report, alone, self.asked.pins), self.asked, notes)
+        manifest = summarise_observed(Seen(seen.report, alone, self.asked.pins), self.asked, notes())
         folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from analysis.bounds.errors import NoBoundError
 from analysis.bounds.facts import Loops
 from analysis.bounds.section import Sections
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
 from base.run_folder.manifest import SectionBound
 from base.run_folder.records import Boot
@@ -33,6 +32,11 @@ def bounds_of_run(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
     """The bounds of an image. What the firmware says of itself may be
     damaged and is not looked at.
     """
+    return bounds_of_image(image)
+
+
+def bounds_of_image(image: FirmwareImage) -> dict[str, SectionBound]:
+    """The bounds of a built image, by function. They are computed once."""
     built = image.configuration
     return dict(
         _of_digest(image.sha256, image.elf, image.allocator, built.locking, tuple(built.knobs.items()))

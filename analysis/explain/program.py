@@ -20,7 +20,7 @@ from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError
 
 
 @dataclass(frozen=True)

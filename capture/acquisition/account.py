@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from base.run_folder.manifest import AllocatorFootprint, AskedFirmware, Imported, Outside, SectionBound
 from base.run_folder.memory import Memory
 from base.run_folder.records import Boot, RecordLog
-from firmware.build import catalogue, compiler, footprint
+from firmware.build import catalogue, cmake_build, footprint
 from firmware.build.footprint import FootprintError
 from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan
@@ -102,7 +102,7 @@ def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[s
         footprint=taken,
         tools={
             **tools,
-            "compiler": compiler.of_image(image.elf),
+            "compiler": cmake_build.of_image(image.elf),
             "python": platform.python_version(),
         },
         notes=notes,

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from base.files.regular import read_bytes
-from base.files.whole import why
+from base.files.whole import read_bytes, why
 from base.run_folder.edges import CHANNELS
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import AskedFirmware, Outside, ToolReport

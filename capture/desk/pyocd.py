@@ -10,7 +10,7 @@ from pathlib import Path
 
 from base.files.errors import CaptureError
 from base.paths import ROOT
-from base.processes import children, devices
+from base.processes import children
 
 TARGET_SCRIPT = ROOT / "pyocd_user.py"
 
@@ -48,7 +48,15 @@ class Pyocd:
         self._call("reset", "--method", "hw")
 
     def _call(self, subcommand: str, *arguments: str) -> None:
-        command = [*devices.with_devices(), sys.executable, "-m", "pyocd", subcommand, "--no-wait", "--quiet"]
+        command = [
+            *children.with_devices(),
+            sys.executable,
+            "-m",
+            "pyocd",
+            subcommand,
+            "--no-wait",
+            "--quiet",
+        ]
         command += ["--script", str(TARGET_SCRIPT), "--target", self._address.target]
         command += ["--uid", self._address.unique_id] if self._address.unique_id else []
         try:
@@ -71,7 +79,7 @@ def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
     A process of its own attaches to the probe (fault_report.py) and halts the core for a moment.
     Raises signals.Stopped.
     """
-    command = [*devices.with_devices(), sys.executable, "-m", "capture.desk.fault_report"]
+    command = [*children.with_devices(), sys.executable, "-m", "capture.desk.fault_report"]
     command += [probe.target, str(elf.resolve())]
     command += [probe.unique_id] if probe.unique_id else []
     try:

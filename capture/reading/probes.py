@@ -38,7 +38,7 @@ def stated_of(boot: Boot | None, asked: AskedFirmware | None) -> Stated | None:
 
 
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
-"""How many pulses OP shows before the first operation (docs/SPEC.md, section 2)."""
+"""How many pulses OP shows before the first operation (docs/reference/wire.md)."""
 LOOKS_MAX = (1 << 32) - 1
 
 

@@ -48,7 +48,7 @@ def store(run: SyntheticRun, runs: Path, setting: Setting = SETTING, **report: A
     folder = begin_folder(runs, RunName(run.plan.name, "tlsf", "nucleo"), TIME, kind)
     keep_observation(folder, kind, seen)
     store_session(folder, seen.edges)
-    return kind.conclude(folder, seen, ())
+    return kind.conclude(folder, seen)
 
 
 def observation_of(run: SyntheticRun, **report: Any) -> Observation:
@@ -436,7 +436,7 @@ def test_an_empty_capture_is_stored_too(run: SyntheticRun, tmp_path: Path) -> No
     kind, seen = kind_in(run), Observation(nothing, b"", ToolReport(asked_samples=1000))
     kind.keep_known(folder)
     keep_observation(folder, kind, seen)
-    stored = kind.conclude(folder, seen, ())
+    stored = kind.conclude(folder, seen)
     assert stored.verdict == "truncated"
     assert redecode(folder.path) == stored
 

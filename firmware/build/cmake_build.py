@@ -1,4 +1,7 @@
-"""Configures and compiles with CMake and Ninja, for the board or for this machine."""
+"""Configures and compiles with CMake and Ninja, for the board or for this machine.
+
+Which compiler made an image, its object files tell in its own words.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
 
 from base.files.errors import TailscopeError
 from base.processes import children
@@ -51,9 +57,13 @@ class Build:
     def configure_command(self) -> list[str]:
         return [
             *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
-            *(["--fresh"] if self._was_configured_elsewhere else []),
-            *(f"-D{name}={value}" for name, value in self.definitions.items()),
+            *(["--fresh"] if self._was_configured_elsewhere or self._was_not_configured_whole else []),
+            *self._named,
         ]
+
+    @property
+    def _named(self) -> list[str]:
+        return [f"-D{name}={value}" for name, value in self.definitions.items()]
 
     @property
     def _was_configured_elsewhere(self) -> bool:
@@ -62,13 +72,20 @@ class Build:
         return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={self.folder}\n" not in cache.read_text()
 
     @property
+    def _was_not_configured_whole(self) -> bool:
+        """True if the last attempt failed: CMake keeps what it
+        looked for in vain, and a package may be there by now.
+        """
+        return (self.folder / "CMakeCache.txt").exists() and not self._note.exists()
+
+    @property
     def _note(self) -> Path:
         return self.folder / "configured.txt"
 
     @property
     def _choices(self) -> str:
-        """The command, and what heap/rust/rust.cmake takes from the environment."""
-        return "\n".join([*self.configure_command, os.environ.get("CARGO_HOME", ""), ""])
+        """What is configured, and what heap/rust/rust.cmake takes from the environment."""
+        return "\n".join([str(self.source), *self._named, os.environ.get("CARGO_HOME", ""), ""])
 
     def make(self) -> None:
         """Compiles, behind configuring where that is not done.
@@ -86,9 +103,10 @@ class Build:
 
     def configure(self) -> None:
         """Raises BuildError, with the last lines of what CMake said."""
+        command = self.configure_command
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
-        self._run("configure", self.configure_command)
+        self._run("configure", command)
         with suppress(OSError):
             self._note.write_text(self._choices, encoding="utf-8")
 
@@ -111,3 +129,25 @@ def check_tools(tools: Mapping[str, str]) -> None:
     for tool, packages in tools.items():
         if shutil.which(tool) is None:
             raise BuildError(f"{tool} is not on the PATH: install the Debian package {packages}.")
+
+
+_MOST_CHARACTERS = 200
+
+
+class CompilerError(TailscopeError):
+    """An image does not tell; the message says why."""
+
+
+def of_image(elf: Path) -> str:
+    """`GCC: (15:12.2.rel1-1) 12.2.1 20221205`, from the section .comment.
+
+    Several compilers are separated by `; `. Raises CompilerError.
+    """
+    try:
+        with elf.open("rb") as file:
+            section = ELFFile(file).get_section_by_name(".comment")
+            words = section.data().split(b"\0") if section else []
+    except (OSError, ELFError) as error:
+        raise CompilerError(f"{elf} could not be read: {error}.") from None
+    told = dict.fromkeys(word.decode("ascii", "replace") for word in words if word)
+    return "; ".join(told)[:_MOST_CHARACTERS] or "unknown"

@@ -61,7 +61,7 @@ def made_run(
     folder = begin_folder(runs, name, datetime(2026, 1, 1, tzinfo=UTC), kind)
     observation = Observation(seen, serial, ToolReport(asked_samples=seen.total_samples))
     keep_observation(folder, kind, observation)
-    return kind.conclude(folder, observation, ()).folder
+    return kind.conclude(folder, observation).folder
 
 
 def with_cycles(more: Callable[[int, int], int]) -> Callable[[bytes], bytes]:

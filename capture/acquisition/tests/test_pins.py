@@ -38,7 +38,8 @@ def store(place: Path) -> RunResult:
     seen = Observation(edges, b"", ToolReport(asked_samples=edges.total_samples))
     kind.keep_known(folder)
     keep_observation(folder, kind, seen)
-    return kind.conclude(folder, seen, store_session(folder, edges))
+    notes = store_session(folder, edges)
+    return kind.conclude(folder, seen, lambda: notes)
 
 
 @pytest.fixture

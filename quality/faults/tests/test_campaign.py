@@ -13,7 +13,7 @@ from base.files.errors import CaptureError
 from base.run_folder.folder import RunName
 from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.test_redecode import TIME
-from quality.faults import campaign, commands, text
+from quality.faults import campaign, text
 from quality.faults.campaign import Outcome, Report
 from quality.faults.planting import Fault, FaultError, Healthy, healthy, read_healthy
 from quality.faults.tests.conftest import stored
@@ -143,14 +143,14 @@ def store(folder: Path, broken: bool = False) -> Path:
     created = begin_folder(folder, RunName(one.account.plan.name, "tlsf", "nucleo"), TIME, kind)
     records = one.seen.serial_bytes[:-20] if broken else one.seen.serial_bytes
     keep_observation(created, kind, replace(one.seen, serial_bytes=records))
-    kind.conclude(created, one.seen, ())
+    kind.conclude(created, one.seen)
     return created.path
 
 
 def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
     folder = store(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    report = commands.run([folder], n=5, seed=1, jobs=1)
+    report = text.run([folder], n=5, seed=1, jobs=1)
     assert report.runs == (folder.name,)
     assert report.total["planted"] == 5
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -175,4 +175,4 @@ def test_an_unknown_kind_is_refused_with_its_likeness(run: Healthy) -> None:
 @pytest.mark.parametrize(("n", "seed", "jobs"), [(0, 1, 1), (1, 1, 0), (1, -1, 1)])
 def test_numbers_without_sense_are_refused(n: int, seed: int, jobs: int) -> None:
     with pytest.raises(FaultError, match=r"give [01] or more"):
-        commands.run([], n, seed, jobs)
+        text.run([], n, seed, jobs)

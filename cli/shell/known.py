@@ -1,0 +1,125 @@
+"""The names that a user can give, read from the files that define them: nothing is imported.
+
+Commands refuse a wrong name here before they load what does the work. What passes is checked again
+by who uses it: a file that cannot be read here is not refused here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from base.files.errors import TailscopeError, nearest, no_such
+from base.paths import ROOT
+
+_CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
+_SCENARIOS = ROOT / "scenarios"
+_BENCH = ROOT / "bench.toml"
+_BOARDS = ROOT / "capture" / "desk" / "boards"
+_ENDS_A_FILE = (".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a")
+
+
+class UnknownNameError(TailscopeError):
+    """A name that nothing has. The message says what was probably meant, or what there is."""
+
+
+def scenarios() -> list[str]:
+    """The scenarios that come with the bench, sorted."""
+    return sorted(path.stem for path in _SCENARIOS.glob("*.toml"))
+
+
+def allocators() -> list[str]:
+    """The allocators of the catalogue, in its order."""
+    return [name for name, row in _tables(_CATALOGUE).items() if isinstance(row, dict)]
+
+
+def boards() -> list[str]:
+    """The boards of bench.toml, in its order, and those that come with the bench."""
+    found = _tables(_BENCH).get("boards", {})
+    own = list(found) if isinstance(found, dict) else []
+    along = sorted((path.stem for path in _BOARDS.glob("*.toml")), reverse=True)
+    return [*own, *(name for name in along if name not in own)]
+
+
+def parameters(scenario: str) -> list[str]:
+    """The parameters of a scenario that comes with the bench."""
+    return list(_tables(_SCENARIOS / f"{scenario}.toml").get("parameters", {}))
+
+
+def knobs(names: Iterable[str]) -> list[str]:
+    """The knobs that any of the allocators has."""
+    rows = _tables(_CATALOGUE)
+    return list(dict.fromkeys(knob for name in names for knob in rows.get(name, {}).get("knobs", {})))
+
+
+def runs(folder: Path) -> list[str]:
+    """The run folders in `folder`, the latest first."""
+    return sorted((path.name for path in folder.glob("*Z-*") if path.is_dir()), reverse=True)
+
+
+def check(
+    *,
+    scenario: str = "",
+    allocators_: Sequence[str] = (),
+    board: str | None = None,
+    parameters_: Iterable[str] = (),
+    knobs_: Iterable[str] = (),
+) -> None:
+    """Raises UnknownNameError for the first name that nothing has.
+
+    `scenario`, `board` and `allocators_` may be paths, whose files only their readers can judge.
+    """
+    named = [name for name in allocators_ if name != "all" and not _is_path(name)]
+    _check("allocator", named, allocators())
+    if scenario and not scenario.endswith(".toml"):
+        _check("scenario", [scenario], scenarios())
+        _check("parameter", parameters_, parameters(scenario), scenario)
+    _check("board", [board] if board and not board.endswith(".toml") else [], boards(), "bench.toml")
+    if len(named) == len(allocators_):
+        _check("knob", knobs_, knobs(named), " or ".join(named))
+
+
+def check_runs(folders: Iterable[str]) -> None:
+    """Raises UnknownNameError for the first that is no folder."""
+    for folder in folders:
+        path = Path(folder)
+        if not _is_folder(path):
+            near = nearest(path.name, runs(path.parent), 1)
+            question = f" Did you mean {path.parent / near[0]}?" if near else " ls runs/ shows what there is."
+            raise UnknownNameError(f"There is no run folder {folder[:200]}.{question}")
+
+
+def words(allocator: str) -> list[str]:
+    """The words of `--allocator`, which commas separate; a path may have commas of its own."""
+    if not any(_is_path(word) for word in allocator.split(",")):
+        return allocator.split(",")
+    from firmware.build import outside  # takes a while
+
+    return outside.words(allocator)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that is too long, or one that no system can have
+        return False
+
+
+def _check(what: str, given: Iterable[str], known: Sequence[str], of: str = "") -> None:
+    for name in given:
+        if known and name not in known:
+            raise UnknownNameError(no_such(what, name, known, of))
+
+
+def _is_path(word: str) -> bool:
+    """As in firmware/build/outside.py, which cannot be asked at no cost."""
+    return "/" in word or word.endswith(_ENDS_A_FILE)
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # its reader says what is wrong with it
+        return {}

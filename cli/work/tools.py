@@ -1,0 +1,38 @@
+"""The tools that the bench calls, as cli/tools.tsv lists them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from base.paths import ROOT
+
+_FILE = ROOT / "cli/tools.tsv"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One line of cli/tools.tsv.
+
+    `command` is a name on the PATH, or the path of a file that must exist. `needed` is "always",
+    "optional", or the words of a command line that need it, with commas: "test,desk".
+    """
+
+    command: str
+    packages: str
+    needed: str
+    purpose: str
+
+
+@cache
+def tools() -> tuple[Tool, ...]:
+    """Every tool, in the order of the file."""
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    return tuple(Tool(*line.split("\t")) for line in lines if line and not line.startswith("#"))
+
+
+def is_installed(command: str) -> bool:
+    """Whether the command is on the PATH, or the file exists."""
+    return Path(command).exists() if command.startswith("/") else shutil.which(command) is not None
