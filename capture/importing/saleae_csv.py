@@ -14,8 +14,7 @@ from typing import BinaryIO
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from capture.importing.changes import Changes
-from capture.importing.lines import lines
+from capture.importing.changes import Changes, lines
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed
 
