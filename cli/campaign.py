@@ -27,7 +27,7 @@ def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
     nargs=-1,
     required=True,
     shell_complete=_complete,
-    help="a matrix of settings (docs/CAMPAIGNS.md); or status, results or clean, and a folder",
+    help="a matrix of settings (docs/how-to/campaigns.md); or status, results or clean, and a folder",
 )
 @option("--output", type=FOLDER, help="the folder of the campaign; runs/campaigns/MATRIX when not given")
 @option(

@@ -17,7 +17,7 @@ from cli.shell.values import FILE, RUN, Whole
     required=True,
     help="run folders, of any board; on a real one those of equal settings are repetitions",
 )
-@option("--baseline", type=FILE, help="the file to judge by, which --update writes (docs/CI.md)")
+@option("--baseline", type=FILE, help="the file to judge by, which --update writes (docs/how-to/ci.md)")
 @option("--update", "renew", is_flag=True, help="make the runs the baseline, and say what that changes")
 @option(
     "--limit",

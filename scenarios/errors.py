@@ -1,11 +1,11 @@
-"""Errors of scenarios, images and recordings, each with one sentence for the person at the bench."""
+"""Errors of scenarios, images and recordings, each with one sentence for the user."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from base.files.complaints import quoted as quoted
 from base.files.errors import TailscopeError, near_miss
-from base.files.faults import quoted as quoted
 
 
 class ScenarioError(TailscopeError):

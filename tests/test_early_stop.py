@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from base.run_folder.edges import CHANNELS
-from capture.acquisition.observe import Observation, Order, Progress, observe
+from capture.acquisition.live import Progress
+from capture.acquisition.observe import Observation, Order, observe
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.virtual_board import VirtualBoard
 from scenarios.stimulus import NOMINAL_CORE_HZ

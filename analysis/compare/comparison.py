@@ -15,7 +15,7 @@ from base.files.errors import TailscopeError
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What came out. `unreadable` are sentences on runs that should have been compared."""
+    """The result. `unreadable` has a sentence for each run that could not be compared."""
 
     a: SideRuns
     b: SideRuns

@@ -27,7 +27,7 @@ class Distribution:
 
     @property
     def beyond(self) -> bool:
-        """Whether the samples lie further apart than the error budgets allow."""
+        """True if the samples lie further apart than the error budgets allow."""
         if self.effect is None or self.budget is None:
             return False
         if self.no_interval:

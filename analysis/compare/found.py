@@ -1,4 +1,4 @@
-"""What a folder that a user names holds: one run, or a folder of runs."""
+"""Tells one run from a folder of runs, in a folder that a user names."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _several(path: Path, folders: list[Path]) -> SideRuns:
 
 
 def _made_up_for(folder: Path, runs: list[Stored]) -> bool:
-    """Whether a later run has the scenario, allocator and board that the name of `folder` tells."""
+    """True if a later run has the scenario, allocator and board that the name of `folder` tells."""
     name = RunName.of(folder)
     since = began(folder.resolve().name)
     return name is not None and any(

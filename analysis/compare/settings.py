@@ -1,4 +1,4 @@
-"""What two runs were made with, and in what that differs: whatever run.json tells."""
+"""The settings of two runs, from all of run.json, and the differences between them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
 
 
 def _footprint(manifest: Manifest) -> dict[str, str]:
-    """What the allocator takes: `allocator's flash bytes`, and so on."""
+    """The allocator's footprint by name: `allocator's flash bytes`, and so on."""
     if manifest.footprint is None:
         return {}
     return {

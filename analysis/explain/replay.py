@@ -1,4 +1,4 @@
-"""Builds the firmware of a stored run again, runs it on the virtual board, and compares with the capture.
+"""Builds the firmware of a stored run again, runs it, and compares the run with the capture.
 
 A run folder keeps the firmware's digest, not the file. The comparison is around each worst sample.
 """
@@ -99,7 +99,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Replay:
-    """What the virtual board did the second time, in the window of one sample.
+    """The second run of the virtual board, in the window of one sample.
 
     `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`. `trace` has one
     entry for each step of the core, from its `first` on, and `masks` each change of what holds

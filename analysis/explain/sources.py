@@ -1,5 +1,6 @@
-"""The text of source lines, where the files of the firmware are found unchanged; and, as DWARF tells
-it, which functions the compiler placed into others.
+"""The text of source lines, if the files of the firmware are unchanged; and inlined functions.
+
+DWARF tells which functions the compiler placed into others.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Sources:
 
 
 def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
-    """What the debug information calls a folder, and the folder; the longest names first.
+    """Pairs of a folder's name in the debug information and the folder; longest names first.
 
     The firmware is built so that no absolute path reaches it (firmware/cmake/reproducible.cmake).
     The compiler's commands, which CMake leaves beside it, have both.
@@ -92,7 +93,7 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Call:
-    """At `file` and `line` the code of `function` was placed into that of the caller."""
+    """An inlined call: the code of `function` was placed into its caller at `file` and `line`."""
 
     function: str
     file: str
@@ -100,7 +101,7 @@ class Call:
 
 
 class Inlined:
-    """What was placed where, in one program. Damaged debug information counts as none."""
+    """The inlined calls of one program. Damaged debug information counts as none."""
 
     def __init__(self, program: Program) -> None:
         self._dwarf = program.dwarf

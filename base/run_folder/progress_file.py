@@ -66,7 +66,7 @@ class SoFar(Table):
 
 
 def read(folder: Path) -> SoFar | None:
-    """What the run in `folder` has shown so far; None where it is over, or was killed."""
+    """The progress of the run in `folder`; None if it is over, or was killed."""
     if not _held(folder):
         return None
     try:
@@ -76,7 +76,7 @@ def read(folder: Path) -> SoFar | None:
 
 
 def _held(folder: Path) -> bool:
-    """Whether the process that fills `folder` is still there."""
+    """True if the process that fills `folder` is still there."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:

@@ -24,6 +24,7 @@ EVERY_S = 0.25
 _TOLD = (b"@BOOT,", b"@OP,")
 _NANOSECONDS = 1_000_000_000
 
+Progress = Callable[[str], None]
 Live = Callable[[SoFar], None]
 
 
@@ -122,7 +123,7 @@ class Watch:
         name: RunName,
         began: datetime,
         file: ProgressFile,
-        progress: Callable[[str], None],
+        progress: Progress,
         live: Live,
         part: Part = ALONE,
         work: Work | None = None,

@@ -7,7 +7,6 @@ went wrong; and whatever was started is ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.manifest import ToolReport
-from capture.acquisition.live import Sources, Watch
+from capture.acquisition.live import Progress, Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import D0_TO_D7, CaptureRequest, SigrokCapture
@@ -30,8 +29,6 @@ LAST_RECORDS_OF_BROKEN_S = 1.0
 # An analyzer may need seconds to arm (an upload of its firmware over USB).
 ARMING_S = 10.0
 ARMING_POLL_S = 0.02
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)

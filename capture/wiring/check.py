@@ -8,7 +8,8 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.processes import signals
 from base.run_folder.edges import EdgeList
-from capture.acquisition.observe import Order, Progress, observe
+from capture.acquisition.live import Progress
+from capture.acquisition.observe import Order, observe
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
 from capture.wiring import pattern

@@ -25,7 +25,7 @@ from cli.shell.values import FOLDER, WHOLE, Number, Whole
     metavar="NAMES",
     default="",
     show_default=False,
-    help="faults of docs/DESK.md to draw from, separated by commas; all when not given",
+    help="faults of docs/how-to/desk.md to draw from, separated by commas; all when not given",
 )
 @option(
     "--output",

@@ -20,7 +20,7 @@ from cli.shell.values import FILE, RUN, SCENARIO, WHOLE
 @option(
     "--trace",
     type=FILE,
-    help="a file of operations, instead of a scenario or for `recorded` (docs/TRACES.md)",
+    help="a file of operations, instead of a scenario or for `recorded` (docs/how-to/traces.md)",
 )
 @shared.scale
 @shared.allocator

@@ -91,6 +91,6 @@ stimulus = option(
 trace = option(
     "--trace",
     type=FILE,
-    help="a file of operations, which the scenario `recorded` replays (docs/TRACES.md)",
+    help="a file of operations, which the scenario `recorded` replays (docs/how-to/traces.md)",
 )
 summary = option("--summary", type=Choice("json"), hidden=True, help="json: what --json prints")

@@ -259,8 +259,8 @@ class HeapBytes(Value):
 
     def read(self, word: str, flag: str) -> Any:
         number = whole(word, flag, least=None)
-        if not heap_size.is_one(number):
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {heap_size.RANGE}.")
+        if range_ := heap_size.refused(number):
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {range_}.")
         return number
 
 

@@ -1,4 +1,4 @@
-"""Programs in memory, each with a random state to run in; and how the simulator's core runs them."""
+"""Programs in memory, each with a random state to run in, and their runs on the simulated core."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Kind:
-    """What the cases of a batch have in common.
+    """The kind of a batch: what its cases have in common.
 
     `counted` is that of Batch. With `odd_data` all data words are odd, as branch targets must be.
     """

@@ -17,7 +17,7 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    """One campaign for all tests of this file."""
+    """One series for all tests of this file."""
     return run(CASES, SEED)
 
 

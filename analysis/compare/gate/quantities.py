@@ -21,7 +21,7 @@ STATISTICS = ("mean", "median", "p99", "p99_9", "max")
 
 
 def counted(summary: Summary | None) -> dict[str, float | int]:
-    """As told_of(), and of how many samples: what repeats itself to the cycle has as many."""
+    """The statistics of told_of(), and the count of samples, which is equal in exact runs."""
     told = told_of(summary)
     return {"n": summary.n, **told} if summary and told else {}
 

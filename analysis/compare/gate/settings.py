@@ -1,4 +1,4 @@
-"""What a run was made with: what must be as in the baseline, and what is named where it is not."""
+"""The settings of a run: those that must equal the baseline's, and those that it only names."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MADE_BY = frozenset(
 
 
 def chosen_of(manifest: Manifest) -> dict[str, str]:
-    """What the user chose: two runs are compared only where all of it is equal."""
+    """The user's choices by name. The gate compares two runs only if all of them are equal."""
     return {name: value for name, value in _told(manifest).items() if _is_chosen(name)}
 
 
 def made_by_of(manifest: Manifest) -> dict[str, str]:
-    """What the sources and the tools decided. A difference here is named beside the figures."""
+    """What sources and tools decided, by name. The gate names a difference beside the figures."""
     told = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
     return {**told, "run.json schema": str(SCHEMA)}
 

@@ -1,4 +1,4 @@
-"""What the gate says, for a terminal, a program and a pull request."""
+"""The gate's outcome as text, JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _named(check: Check) -> Iterator[str]:
 
 
 def _changes(run: Judged) -> Iterator[str]:
-    """What the sources or the tools decided otherwise, the compiler first."""
+    """A line for each difference in sources or tools, the compiler first."""
     for one in sorted(run.changes, key=lambda change: change.name != COMPILER):
         yield f"The {one.name} changed from {short(one.a)} to {short(one.b)}."
 
