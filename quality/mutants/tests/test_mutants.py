@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from quality.mutants import campaign, harmless, trial
 from quality.mutants.drawing import Mutant, drawn
 from quality.mutants.trial import MutantError
