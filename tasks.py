@@ -60,7 +60,7 @@ def demo(_context: Context, summary: str = "", full: bool = False) -> None:
         "art": "the flash accelerator: on, off, or on,off for a run with each",
         "locking": "how the heap holds others off: basepri, primask, scheduler, or several with commas",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
-        "trace": "the file of operations that the scenario `recorded` replays (docs/TRACES.md)",
+        "trace": "the file of operations that the scenario `recorded` replays (docs/how-to/traces.md)",
         "scale": "keep one block in so many of the trace; auto: as many as fit the board",
         "heap": "bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
         "summary": "json: print folders, verdicts and statistics as JSON, and nothing else",
@@ -117,7 +117,7 @@ def scenario(
     positional=["what"],
     iterable=["what"],
     help={
-        "what": "a matrix of settings (docs/CAMPAIGNS.md); or status, results or clean, and a folder",
+        "what": "a matrix of settings (docs/how-to/campaigns.md); or status, results or clean, and a folder",
         "output": "the folder of the campaign; runs/campaigns/MATRIX when not given",
         "scheduler": "a scheduler of Dask that is there, tcp://HOST:PORT; workers here when not given",
         "workers": "how many runs at a time on this machine; one a core when not given",
@@ -564,7 +564,7 @@ def faults(
     iterable=["name", "parameter", "knob", "runs"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
-        "trace": "a file of operations, instead of a scenario or for `recorded` (docs/TRACES.md)",
+        "trace": "a file of operations, instead of a scenario or for `recorded` (docs/how-to/traces.md)",
         "scale": "keep one block in so many of the trace; auto: as many as fit the board",
         "allocator": "one or more allocators, separated by commas, or all",
         "heap": "bytes of the region, a multiple of 8 to 8 MiB; the scenario's own, or 65536, when not given",
@@ -670,7 +670,7 @@ def adversary(
         "output": "the trace to write",
         "every": "write the other processes' traces too, beside it and numbered",
         "most": "how many operations to keep of each process; a reallocation counts twice",
-        "log": "instead of a command: what a board said, in a file (docs/TRACES.md)",
+        "log": "instead of a command: what a board said, in a file (docs/how-to/traces.md)",
         "serial": "instead of a command: the port on which a board says it",
         "baud": "of the port; 115200 when not given",
         "seconds": "how long to listen to the port; until Ctrl-C when not given",
@@ -779,7 +779,7 @@ def reproduce(
         if list:
             print(room.listing())
             return
-        whole = "" if table or quick else str(ROOT / "docs")
+        whole = "" if table or quick else str(ROOT / "docs" / "reference")
         done = room.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
@@ -793,7 +793,7 @@ def reproduce(
         "runs": "instead: how many runs",
         "seed": "what the faults are drawn from",
         "board": "one or more of virtual and desk, separated by commas; both when not given",
-        "fault": "faults of docs/DESK.md to draw from, separated by commas; all when not given",
+        "fault": "faults of docs/how-to/desk.md to draw from, separated by commas; all when not given",
         "output": "the folder for the results, which gets a folder for each soak",
         "json": "print JSON",
     },
@@ -970,7 +970,7 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
     iterable=["run", "limit"],
     help={
         "run": "run folders, of any board; on a real one those of equal settings are repetitions",
-        "baseline": "the file to judge by, which --update writes (docs/CI.md)",
+        "baseline": "the file to judge by, which --update writes (docs/how-to/ci.md)",
         "update": "make the runs the baseline, and say what that changes",
         "limit": "QUANTITY=LIMIT of allocate, free, interrupt or task: allocate=10us; may be repeated",
         "named": "how many operations to name of each quantity; 10 when not given",
@@ -1011,7 +1011,7 @@ def gate(
 
 @task(
     help={
-        "pins": "which pin each channel is on: CRIT=PA8,STIM=PA0,ISR=PA10 (docs/OBSERVE.md)",
+        "pins": "which pin each channel is on: CRIT=PA8,STIM=PA0,ISR=PA10 (docs/how-to/observe.md)",
         "elf": "the program to load, built for the board; what is on a real board runs when not given",
         "board": "an entry of bench.toml; its default when not given",
         "duration": "how long to capture: 2s, 500ms",

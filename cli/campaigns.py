@@ -27,7 +27,7 @@ CAMPAIGNS = ROOT / "runs" / "campaigns"
 _MOST_NAMED = 10
 _MOST_LISTED = 1000
 ACTS = ("status", "results", "clean")
-_USAGE = "give a matrix (docs/CAMPAIGNS.md), or status, results or clean and the folder of a campaign"
+_USAGE = "give a matrix (docs/how-to/campaigns.md), or status, results or clean and the folder of a campaign"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
 
@@ -30,6 +30,28 @@ class Source(File):
 
     def is_documentation_page(self) -> bool:
         return True
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Puts the pages of a folder in place of the folder's name, those that the navigation lacks."""
+    named = set(_named(config.nav or []))
+    config.nav = [_unfolded(one, named) for one in config.nav or []]
+
+
+def _unfolded(nav: Any, named: set[str]) -> Any:
+    """A part of the navigation, with each folder as a list of paths in order of their titles."""
+    if isinstance(nav, dict):
+        return {title: _unfolded(below, named) for title, below in nav.items()}
+    if isinstance(nav, list):
+        return [_unfolded(one, named) for one in nav]
+    if not nav.endswith("/"):
+        return nav
+    pages = {f"{nav}{path.name}": _title(path) for path in (ROOT / nav).glob("*.md")}
+    return sorted(pages.keys() - named, key=lambda page: pages[page].lower())
+
+
+def _title(page: Path) -> str:
+    return page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# `")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

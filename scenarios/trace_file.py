@@ -1,4 +1,4 @@
-"""Reads a trace from a file of comma-separated values: docs/SPEC.md, section 11."""
+"""Reads a trace from a file of comma-separated values: docs/reference/trace.md."""
 
 from __future__ import annotations
 

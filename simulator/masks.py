@@ -1,4 +1,4 @@
-"""What held interrupts off: `virtual-nucleo run --masks` (docs/SPEC.md, section 7)."""
+"""What held interrupts off: `virtual-nucleo run --masks` (docs/reference/simulator-files.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""When marked instructions execute: `virtual-nucleo run --mark` (docs/SPEC.md, section 7)."""
+"""When marked instructions execute: `virtual-nucleo run --mark`.
+
+See docs/reference/simulator-files.md.
+"""
 
 from __future__ import annotations
 

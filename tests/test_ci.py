@@ -1,4 +1,4 @@
-"""The recipe of docs/CI.md: its shell lines are taken from the page and run as a CI runs them."""
+"""The recipe of docs/how-to/ci.md: its shell lines are taken from it and run as a CI runs them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.test_documented_commands import Checkout
 
 pytestmark = pytest.mark.docs
 
-PAGE = ROOT / "docs" / "CI.md"
+PAGE = ROOT / "docs" / "how-to" / "ci.md"
 GITHUB, GITLAB = (
     yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 )

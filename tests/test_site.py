@@ -87,7 +87,7 @@ def test_a_reader_finds_a_page_without_network(built: Path) -> None:
         browser.page.locator("[name=query]").focus()
         browser.page.keyboard.type("gdb")
         found = browser.page.locator(".md-search-result__link").first
-        assert (built / "docs" / "DEBUGGING.html").as_uri() in found.evaluate("one => one.href")
+        assert (built / "docs" / "how-to" / "debugging.html").as_uri() in found.evaluate("one => one.href")
         assert browser.complaints == []
         assert {address.partition(":")[0] for address in browser.requests} <= {"about", "data", "file"}
 

@@ -1,4 +1,5 @@
-"""The most that an instruction can cost: the timing model's rules (docs/TIMING.md) at their worst.
+"""The most that an instruction can cost: the timing model's rules (docs/reference/timing.md) at
+their worst.
 
 Every flash line is a miss. Every address waits for its register. Every load waits for a store.
 Nothing is saved by caches, by loads in a row or by folded IT instructions. So the bound holds with
@@ -42,7 +43,7 @@ _TABLE = {
 
 # Cycles that a taken branch adds. The later it is decided, the more: B and BL are decided when
 # decoded, CBZ and BX when executed, a load of the PC with its data, TBB after its addition
-# (docs/TIMING.md, "branches").
+# (docs/reference/timing.md, "branches").
 _TAKEN = {"branch": 1, "late_branch": 2, "table_branch": 4, "multiple": 4, "load": 4}
 _LATEST_CYCLES = max(_TAKEN.values())
 

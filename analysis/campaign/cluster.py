@@ -28,7 +28,7 @@ CONNECT_WITHIN_S = 10.0
 _ANSWER_WITHIN_S = 60.0
 """A worker that is asked for the first time loads the bench, which takes a while on a busy one."""
 TASK_S = 0.0025
-"""Seconds of the scheduler's core for a task, by `./lab bench scheduler` (docs/CAMPAIGNS.md)."""
+"""Seconds of the scheduler's core for a task (docs/how-to/campaigns.md)."""
 MOST_RUNS = 64
 """Of a task, and of what is fetched at a time."""
 _BUSY = 0.25
@@ -281,7 +281,9 @@ def _check_checkouts(client: Any) -> None:
         for address in client.nthreads()
     }
     if not asked:
-        raise CampaignError("The scheduler has no workers: start one (docs/CAMPAIGNS.md), then try again.")
+        raise CampaignError(
+            "The scheduler has no workers: start one (docs/how-to/campaigns.md), then try again."
+        )
     with suppress(TimeoutError):
         wait(list(asked.values()), timeout=_ANSWER_WITHIN_S)  # type: ignore[no-untyped-call]
     for address, future in asked.items():

@@ -1,4 +1,4 @@
-"""Two sides beside each other, each a run or a folder of runs (docs/SPEC.md, section 23)."""
+"""Two sides beside each other, each a run or a folder of runs (docs/reference/compare.md)."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Contract:
         return tuple(promise for promise in PROMISES if promise not in self.row.promises)
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md has it."""
+        """As docs/reference/heap-contract.md has it."""
         source = self.row.source
         return {
             "allocator": self.row.id,

@@ -12,7 +12,7 @@ from base.run_folder.edges import NS_PER_S, EdgeList
 from base.run_folder.explanation import Operation
 from scenarios.operations import CALLS
 
-# Of the operations that did what they were to do (docs/SPEC.md, section 4).
+# Of the operations that did what they were to do (docs/reference/records.md).
 _WORDS = {
     "A": "allocation of {size:,} bytes",
     "O": "allocation of {size:,} bytes, out of memory",

@@ -1,4 +1,4 @@
-"""Figures of one replay. docs/FRAGMENTATION.md defines each, with its source."""
+"""Figures of one replay. docs/how-to/fragmentation.md defines each, with its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board's run beside its twin: joined, subtracted, and explained (docs/SPEC.md, section 18)."""
+"""A board's run beside its twin: joined, subtracted, and explained (docs/reference/twin.md)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Comparison:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md, section 18, has it."""
+        """As docs/reference/twin.md has it."""
         manifest, trials, units = self.board.manifest, self.trials, self.units
         claimed = self.board.claimed_flash_acr
         left = beyond(trials.last)

@@ -71,7 +71,7 @@ INSTRUCTIONS = _instructions("instructions", "instructions of a critical section
 DWT_CYCLES = _dwt_cycles("dwt_cycles", "critical section by DWT", _ALLOCATIONS)
 CRITICAL = _critical("critical_ns", "critical section on the wire", _ALLOCATIONS)
 
-# Served and refused requests apart; those above have both (docs/DESIGN.md).
+# Served and refused requests apart; those above have both (docs/design/README.md).
 _OF_SERVED = "critical section of a served request"
 _OF_REFUSED = "critical section of a refused request"
 SERVED = (

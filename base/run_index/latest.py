@@ -1,6 +1,6 @@
 """Of many runs those that count: the latest of each scenario, allocator and options.
 
-Which runs are alike, and which of them is the latest, says docs/SPEC.md, section 5.2.
+Which runs are alike, and which of them is the latest, says docs/reference/alike.md.
 """
 
 from __future__ import annotations

@@ -134,7 +134,9 @@ def _preset(name: object) -> Preset:
     if name not in presets():
         raise not_among(name, usable, "preset")
     if refused := presets()[name].refused:
-        remedy = "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md)"
+        remedy = (
+            "record with its maker's program, and read the export by ./lab decode (docs/how-to/analyzers.md)"
+        )
         raise WrongValueError(f"cannot be {name!r}: {refused}", "preset", remedy=remedy)
     return presets()[name]
 

@@ -1,4 +1,4 @@
-"""The bound of a run's critical sections, beside what was observed (docs/SPEC.md, section 5)."""
+"""The bound of a run's critical sections, beside what was observed (docs/reference/run-json.md)."""
 
 from __future__ import annotations
 

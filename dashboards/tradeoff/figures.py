@@ -241,7 +241,7 @@ def ratios(needs: Sequence[Need], provenance: str) -> Chart | None:
         ]
     )
     explanation = (
-        "Used bytes over live bytes, in four ways (docs/FRAGMENTATION.md). 1 is a heap without loss."
+        "Used bytes over live bytes, in four ways (docs/how-to/fragmentation.md). 1 is a heap without loss."
     )
     title = "Fragmentation, by Johnstone's four ratios"
     return _rows("ratios", title, figure, served, "used / live (ratio)", explanation, provenance)

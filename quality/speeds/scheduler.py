@@ -1,4 +1,4 @@
-"""What Dask's scheduler costs a campaign of many workers (docs/CAMPAIGNS.md).
+"""What Dask's scheduler costs a campaign of many workers (docs/how-to/campaigns.md).
 
 The scheduler is Dask's own, in a process of its own, and the client is that of a campaign. The
 workers are real ones, too, but all in one process, and they wait as long as the runs would take.

@@ -1,4 +1,4 @@
-"""Winners as files that anyone replays: a trace (docs/SPEC.md, section 11) for each row, and for
+"""Winners as files that anyone replays: a trace (docs/reference/trace.md) for each row, and for
 those of time a scenario that replays it on a board.
 """
 
@@ -13,7 +13,7 @@ from studies.adversary.row import Row
 
 _SCENARIO = """\
 name = "worst_{row.what}"
-description = "The worst {row.what} that was found for {row.allocator}; docs/ADVERSARY.md says how."
+description = "The worst {row.what} that was found for {row.allocator}; docs/how-to/adversary.md says how."
 generator = "recorded"
 
 [parameters]

@@ -58,7 +58,7 @@ class Row:
         return None if self.bound_instructions is None else _size(self.found) / self.bound_instructions
 
     def as_json(self) -> dict[str, Any]:
-        """The row as docs/SPEC.md has it."""
+        """The row as docs/reference/heap-adversary.md has it."""
         return {
             "allocator": self.allocator,
             "what": self.what,

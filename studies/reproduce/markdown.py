@@ -1,4 +1,5 @@
-"""docs/REPRODUCED.md and docs/reproduced: what was made again, beside what is published."""
+"""docs/reference/reproduced.md and docs/reference/reproduced: what was made again, beside what is
+published."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from studies.reproduce.beside import Beside
 from studies.reproduce.sections import Grid, chapters
 
-INDEX = "REPRODUCED.md"
+INDEX = "reproduced.md"
 _FOLDER = "reproduced"
 _WIDTH_COLUMNS = 100
 

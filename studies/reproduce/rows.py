@@ -1,4 +1,4 @@
-"""Pairs of figures as rows, for JSON and CSV: docs/SPEC.md has the columns."""
+"""Pairs of figures as rows, for JSON and CSV: docs/reference/heap-reproduce.md has the columns."""
 
 from __future__ import annotations
 

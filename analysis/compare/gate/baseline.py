@@ -1,4 +1,4 @@
-"""The baseline file: TOML with an entry for each run (docs/SPEC.md, section 25)."""
+"""The baseline file: TOML with an entry for each run (docs/reference/baseline.md)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPETITIONS_LEAST = 3
 """Of a board that is not exact. Two values say next to nothing of how a third will scatter."""
 
 _HEAD = """\
-# A baseline of ./lab gate (docs/CI.md). `./lab gate --baseline FILE --update RUN…` writes it anew:
+# A baseline of ./lab gate (docs/how-to/ci.md). `./lab gate --baseline FILE --update RUN…` writes it anew:
 # limits stay, comments do not. An operation is its kind, then cycles/instructions/probes of its
 # critical section; 8-9 is the least and the most, +1 an interrupt that met it. (a b)*3 stands for
 # a b a b a b. A line begins with the number of its first operation.

@@ -1,4 +1,4 @@
-"""What was found as JSON (docs/SPEC.md, section 20)."""
+"""What was found as JSON (docs/reference/masks.md)."""
 
 from __future__ import annotations
 

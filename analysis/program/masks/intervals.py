@@ -1,6 +1,6 @@
 """The intervals in which interrupts are held off, from the rows of changes.
 
-docs/DESIGN.md says how intervals are cut.
+docs/design/README.md says how intervals are cut.
 """
 
 from __future__ import annotations

@@ -336,7 +336,7 @@ def test_static_ram_beyond_the_board_is_told_in_a_sentence(tmp_path: Path) -> No
 
 
 def test_the_page_shows_the_example_whole() -> None:
-    page = (ROOT / "docs" / "YOUR-ALLOCATOR.md").read_text()
+    page = (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
     assert f"```c\n{EXAMPLE.read_text()}```\n" in page
     assert f"```toml\n{EXAMPLE.with_suffix('.toml').read_text()}```\n" in page
 

@@ -1,4 +1,4 @@
-"""docs/TRACES.md against the recordings that are here."""
+"""docs/how-to/traces.md against the recordings that are here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenarios import catalogue, trace_file
 from scenarios.trace import FREE
 
 ROW = re.compile(r"\| (recorded_\w+) \| .* \| ([\d,]+) \| ([\d,]+) bytes in ([\d,]+) blocks \| (\d+) \|")
-ROWS = ROW.findall((ROOT / "docs" / "TRACES.md").read_text(encoding="utf-8"))
+ROWS = ROW.findall((ROOT / "docs" / "how-to" / "traces.md").read_text(encoding="utf-8"))
 
 pytestmark = pytest.mark.docs
 
