@@ -37,6 +37,7 @@ SMALL = {
     "--seeds": "--seeds 3",
     "masks": "--until 5ms",
     "latency": "--until 5ms",
+    "latency --irq": "--every 100",
     "observe": "--duration 50ms",
     "nucleo": "--board virtual",
     "rtt": "--duration 2",
@@ -89,6 +90,7 @@ class Checkout:
             self._link(f"{place}ops.bin", operations)
         self._link("bare.elf", probe_programs.program("bare"))
         masked_sections.build(self.folder).rename(self.folder / "my.elf")
+        (self.folder / "trace.csv").write_text("a,1,100\na,2,40\nf,1,\nf,2,\n", encoding="utf-8")
 
     def _link(self, name: str, target: Path) -> None:
         (self.folder / name).symlink_to(target)
@@ -157,7 +159,7 @@ def small(script: str) -> str:
     words = script.split()
     if "./lab" not in words:
         return script
-    run = words[words.index("./lab") + 1 :]
+    run = " ".join(words[words.index("./lab") + 1 :]).replace("=", " ").split()
     return script if not run else " ".join([script.replace("--allocator all", ""), *_less(run)])
 
 

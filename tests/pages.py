@@ -42,8 +42,8 @@ _MARKER = re.compile(
     r"<!--\s*(?P<kind>run|elsewhere|parsed)\b(?:\s*\((?P<words>.*?)\))?(?::\s*(?P<detail>.*?))?\s*-->",
     re.DOTALL,
 )
-_GENERAL = re.compile(r"[…<]|[ \[]\[|(?<![\w=.,:/$-])(?!RUN\b)[A-Z]+\b(?![=\w])")
-"""In the general form of a command: a part that may be left out, a word that stands for others."""
+_LEFT_OUT = re.compile(r"[…<]|[ \[]\[")
+_STANDS_FOR_OTHERS = re.compile(r"(?<![\w=.,:/$-])(?!RUN\b)[A-Z]+\b(?![=\w])")
 _NAME = r"[A-Za-z_]\w*"
 _ASSIGNMENT = re.compile(rf"(export )?{_NAME}=(\"[^\"]*\"|\S*)")
 _COMMENT = re.compile(r"(^|\s+)#\s.*$", re.MULTILINE)
@@ -121,7 +121,10 @@ def program(text: str) -> str:
 
 def is_general(text: str) -> bool:
     """Whether a command is shown in its general form, with words that stand for others."""
-    return program(text) in ("lab", "virtual-nucleo") and bool(_GENERAL.search(text))
+    name = program(text)
+    if name == "lab" and _STANDS_FOR_OTHERS.search(text):
+        return True
+    return name in ("lab", "virtual-nucleo") and bool(_LEFT_OUT.search(text))
 
 
 def _markers(text: str) -> list[Marker]:

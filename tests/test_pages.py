@@ -46,13 +46,13 @@ def _says(command: Command) -> tuple[bool, bool]:
 
 
 def to_run(commands: dict[str, Command]) -> list[Command]:
-    """Also what only a sentence has, unless it is the beginning of another command."""
-    others = [one.text for one in commands.values() if one.kind != "mentioned"]
+    """Also what only a sentence has, unless another command has all of its words."""
+    others = [set(one.text.split()) for one in commands.values() if one.marker.kind or one.kind != "parsed"]
     return [
         one
         for one in commands.values()
         if one.kind == "run"
-        or (one.kind == "mentioned" and not any(text.startswith(f"{one.text} ") for text in others))
+        or (one.kind == "mentioned" and not any(set(one.text.split()) < words for words in others))
     ]
 
 
