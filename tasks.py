@@ -780,7 +780,7 @@ def reproduce(
         if list:
             print(room.listing())
             return
-        whole = "" if table or quick else str(ROOT / "docs")
+        whole = "" if table or quick else str(ROOT / "docs" / "reference")
         done = room.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))

@@ -17,6 +17,12 @@ from firmware.build import catalogue
 Command = tuple[str, ...]
 
 _PYTHON = (sys.executable, "-m")
+LINT_IMPORTS = (
+    "-c",
+    "from importlinter.cli import lint_imports_command as lint; lint()",
+    *("--no-cache", "--no-logo"),
+)
+"""import-linter has no `python -m`; its contracts are in pyproject.toml."""
 _SIMULATOR = Path("simulator")
 _RUST_HEAP = HEAP / "rust"
 _CHECKED = ("--locked", "--profile", "differential")
@@ -88,6 +94,7 @@ def _python_style(room: Room) -> Iterator[Check]:
         ("python: mypy", ("mypy", *typed)),
     ):
         yield Check(_named(name, room), ((*_PYTHON, *command),), style=True)
+    yield Check("python: layers", ((sys.executable, *LINT_IMPORTS),), style=True)
 
 
 def _python_tests(room: Room) -> Iterator[Check]:

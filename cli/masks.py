@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.errors import MasksError
 from analysis.program.masks.document import folded
-from analysis.program.masks.measure import Found, measure
+from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.timeline import timeline
 from base.files.whole import write_bytes
 from cli import progress
@@ -29,7 +29,7 @@ def run(
     output: str,
     folded_file: str,
     perfetto: str,
-) -> Found:
+) -> MaskReport:
     """Measures the program in the file `elf`, and writes each file whose name is not empty.
 
     Raises TailscopeError.

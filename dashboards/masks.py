@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from analysis.program.masks.intervals import KINDS
-from analysis.program.masks.measure import Found
+from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.text import headline, microseconds
 from analysis.program.masks.worst import Worst, name_of
 from base.files.whole import write_bytes
@@ -27,12 +27,12 @@ _NS_PER_MS = 1e6
 MOST_POINTS = 1500
 
 
-def charts(found: Found) -> list[Chart]:
+def charts(found: MaskReport) -> list[Chart]:
     """All figures of which there are values."""
     return list(_charts(found))
 
 
-def _charts(found: Found) -> Iterator[Chart]:
+def _charts(found: MaskReport) -> Iterator[Chart]:
     ended = found.intervals.filter(pl.col("cycles").is_not_null())
     if ended.is_empty():
         return
@@ -111,7 +111,7 @@ def survival(
     )
 
 
-def _timeline(found: Found, told: Sequence[tuple[str, pl.DataFrame]]) -> go.Figure:
+def _timeline(found: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> go.Figure:
     figure = go.Figure()
     looks = assign_styles(name for name, _ in told)
     for name, rows in told:
@@ -149,7 +149,7 @@ def longest_of_each_bin(rows: pl.DataFrame, cycles: int) -> pl.DataFrame:
 _MOST_PLACES = 100
 
 
-def grids(found: Found) -> list[TextGrid]:
+def grids(found: MaskReport) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
     made = [
         _places("The longest at each place", found.worst[:_MOST_PLACES]),
@@ -181,7 +181,7 @@ def _places(title: str, worst: Sequence[Worst]) -> TextGrid:
     )
 
 
-def _priorities(found: Found) -> TextGrid:
+def _priorities(found: MaskReport) -> TextGrid:
     lines = []
     for one in found.priorities:
         longest = one.longest
@@ -226,11 +226,11 @@ def _stacks(worst: Sequence[Worst]) -> TextGrid:
     return TextGrid("Call stacks, and what was held off", headings, lines, told=True)
 
 
-def write(found: Found, output: Path) -> Path:
+def write(found: MaskReport, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
     return write_bytes(output, html(found).encode())
 
 
-def html(found: Found) -> str:
+def html(found: MaskReport) -> str:
     """The whole page. Equal runs give equal text."""
     return sheet("masks.html", headline(found), found.notes, charts(found), grids(found))

@@ -13,7 +13,8 @@ class ScenarioError(TailscopeError):
 
 
 class ImageError(TailscopeError):
-    """An operation image, or operations for one, that docs/SPEC.md section 3 does not allow."""
+    """An operation image, or operations for one, that docs/reference/operation-image.md does not
+    allow."""
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> ScenarioError:

@@ -1,8 +1,8 @@
 """A trace: heap operations and nothing else, as many as memory holds.
 
 Where an image (operations.py) is bound to the board's flash and its slots, a trace is replayed on
-the host. It comes from a scenario's steps or from a file of comma-separated values: docs/SPEC.md,
-section 11.
+the host. It comes from a scenario's steps or from a file of comma-separated values
+(docs/reference/trace.md).
 """
 
 from __future__ import annotations

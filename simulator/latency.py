@@ -1,4 +1,7 @@
-"""How long an interrupt would wait: `virtual-nucleo latency` (docs/SPEC.md, section 7)."""
+"""How long an interrupt would wait: `virtual-nucleo latency`.
+
+See docs/reference/simulator-files.md.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What held interrupts off, and when marked instructions execute (docs/SPEC.md, section 7).
+"""What held interrupts off, and when marked instructions execute.
 
-They are `virtual-nucleo run --masks` and `virtual-nucleo run --mark`.
+They are `virtual-nucleo run --masks` and `--mark` (docs/reference/simulator-files.md).
 """
 
 from __future__ import annotations

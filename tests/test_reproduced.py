@@ -1,4 +1,5 @@
-"""docs/reproduced: every published figure stands in it, and some tables are made again here."""
+"""docs/reference/reproduced: every published figure stands in it, and some tables are made again
+here."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from studies.reproduce.thesis import HEAP_BYTES, THESIS_KNOBS
 
 pytestmark = pytest.mark.docs
 
-PAGES = ROOT / "docs" / "reproduced"
+PAGES = ROOT / "docs" / "reference" / "reproduced"
 # A change anywhere in the image moves code among the flash lines, and cycles a little.
 TOLERANCE = 0.05
 WITHOUT_CYCLES = ("article-8", "article-10", "thesis-1", "deck2-ranges")
@@ -92,7 +93,7 @@ def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
             line = next(line for line in rows if line[:2] == ["", pair.variant])
             shown = line[2 + part.columns.index(pair.column)].split()[0].replace(",", "")
             assert float(shown) == pytest.approx(pair.found.value, rel=TOLERANCE), (
-                "Run ./lab reproduce, which writes docs/reproduced."
+                "Run ./lab reproduce, which writes docs/reference/reproduced."
             )
 
 

@@ -1,7 +1,7 @@
 """The bound of a critical section: the longest way from the begin marker to the end marker.
 
-Each instruction costs the most that the timing model allows (docs/TIMING.md). Every flash line is a
-miss. Every address waits for its register. Every load waits for a store.
+Each instruction costs the most that the timing model allows (docs/reference/timing.md). Every flash line
+is a miss. Every address waits for its register. Every load waits for a store.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TABLE = {
 
 # Cycles that a taken branch adds. The later it is decided, the more: B and BL are decided when
 # decoded, CBZ and BX when executed, a load of the PC with its data, TBB after its addition
-# (docs/TIMING.md, "branches").
+# (docs/reference/timing.md, "branches").
 _TAKEN = {"branch": 1, "late_branch": 2, "table_branch": 4, "multiple": 4, "load": 4}
 _LATEST_CYCLES = max(_TAKEN.values())
 

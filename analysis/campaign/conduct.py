@@ -123,7 +123,7 @@ class Course:
             self.worst = row
 
 
-Tell = Callable[[Course], None]
+OnCourse = Callable[[Course], None]
 Refuse = Callable[[Plan, str], object]
 
 
@@ -171,7 +171,7 @@ def _objection(refuse: Refuse, plan: Plan, allocator: str) -> TailscopeError | N
     return None
 
 
-def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> Course:
+def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: OnCourse) -> Course:
     """Runs what is not settled, or as much until a difference shows. To be called within
     store.writing() and signals.orderly().
 
@@ -185,7 +185,7 @@ def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell)
 
 
 class _Conductor:
-    def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> None:
+    def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: OnCourse) -> None:
         self._orders = Orders(matrix)
         self._wishes = Wishes(matrix)
         self._sample = Sample(matrix.verify)

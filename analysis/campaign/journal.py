@@ -1,4 +1,4 @@
-"""What is done, in a file of SQLite (docs/SPEC.md, section 26).
+"""What is done, in a file of SQLite (docs/reference/campaign-folder.md).
 
 Whatever the size of a campaign, no more than a few thousand rows of it are in memory.
 """

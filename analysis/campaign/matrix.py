@@ -1,4 +1,4 @@
-"""matrix.toml: what a campaign runs (docs/SPEC.md, section 26)."""
+"""matrix.toml: what a campaign runs (docs/reference/campaign-folder.md)."""
 
 from __future__ import annotations
 

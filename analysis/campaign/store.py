@@ -1,4 +1,4 @@
-"""The folder of a campaign: what is done, and the tables of it (docs/SPEC.md, section 26).
+"""The folder of a campaign: what is done, and the tables of it (docs/reference/campaign-folder.md).
 
 A run's tables are on the disk before its row is in the journal. So what the journal has is whole,
 whenever the program is killed.

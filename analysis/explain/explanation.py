@@ -1,4 +1,4 @@
-"""Explains the worst samples of a run, and keeps them in its folder (docs/SPEC.md, section 8)."""
+"""Explains the worst samples of a run, and keeps them in its folder (docs/reference/explain.md)."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _latency(maximum: Maximum, edges: EdgeList, channel: str) -> tuple[int, int,
     return start, answer, start, start if heap_at is None else int(heap_at)
 
 
-# Of the operations that did what they were to do (docs/SPEC.md, section 4).
+# Of the operations that did what they were to do (docs/reference/records.md).
 _WORDS = {
     "A": "allocation of {size:,} bytes",
     "O": "allocation of {size:,} bytes, out of memory",

@@ -39,7 +39,7 @@ class Row:
         return None if self.smallest is None else self.smallest.sbbm_bytes
 
     def as_json(self) -> dict[str, Any]:
-        """The row as docs/SPEC.md, section 12, has it."""
+        """The row as docs/reference/heap-fragmentation.md has it."""
         return {
             "allocator": self.allocator,
             "trace": self.trace,

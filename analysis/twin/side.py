@@ -27,7 +27,7 @@ _ABSENT = -1
 
 @dataclass(frozen=True)
 class Side:
-    """`operations` and `interrupts` have the columns of docs/SPEC.md, section 5."""
+    """`operations` and `interrupts` have the columns of docs/reference/operations.md."""
 
     operations: pl.DataFrame
     interrupts: pl.DataFrame

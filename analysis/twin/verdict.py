@@ -51,7 +51,7 @@ class Row:
         return self.beyond / self.cycles.n
 
     def as_json(self, units: Units) -> dict[str, Any]:
-        """As docs/SPEC.md, section 18, has it."""
+        """As docs/reference/twin.md has it."""
         told = {name: getattr(self.cycles, name) for name in ("min", "median", "mean", "p99", "max")}
         return {
             "quantity": self.quantity.key,

@@ -2,7 +2,7 @@
 
 A Parquet file can be read once its end is written. A run that is killed has no end. So a capture is
 kept in blocks, each with its own length and checksum, and whoever reads them takes the whole ones
-(docs/SPEC.md, section 5). It is read once, turned into `edges.parquet` and removed.
+(docs/reference/edges.md). It is read once, turned into `edges.parquet` and removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Run folders: their names, and files written whole or not at all (docs/SPEC.md, section 5)."""
+"""Run folders: their names, and files written whole or not at all.
+
+See docs/reference/run-folder.md.
+"""
 
 from __future__ import annotations
 

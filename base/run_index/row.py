@@ -1,4 +1,4 @@
-"""One run folder as a row of the index (docs/SPEC.md, section 24)."""
+"""One run folder as a row of the index (docs/reference/run-index.md)."""
 
 from __future__ import annotations
 

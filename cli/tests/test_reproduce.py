@@ -28,7 +28,7 @@ FREE = ("thesis-1", "thesis-2", "thesis-14")
 def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
     done = reproduce.run(FREE, output=str(tmp_path))
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
-    pages = {"REPRODUCED.md", "reproduced/thesis.md", "reproduced.html"}
+    pages = {"reproduced.md", "reproduced/thesis.md", "reproduced.html"}
     assert names == {*(f"{name}.csv" for name in FREE), *pages}
     with (tmp_path / "thesis-1.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
@@ -44,7 +44,7 @@ def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
 
 def test_the_pages_of_all_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
     reproduce.run(FREE[:1], output=str(tmp_path / "out"), pages_of_all=str(tmp_path / "docs"))
-    for name in ("REPRODUCED.md", "reproduced/thesis.md"):
+    for name in ("reproduced.md", "reproduced/thesis.md"):
         assert (tmp_path / "docs" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 

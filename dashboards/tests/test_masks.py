@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.program.masks.measure import Found, measure
+from analysis.program.masks.measure import MaskReport, measure
 from dashboards import masks
 from dashboards.tests.browser import assert_draws, chromium
 from simulator.program import user_program
@@ -20,12 +20,12 @@ FIGURES = 3
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+def found(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
     elf = masked_sections.build(tmp_path_factory.mktemp("program"))
     return measure(user_program(elf), "5ms", False, lambda _: None)
 
 
-def test_the_page_names_the_longest_by_file_and_line(found: Found) -> None:
+def test_the_page_names_the_longest_by_file_and_line(found: MaskReport) -> None:
     text = masks.html(found)
     assert f"update_table (main.c:{masked_sections.line_of('    mask();')})" in text
     for title in ("The longest at each place", "Not taken, by priority, in cycles"):
@@ -33,7 +33,7 @@ def test_the_page_names_the_longest_by_file_and_line(found: Found) -> None:
     assert text == masks.html(found)
 
 
-def test_a_program_without_intervals_has_a_page_without_figures(found: Found) -> None:
+def test_a_program_without_intervals_has_a_page_without_figures(found: MaskReport) -> None:
     empty = replace(found, intervals=found.intervals.clear(), worst=(), priorities=())
     assert masks.charts(empty) == []
     assert "no interval that held interrupts off has ended" in masks.html(empty)
@@ -62,6 +62,6 @@ def test_a_share_is_that_of_intervals_at_least_so_long() -> None:
 
 
 @in_a_browser
-def test_the_page_draws_its_figures_and_asks_for_nothing(found: Found, tmp_path: Path) -> None:
+def test_the_page_draws_its_figures_and_asks_for_nothing(found: MaskReport, tmp_path: Path) -> None:
     output = masks.write(found, tmp_path / "masks.html")
     assert_draws(output, FIGURES)

@@ -35,7 +35,7 @@ BODIES = (
 
 
 def crc16(data: bytes) -> int:
-    """CRC-16/CCITT-FALSE bit by bit, as docs/SPEC.md has it."""
+    """CRC-16/CCITT-FALSE bit by bit, as docs/reference/records.md has it."""
     register = 0xFFFF
     for byte in data:
         register ^= byte << 8

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
 from base.run_folder.records import Boot, FailRecord, HeapRecord
 from firmware.build import image as firmware
 from firmware.build import region
@@ -18,7 +19,7 @@ from firmware.build.footprint import section_bytes
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import runner
 
-LINKER_SCRIPT = Path(firmware.__file__).parent / "board" / "f401re.ld"
+LINKER_SCRIPT = ROOT / "firmware" / "board" / "f401re.ld"
 THESIS_BYTES = 86_064
 """The heap of E. Auvinen's thesis (Tampere University 2022), the largest that a seed asks for."""
 SLOTS_BESIDE_IT = 314

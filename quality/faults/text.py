@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -11,14 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from base.tell import Tell
 from quality.faults import campaign, planting
 from quality.faults.campaign import FATES, Outcome, Report
 from quality.faults.planting import Fault, FaultError, Healthy, read_healthy
 
 # A word on progress now and then is enough.
 _TELL_EVERY = 10
-
-Tell = Callable[[str], None]
 
 
 def run(folders: Sequence[Path], n: int, seed: int, jobs: int, tell: Tell = lambda _: None) -> Report:

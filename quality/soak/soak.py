@@ -96,7 +96,7 @@ class Accounting:
         }
 
 
-Tell = Callable[[int, Outcome], None]
+OnOutcome = Callable[[int, Outcome], None]
 
 
 def soak(
@@ -107,7 +107,7 @@ def soak(
     minutes: float | None = None,
     runs: int | None = None,
     faults: Sequence[str] = (),
-    tell: Tell = lambda _number, _outcome: None,
+    tell: OnOutcome = lambda _number, _outcome: None,
 ) -> Accounting:
     """Runs until `minutes` are over or `runs` are done, and a signal ends it early.
 

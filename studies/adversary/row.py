@@ -1,6 +1,6 @@
 """What a search came to, beside what was known and what the machine code allows.
 
-Winners are kept as files that anyone replays: a trace (docs/SPEC.md, section 11) for each row, and
+Winners are kept as files that anyone replays: a trace (docs/reference/trace.md) for each row, and
 for those of time a scenario that replays it on a board.
 """
 
@@ -65,7 +65,7 @@ class Row:
         return None if self.bound_instructions is None else _size(self.found) / self.bound_instructions
 
     def as_json(self) -> dict[str, Any]:
-        """The row as docs/SPEC.md has it."""
+        """The row as docs/reference/heap-adversary.md has it."""
         return {
             "allocator": self.allocator,
             "what": self.what,

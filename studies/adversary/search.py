@@ -89,7 +89,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search came to."""
 
     progress: Progress
@@ -129,7 +129,7 @@ class Search:
         limit = self.live_bytes if spreads else heap_size.DEFAULT_BYTES
         return Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
 
-    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> Found:
+    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> SearchResult:
         """Searches on until the budget is spent. `tell` hears how far it is.
 
         Raises HostHeapError, WriteError, signals.Stopped.
@@ -139,7 +139,9 @@ class Search:
         with taking_turns(state):
             return self._go_on(program, state, budget, tell)
 
-    def _go_on(self, program: Path, state: Path, budget: Budget, tell: Callable[[Progress], None]) -> Found:
+    def _go_on(
+        self, program: Path, state: Path, budget: Budget, tell: Callable[[Progress], None]
+    ) -> SearchResult:
         found = host_search.breed(program, state, self.terms, 0)
         if budget.lists is not None and found.lists > budget.lists:
             # It has gone farther before. What so many lists find must not depend on that.
@@ -154,7 +156,7 @@ class Search:
             write_bytes(_clock(state), json.dumps({"seconds": spent_s}).encode())
             tell(found)
             signals.check()
-        return Found(found, program, state)
+        return SearchResult(found, program, state)
 
     def _state(self, program: Path) -> Path:
         terms = [self.allocator, self.what, f"seed{self.seed}"]

@@ -26,7 +26,15 @@ from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.trace import Operations, Trace, TraceBuilder, of_steps
 from studies.adversary import search as adversary_search
 from studies.adversary.row import Row, Space, Time
-from studies.adversary.search import SMALLEST_SPREAD_BYTES, STATES, Budget, Found, Search, What, objection
+from studies.adversary.search import (
+    SMALLEST_SPREAD_BYTES,
+    STATES,
+    Budget,
+    Search,
+    SearchResult,
+    What,
+    objection,
+)
 from studies.tables.critical_sections import CriticalSection
 
 _PAIRS = 1000
@@ -109,7 +117,7 @@ each scale too: one set of basic blocks may run in many ways, whose order on the
 LENT = 8
 """How many winners of each lender are run on an allocator that has no build for this machine."""
 
-Tell: TypeAlias = Callable[[str, What, Progress], None]
+OnProgress: TypeAlias = Callable[[str, What, Progress], None]
 
 
 @dataclass(frozen=True)
@@ -126,7 +134,7 @@ class Study:
     jobs: int = 1
     states: Path = STATES
 
-    def rows(self, tell: Tell = lambda *_: None) -> Iterator[Row]:
+    def rows(self, tell: OnProgress = lambda *_: None) -> Iterator[Row]:
         """In the order of the pairs. `tell` hears of each search how far it is.
 
         Raises BuildError, HostHeapError, SimulatorError, WriteError, signals.Stopped.
@@ -139,7 +147,7 @@ class Study:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _row(self, allocator: str, what: What, tell: Tell) -> Row:
+    def _row(self, allocator: str, what: What, tell: OnProgress) -> Row:
         if what == "fragmentation":
             return self._space_row(allocator, tell)
         lists, winners = self._winners(allocator, what, tell)
@@ -160,7 +168,7 @@ class Study:
             bound.why_not,
         )
 
-    def _winners(self, allocator: str, what: What, tell: Tell) -> tuple[int, list[Operations]]:
+    def _winners(self, allocator: str, what: What, tell: OnProgress) -> tuple[int, list[Operations]]:
         """How many lists were tried, and the dearest. For an allocator that has no build for this
         machine, the dearest of each that has one.
         """
@@ -172,11 +180,11 @@ class Study:
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
         return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
 
-    def _search(self, allocator: str, what: What, tell: Tell) -> Found:
+    def _search(self, allocator: str, what: What, tell: OnProgress) -> SearchResult:
         search = Search(allocator, what, self.seed, self.live_bytes, self.states)
         return search.run(self.budget, partial(tell, allocator, what))
 
-    def _space_row(self, allocator: str, tell: Tell) -> Row:
+    def _space_row(self, allocator: str, tell: OnProgress) -> Row:
         found = self._search(allocator, "fragmentation", tell)
         (operations,) = found.winners(1)
         return Row(

@@ -10,7 +10,7 @@ from typing import Any
 
 from studies.reproduce.contradictions import Contradiction
 from studies.reproduce.published import Compared, Misprint, Part, Printed, PublishedTable, Source
-from studies.reproduce.remade import Found, Remade
+from studies.reproduce.remade import MadeFigure, Remade
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Pair:
     variant: str
     printed: Printed | None
     doubtful: bool
-    found: Found | None
+    found: MadeFigure | None
 
     @property
     def published(self) -> float | None:
@@ -182,7 +182,7 @@ def found(pair: Pair, compared: Compared) -> str:
     return f"{value} ({signed(pair.deviation_percent, '.1f')} %)"
 
 
-def ranged(made: Found, unit: str) -> str:
+def ranged(made: MadeFigure, unit: str) -> str:
     """The value, and of several seeds the range behind it."""
     middle = figure(made.value, unit)
     if made.least is None or made.constant:

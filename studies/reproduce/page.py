@@ -1,4 +1,4 @@
-"""The pages: docs/REPRODUCED.md with docs/reproduced, and the same as one HTML text."""
+"""The pages: docs/reference/reproduced.md with its folder, and the same as one HTML text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studies.reproduce import figures
 from studies.reproduce.beside import Beside
 from studies.reproduce.sections import Chapter, Grid, Section, chapters
 
-INDEX = "REPRODUCED.md"
+INDEX = "reproduced.md"
 _FOLDER = "reproduced"
 _WIDTH_COLUMNS = 100
 

@@ -123,5 +123,5 @@ def find(name: str) -> tuple[Source, PublishedTable]:
             if table.name == name:
                 return one, table
     raise UnknownTableError(
-        f"There is no table {name!r}: `./lab reproduce --list` names them all.{near_miss(name, names())}"
+        f"There is no table {name!r}: `./lab heap reproduce --list` names them all.{near_miss(name, names())}"
     )

@@ -42,7 +42,7 @@ def test_every_combination_is_run_once(tmp_path: Path) -> None:
 
 
 def test_what_comes_to_the_same_run_is_one(tmp_path: Path) -> None:
-    source = Path(matrix.__file__).parents[2] / "scenarios" / "mem_frag.toml"
+    source = ROOT / "scenarios" / "mem_frag.toml"
     (tmp_path / "mem_frag.toml").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
     asked = read(
         tmp_path,
@@ -101,7 +101,7 @@ def test_what_is_excluded_is_what_all_keys_of_a_table_list(tmp_path: Path) -> No
 
 
 def test_a_scenario_by_path_is_looked_for_beside_the_matrix(tmp_path: Path) -> None:
-    source = Path(matrix.__file__).parents[2] / "scenarios" / "mem_frag.toml"
+    source = ROOT / "scenarios" / "mem_frag.toml"
     (tmp_path / "mine.toml").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
     asked = read(tmp_path, 'scenarios = ["mine.toml"]\nallocators = ["tlsf"]')
     assert asked.scenario(next(asked.points())).name == "mem_frag"

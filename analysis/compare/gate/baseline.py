@@ -1,4 +1,4 @@
-"""The baseline file: TOML with an entry for each run (docs/SPEC.md, section 25)."""
+"""The baseline file: TOML with an entry for each run (docs/reference/baseline.md)."""
 
 from __future__ import annotations
 

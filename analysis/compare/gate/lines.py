@@ -2,7 +2,7 @@
 
     512 depth 1: F391/204 (A365/185/4 F460/243)*3
 
-docs/SPEC.md, section 25, says what stands where. A line holds what has one label, or eight
+docs/reference/baseline.md says what stands where. A line holds what has one label, or eight
 operations, so that a change of one operation changes one line.
 """
 

@@ -33,7 +33,7 @@ class Measured:
 
     @property
     def table(self) -> pl.DataFrame:
-        """Every operation (docs/SPEC.md, section 5)."""
+        """Every operation (docs/reference/operations.md)."""
         return self.run.operations
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -17,6 +17,7 @@ from analysis.program.latency.sections import Measured, Passed
 from analysis.program.masks.intervals import Clock
 from analysis.program.masks.places import Place, Places
 from base.run_folder.explanation import Total
+from base.tell import Tell
 from simulator import latency, masks
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
@@ -29,8 +30,6 @@ _MARGIN_CYCLES = 64
 _ERASED, _EMPTY = 0xFFFF_FFFF, 0
 # So many other vectors with one handler are a default handler.
 _MANY_VECTORS = 8
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)

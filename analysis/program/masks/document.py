@@ -1,4 +1,4 @@
-"""What was found as JSON (docs/SPEC.md, section 20), and its call stacks for flame graph tools."""
+"""What was found as JSON (docs/reference/masks.md), and its call stacks for flame graph tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from analysis.explain import execution
 from analysis.explain.execution import Step
 from analysis.program.masks.intervals import KINDS
-from analysis.program.masks.measure import AtPriority, Found
+from analysis.program.masks.measure import AtPriority, MaskReport
 from analysis.program.masks.places import Places
 from analysis.program.masks.worst import name_of
 from base.metrology.quantiles import summarise
@@ -20,7 +20,7 @@ from base.metrology.quantiles import summarise
 _MOST_STEPS = 20_000
 
 
-def as_json(found: Found) -> dict[str, Any]:
+def as_json(found: MaskReport) -> dict[str, Any]:
     """The whole document."""
     return {
         "elf": str(found.program.elf),
@@ -44,7 +44,7 @@ def as_json(found: Found) -> dict[str, Any]:
     }
 
 
-def _kind(found: Found, kind: str) -> dict[str, Any]:
+def _kind(found: MaskReport, kind: str) -> dict[str, Any]:
     rows = found.intervals.filter(kind=kind)
     levels = rows["level"].drop_nulls().unique().sort().to_list()
     by = [(level, rows.filter(level=level)) for level in levels]
@@ -125,7 +125,7 @@ def _explained(steps: list[Step]) -> dict[str, Any]:
     }
 
 
-def folded(found: Found) -> str:
+def folded(found: MaskReport) -> str:
     """`kind;outermost;…;innermost cycles`, one line for each stack that began an interval.
 
     Cycles are those of all its intervals that ended. The format is that of Brendan Gregg's

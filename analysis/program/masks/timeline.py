@@ -13,7 +13,7 @@ import polars as pl
 
 from analysis.explain.replay import elf_of
 from analysis.program.masks.intervals import Clock
-from analysis.program.masks.measure import Found, of_run
+from analysis.program.masks.measure import MaskReport, of_run
 from analysis.program.masks.worst import name_of
 from base.run_folder import folder as names
 from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
@@ -29,14 +29,14 @@ from simulator.program import UserProgram
 _MASKS, _HANDLERS, _TASKS, _HELD = "masks", "handlers", "tasks", "not taken"
 
 
-def timeline(found: Found) -> Timeline:
+def timeline(found: MaskReport) -> Timeline:
     """All that a run showed. What is still open lasts to the end of the run."""
     made = Timeline()
     add(made, found)
     return made
 
 
-def add(made: Timeline, found: Found) -> None:
+def add(made: Timeline, found: MaskReport) -> None:
     """Adds all that a run showed to a timeline, from reset on."""
     _tasks(made, found)
     _sleep(made, found)
@@ -47,7 +47,7 @@ def add(made: Timeline, found: Found) -> None:
             made.slice(_HELD, track, "not taken", begin_ns, end_ns, **_told(row))
 
 
-def _intervals(made: Timeline, found: Found) -> None:
+def _intervals(made: Timeline, found: MaskReport) -> None:
     begun = found.run.changes.with_row_index("begin_row").select(
         pl.col("begin_row").cast(pl.Int64), "pc", "stack"
     )
@@ -65,7 +65,7 @@ def _intervals(made: Timeline, found: Found) -> None:
         made.slice(group, track, name, begin_ns, end_ns, **_told(row), stack=calls[where])
 
 
-def _tasks(made: Timeline, found: Found) -> None:
+def _tasks(made: Timeline, found: MaskReport) -> None:
     """Each task while it is the current one. A switch shows at the change that follows it."""
     rows = found.run.changes.filter(pl.col("task").fill_null(0) != 0)
     switched = rows.filter(pl.col("task").ne_missing(pl.col("task").shift(1)))
@@ -74,7 +74,7 @@ def _tasks(made: Timeline, found: Found) -> None:
         made.slice(_TASKS, name, name, begin_ns, end_ns, begin_cycle=row["begin_cycle"])
 
 
-def _sleep(made: Timeline, found: Found) -> None:
+def _sleep(made: Timeline, found: MaskReport) -> None:
     rows = found.run.changes.filter(pl.col("what").is_in(["sleep", "reset"]))
     for begin_ns, end_ns, row in _timed(found, _until_next(rows, "value")):
         if row["value"]:
@@ -86,7 +86,7 @@ def _until_next(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     return rows.select(column, begin_cycle="cycle", end_cycle=pl.col("cycle").shift(-1))
 
 
-def _timed(found: Found, rows: pl.DataFrame) -> Iterator[tuple[float, float, dict[str, Any]]]:
+def _timed(found: MaskReport, rows: pl.DataFrame) -> Iterator[tuple[float, float, dict[str, Any]]]:
     """Each row with the times of its first and its last cycle; without one, that of the run."""
     ends = rows["end_cycle"].fill_null(found.cycles)
     begin_ns = found.clock.ns(rows["begin_cycle"].to_numpy()).tolist()

@@ -54,7 +54,7 @@ class Worst:
         return self.begin in self.stack[:-1]
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md has it."""
+        """As docs/reference/masks.md has it."""
         return {
             "kind": self.kind,
             "name": self.name,

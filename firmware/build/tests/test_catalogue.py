@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from firmware.build import catalogue
 
-ROOT = Path(catalogue.__file__).parents[1]
 SOUND = """
 [mine]
 kind = "allocator"

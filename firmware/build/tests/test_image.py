@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from base.paths import ROOT
 from firmware.build import catalogue, cmake_build
 from firmware.build import image as firmware
 from firmware.build.cmake_build import BuildError
 
-FIRMWARE = Path(firmware.__file__).parent
+FIRMWARE = ROOT / "firmware"
 LINE_BYTES = 16
 """A flash line of the STM32F401 (RM0368, section 3.4: 128 bits)."""
 

@@ -20,7 +20,7 @@ from scenarios.recording import recorder
 from scenarios.recording.process_file import MOST_OPERATIONS, Account
 from scenarios.recording.record import MOST_PROCESSES, Recorded, record, sentences
 
-SHIM = ROOT / "recording" / "shim"
+SHIM = ROOT / "scenarios" / "recording" / "shim"
 STRICT = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
 
 

@@ -15,17 +15,17 @@ from firmware.build.host_heap import HostHeapError
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE, TraceBuilder
 from studies.adversary import study
-from studies.adversary.search import MOST_OPERATIONS, Budget, Found, Search, What, objection
+from studies.adversary.search import MOST_OPERATIONS, Budget, Search, SearchResult, What, objection
 
 LIVE_BYTES = 4096
 LISTS = 600
 
 
-def searched(folder: Path, lists: int, what: What = "allocate", seed: int = 3) -> Found:
+def searched(folder: Path, lists: int, what: What = "allocate", seed: int = 3) -> SearchResult:
     return Search("seglist", what, seed, LIVE_BYTES, folder).run(Budget(lists=lists))
 
 
-def winner(found: Found) -> list[list[int]]:
+def winner(found: SearchResult) -> list[list[int]]:
     return next(found.winners(1)).tolist()  # type: ignore[no-any-return]
 
 
