@@ -25,7 +25,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             place = f"CMAKE_CACHEFILE_DIR:INTERNAL={build.folder}\n"
             (build.folder / "CMakeCache.txt").write_text(place, encoding="utf-8")
 
-    monkeypatch.setattr(Build, "_run", run)
+    monkeypatch.setattr(Build, "run_step", run)
     return asked
 
 

@@ -161,10 +161,10 @@ def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
 
 
 def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "before")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "before")
     before = firmware.build("first_fit")
     (tmp_path / "before").rename(tmp_path / "behind")
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "behind")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "behind")
     behind = firmware.build("first_fit")
     assert behind.elf.is_relative_to(tmp_path / "behind")
     assert behind.sha256 == before.sha256
@@ -183,7 +183,7 @@ def test_a_process_builds_an_image_once(monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: object) -> None:
         raise AssertionError("built again")
 
-    monkeypatch.setattr(cmake_build.Build, "_run", refuse)
+    monkeypatch.setattr(cmake_build.Build, "run_step", refuse)
     assert firmware.build("tlsf") is image
     with pytest.raises(AssertionError, match="built again"):
         firmware.build("tlsf", knobs={"TLSF_SLOTS": 4})
@@ -218,7 +218,7 @@ def test_unknown_allocator_is_named_with_the_choice() -> None:
 
 
 def test_kernel_path_of_the_environment_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FREERTOS_KERNEL_PATH", "no-kernel")
     with pytest.raises(BuildError, match=r"no-kernel\s+has\s+no\s+include/task\.h"):
@@ -230,7 +230,7 @@ def test_kernel_path_of_the_environment_is_followed(monkeypatch: pytest.MonkeyPa
 def test_an_allocator_of_the_users_checkout_says_what_to_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
     monkeypatch.delenv("ZEPHYR_PATH", raising=False)
     assert "sys_heap" not in firmware.allocators()
     with pytest.raises(BuildError, match=r"^sys_heap is .* set ZEPHYR_PATH to its folder\.$") as said:
@@ -256,8 +256,8 @@ def test_compiler_complaint_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_pa
     shutil.copytree(FIRMWARE, copy)
     with (copy / "bench" / "crc.c").open("a") as source:
         source.write("#error planted\n")
-    monkeypatch.setattr(firmware, "_FIRMWARE", copy)
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    monkeypatch.setattr(firmware, "FIRMWARE", copy)
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
     with pytest.raises(BuildError, match=r"with tlsf did not compile(.|\n)*#error planted"):
         firmware.build("tlsf")
 
