@@ -8,7 +8,7 @@ import numpy as np
 
 from quality.differential import batches, encodings
 from quality.differential.batches import EXECUTED, SLOTS, Kind, Results, assemble
-from quality.differential.it_model import condition_passed, in_xpsr, it_advance
+from quality.differential.tests.it_model import condition_passed, in_xpsr, it_advance
 from quality.differential.programs import Program
 
 # ADD.W Rd, Rd, #1 leaves the flags alone. There is one for each place in a block, and one behind.
