@@ -148,7 +148,7 @@ def _told(stdout: str) -> dict[str, Any]:
 def wrong_of(
     fault: DeskFault, outcome: Outcome, stderr: str, desk_said: str, reference: Headlines | None
 ) -> Iterator[str]:
-    """A sentence for each thing that is not as due; `reference` is what a run without a fault has."""
+    """A sentence for each thing that is not as due; `reference` has the headlines that are."""
     if outcome.verdict != fault.verdict:
         yield f"The outcome is {outcome.verdict}, and {fault.verdict} is due."
     if outcome.exit_status != fault.exit_status:

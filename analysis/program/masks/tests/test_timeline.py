@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis.program.masks import timeline
 from analysis.program.masks.intervals import Clock
-from analysis.program.masks.tests.test_clock import HSI, PLL
+from analysis.program.masks.tests.test_intervals import HSI, PLL
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.timeline import Timeline
 
