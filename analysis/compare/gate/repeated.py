@@ -22,7 +22,7 @@ from analysis.compare.gate.lines import Operation
 from analysis.compare.gate.measured import Measured
 from analysis.compare.gate.outcome import Check, State
 from analysis.compare.gate.quantities import JUDGED, SECTIONS_CYCLES, SECTIONS_NS, told_of
-from analysis.compare.gate.settings import excuse_of
+from analysis.compare.settings import excuse_of
 from base.metrology.quantiles import Number
 
 Floats = npt.NDArray[np.float64]
