@@ -8,8 +8,7 @@ from pathlib import Path
 
 from analysis.compare.compared import Compared, Status
 from analysis.compare.compared import compare as compare_pair
-from analysis.compare.found import SideRuns, find
-from analysis.compare.pairing import Pairing, pair
+from analysis.compare.pairing import Pairing, SideRuns, find, pair
 from base.files.errors import TailscopeError
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from analysis.compare.compared import Compared
 from analysis.compare.comparison import Comparison
 from analysis.compare.distributions import Distribution
-from analysis.compare.found import Stored
 from analysis.compare.operations import Changed, Moved, Operations
+from analysis.compare.pairing import Stored
 from analysis.compare.run import Run
 from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.worst import Worst

@@ -6,7 +6,7 @@ from collections import Counter
 
 from analysis.compare.compared import Compared
 from analysis.compare.comparison import Comparison
-from analysis.compare.found import Stored
+from analysis.compare.pairing import Stored
 from analysis.compare.worst import Extreme, Worst
 from base.metrology.intervals import CONFIDENCE
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.compare.found import Stored
 from analysis.compare.gate.lines import Operation
+from analysis.compare.pairing import Stored
 from analysis.compare.run import Run
 from analysis.compare.run import read as read_run
 from analysis.compare.settings import chosen_of, made_by_of
