@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from analysis.compare.compared import Compared
-from analysis.compare.comparison import Comparison
+from analysis.compare.compared import Compared, Comparison
 from analysis.compare.distributions import Distribution
 from analysis.compare.operations import Changed, Moved, Operations
 from analysis.compare.pairing import Stored
