@@ -1,4 +1,4 @@
-"""What runs were made with, whatever run.json tells: in what two differ, and what a gate asks of it.
+"""What runs were made with, as run.json tells: in what two differ, and what a gate asks of it.
 
 A gate compares only where what the user chose is equal, and names beside the figures what the
 sources and the tools decided.
