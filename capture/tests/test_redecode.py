@@ -382,11 +382,6 @@ def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_p
     assert (stored.folder / "run.json").read_bytes() == before
 
 
-def edit_manifest(folder: Path, **changes: Any) -> None:
-    path = folder / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, host_heap, outside, search_places
 from firmware.build import image as firmware
 from firmware.build.outside_file import OutsideError, required
+from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
 
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
 HEAP = ROOT / "firmware" / "heap"
@@ -73,13 +73,6 @@ void *pvPortMalloc( size_t wanted ) {
 void vPortFree( void *pv ) { ( void ) pv; }
 size_t xPortGetFreeHeapSize( void ) { return left; }
 """
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    """What a test admitted is not known to the next."""
-    yield
-    catalogue.OUTSIDE.clear()
 
 
 def written(folder: Path, text: str, name: str = "mine.c", table: str = "") -> Path:
