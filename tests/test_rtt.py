@@ -82,7 +82,7 @@ def test_what_no_interrupt_hit_takes_the_same_cycles(allocator: str, art: bool, 
 
 def test_without_interrupts_and_caches_every_operation_takes_the_same_cycles(tmp_path: Path) -> None:
     plan = catalogue.load("mem_frag", {"depth": DEPTH}, stimulus="none").compile()
-    by_uart, by_rtt = map(operations, run_both(plan, "tlsf", tmp_path, art=False))
+    by_uart, by_rtt = (operations(result.folder) for result in run_both(plan, "tlsf", tmp_path, art=False))
     assert by_uart.height > 3 * DEPTH
     assert by_uart.select(WITNESSES).equals(by_rtt.select(WITNESSES))
 

@@ -37,6 +37,7 @@ from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import Stimulus
+from tests.run_folders import edit_manifest
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
