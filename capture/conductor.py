@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -89,9 +90,11 @@ def run(
                 raise
         watch.step("writing")
         keep_observation(folder, plan, observation)
-        setting = replace(setting, notes=(*setting.notes, *store_session(folder, observation.edges)))
-        watch.step("judging")
-        evidence, setting = judge(plan, image, observation, setting, bounds, memory)
+        with ThreadPoolExecutor(1, "session") as beside:
+            session = beside.submit(store_session, folder, observation.edges)
+            watch.step("judging")
+            evidence, setting = judge(plan, image, observation, setting, bounds, memory)
+        setting = replace(setting, notes=(*setting.notes, *session.result()))
         try:
             return store_findings(folder, evidence, setting)
         except WriteError as error:

@@ -75,28 +75,6 @@ def test_the_script_passes_on_words_output_and_status() -> None:
     assert "no scenario 'mem frga'" in done.stderr
 
 
-def test_that_root_is_needed_reaches_the_terminal(tmp_path: Path) -> None:
-    """On a machine where a package is missing, for a user whom sudo would ask for a password."""
-    shutil.copy(ROOT / "lab", tmp_path)
-    (tmp_path / "cli/tools.tsv").write_text("no-such-command\tno-such-package\talways\tnothing\n")
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    for name, body in (("id", "echo 1000"), ("sudo", "exit 1"), ("apt-get", "exit 1")):
-        (programs / name).write_text(f"#!/bin/sh\n{body}\n")
-        (programs / name).chmod(0o755)
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [tmp_path / "lab", "list"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PATH": path},
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 2
-    assert "this needs root" in done.stderr
-    assert "start again: sudo apt-get install --no-install-recommends no-such-package" in done.stderr
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
     """As from a terminal: every process of the group gets the signal."""

@@ -32,6 +32,11 @@ def bounds_of_run(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
     """The bounds of an image. What the firmware says of itself may be
     damaged and is not looked at.
     """
+    return bounds_of_image(image)
+
+
+def bounds_of_image(image: FirmwareImage) -> dict[str, SectionBound]:
+    """The bounds of a built image, by function. They are computed once."""
     built = image.configuration
     return dict(
         _of_digest(image.sha256, image.elf, image.allocator, built.locking, tuple(built.knobs.items()))

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from io import BytesIO
-from pathlib import Path
-from tarfile import TarFile
+from pathlib import Path, PurePosixPath
+from stat import S_IFMT, S_ISDIR, S_ISREG
 from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 import polars as pl
 
@@ -72,19 +73,38 @@ def difference(real: Path, direct: Path) -> str | None:
 
 
 def packed(real: Path, direct: Path) -> bytes:
-    """Both folders as one archive, to be sent."""
+    """Both folders as one archive, to be sent. Raises OSError."""
     held = BytesIO()
-    with TarFile.open(fileobj=held, mode="w:gz", compresslevel=1) as archive:
-        archive.add(real, SIGROK)
-        archive.add(direct, DIRECT)
+    with ZipFile(held, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, folder in ((SIGROK, real), (DIRECT, direct)):
+            for path in sorted(folder.rglob("*")):
+                archive.write(path, Path(name, path.relative_to(folder)))
     return held.getvalue()
 
 
 def unpack(archive: bytes, folder: Path) -> None:
-    """Raises OSError."""
+    """Writes what packed() made into `folder`. The archive comes over the network: it is refused as
+    a whole where a member is no plain file or folder, or would lie outside `folder`.
+
+    Raises OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    with TarFile.open(fileobj=BytesIO(archive)) as held:
-        held.extractall(folder, filter="data")
+    try:
+        with ZipFile(BytesIO(archive)) as held:
+            for member in held.infolist():
+                if not _stays_within(member):
+                    raise OSError(f"the archive has a member that is not a run's: {member.filename!r}")
+            held.extractall(folder)
+    except BadZipFile as error:
+        raise OSError(f"the archive is damaged: {error}") from None
+
+
+def _stays_within(member: ZipInfo) -> bool:
+    """Whether it is a plain file or folder, by a path that goes down only."""
+    path = PurePosixPath(member.filename)
+    mode = member.external_attr >> 16
+    plain = not S_IFMT(mode) or S_ISREG(mode) or S_ISDIR(mode)
+    return plain and not path.is_absolute() and ".." not in path.parts and "\\" not in member.filename
 
 
 _STARTS_WITHIN_S = 10.0

@@ -36,7 +36,7 @@ def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> TestResult:
         return TestResult("Ljung-Box", 0.0, 1.0)
     correlation = np.array([centred[lag:] @ centred[:-lag] / power for lag in range(1, lags + 1)])
     statistic = n * (n + 2) * float(np.sum(correlation**2 / (n - np.arange(1, lags + 1))))
-    return TestResult("Ljung-Box", statistic, float(scipy.stats.chi2.sf(statistic, lags)))
+    return TestResult("Ljung-Box", statistic, float(scipy.special.chdtrc(lags, statistic)))
 
 
 def mann_kendall(values: npt.ArrayLike) -> TestResult:

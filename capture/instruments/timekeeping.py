@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
-import scipy
+import polars as pl
 
 from capture.reading.wire import Wire
 from scenarios.stimulus import Stimulus
@@ -150,6 +150,6 @@ def _first_step(edges: Samples, due: Ticks, samples_per_tick: float) -> tuple[in
 
 def _spread(off: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
     """How far the `size` edges around each edge lie apart, float64[edges]."""
-    highest = scipy.ndimage.maximum_filter1d(off, size, mode="nearest")
-    spread: npt.NDArray[np.float64] = highest - scipy.ndimage.minimum_filter1d(off, size, mode="nearest")
-    return spread
+    around = pl.Series(np.pad(off, (size // 2, (size - 1) // 2), mode="edge"))
+    spread = around.rolling_max(size) - around.rolling_min(size)
+    return spread[size - 1 :].to_numpy()

@@ -5,23 +5,27 @@ Progress goes to stderr.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from analysis.bounds.image import bounds_of_run
-from analysis.explain import explanation
-from analysis.fragmentation.of_run import memory_of_run
 from base import heap_size
 from base.files.errors import TailscopeError
 from base.processes import signals
+from base.run_folder.manifest import SectionBound
+from base.run_folder.memory import Memory
 from base.run_folder.progress_file import SoFar
+from base.run_folder.records import Boot, RecordLog
 from capture import conductor, direct_run
 from capture.acquisition.live import Part
-from cli.work import choose_allocators, progress, so_far_words
+from capture.desk.bench import read_bench
+from cli.work import ahead, choose_allocators, progress, so_far_words
 from cli.work.options import Options
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
@@ -45,39 +49,55 @@ def run(
         direct_run.check(options.board, options.records)
     plans = [_plan(name, options) for name in scenarios]
     names, left_out = choose_allocators.choose(plans, allocators)
-    with progress.shown(every_s=0) as shown:
+    with progress.shown(every_s=0) as shown, ExitStack() as stack:
+        beside = stack.enter_context(ahead.Ahead()) if _waits_for_us(options) else None
         shown("building the virtual Nucleo")
-        simulator.build()
-        for sentence in left_out:
-            shown.line(sentence)
-        kinds = list(dict.fromkeys(map(_needs, plans)))
-        counted = progress.Counted(shown, len(kinds) * len(_builds(names, options)))
-        images = {needs: _images(names, needs, options, shown, counted) for needs in kinds}
-        return _run_all(
-            [(plan, built) for plan in plans for built in images[_needs(plan)]], runs_folder, options, shown
-        )
+        images = _images(plans, names, left_out, options, shown)
+        if beside:
+            beside.prepare(built.image for of_needs in images.values() for built in of_needs)
+        pairs = [(plan, built) for plan in plans for built in images[_needs(plan)]]
+        return _run_all(pairs, runs_folder, options, shown, beside)
+
+
+def _waits_for_us(options: Options) -> bool:
+    """Whether nothing is lost where this program is slow to take what comes."""
+    return options.records == "uart" and read_bench().board(options.board).loader.kind == "virtual-nucleo"
 
 
 def _run_all(
-    pairs: Sequence[tuple[Plan, _Built]], runs_folder: Path, options: Options, shown: progress.Steps
+    pairs: Sequence[tuple[Plan, _Built]],
+    runs_folder: Path,
+    options: Options,
+    shown: progress.Steps,
+    beside: ahead.Ahead | None,
 ) -> list[conductor.RunResult]:
-    """Runs and explains one after another; a signal ends it with what there is."""
+    """Runs and explains one after another; a signal ends it with what there is.
+
+    With `beside` a run is explained while the next one is captured.
+    """
     results: list[conductor.RunResult] = []
     counted = progress.Counted(lambda _: None, len(pairs))
-    for number, (plan, built) in enumerate(pairs, 1):
-        title = f"{plan.name} on {built.title}"
-        counted(title)
-        part = Part(number, len(pairs), counted.left_s)
-        try:
-            results.append(_run_one(plan, built, runs_folder, options, _Watched(title, part, shown)))
-            signals.check()
-            shown(f"{progress.place(*part)}{title}: explaining the worst of each kind")
-            _explain(results[-1], title, shown)
-            signals.check()
-        except signals.Stopped:
-            if not results:
-                raise
-            break
+    explained: Future[None] | None = None
+    with ThreadPoolExecutor(1, "explain") as explaining:
+        for number, (plan, built) in enumerate(pairs, 1):
+            title = f"{plan.name} on {built.title}"
+            counted(title)
+            part = Part(number, len(pairs), counted.left_s)
+            watched = _Watched(title, part, shown)
+            try:
+                results.append(_run_one(plan, built, runs_folder, options, watched, beside))
+                signals.check()
+                if explained:
+                    explained.result()
+                explained = explaining.submit(_explain, results[-1], title, shown)
+                if not beside or number == len(pairs):
+                    shown(f"{progress.place(*part)}{title}: explaining the worst of each kind")
+                    explained.result()
+                signals.check()
+            except signals.Stopped:
+                if not results:
+                    raise
+                break
     return results
 
 
@@ -138,45 +158,63 @@ def _builds(allocators: Sequence[str], options: Options) -> list[tuple[str, str 
 
 
 def _images(
-    allocators: Sequence[str],
-    needs: _Needs,
+    plans: Sequence[Plan],
+    names: Sequence[str],
+    left_out: Sequence[str],
     options: Options,
     shown: progress.Steps,
-    counted: progress.Counted,
-) -> list[_Built]:
-    """Builds each allocator with each lock and each state of the flash accelerator asked for."""
-    return [
-        _image(name, art, locking, options, needs, shown, counted)
-        for name, locking, art in _builds(allocators, options)
-    ]
+) -> dict[_Needs, list[_Built]]:
+    """Builds the virtual Nucleo and, for the needs of each plan, each allocator with each lock and
+    each state of the flash accelerator asked for: as many at a time as there are cores.
+    """
+    images: dict[_Needs, list[_Built]] = {needs: [] for needs in map(_needs, plans)}
+    builds = _builds(names, options)
+    counted = progress.Counted(shown, len(images) * len(builds))
+    with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
+        try:
+            simulated = at_a_time.submit(simulator.build)
+            begun = [
+                (needs, *_begin_image(at_a_time, name, art, locking, options, needs))
+                for needs in images
+                for name, locking, art in builds
+            ]
+            simulated.result()
+            for sentence in left_out:
+                shown.line(sentence)
+            for needs, title, under_way in begun:
+                counted(f"firmware with {title}: building")
+                built = under_way.result()
+                shown.line(f"firmware with {title}: built, sha256 {built.image.sha256[:12]}")
+                images[needs].append(built)
+        finally:
+            at_a_time.shutdown(wait=False, cancel_futures=True)
+    return images
 
 
-def _image(
+def _begin_image(
+    at_a_time: ThreadPoolExecutor,
     allocator: str,
     art: bool,
     locking: str | None,
     options: Options,
     needs: _Needs,
-    shown: progress.Steps,
-    counted: progress.Counted,
-) -> _Built:
+) -> tuple[str, Future[_Built]]:
+    """Begins a build; its title, and what will come of it."""
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
     own_heap = needs.heap_bytes != heap_size.DEFAULT_BYTES
     heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
     kernel = ["kernel calls"] if needs.kernel_calls else []
     off = [] if art else ["ART off"]
-    title = ", ".join([f"firmware with {allocator}", *chosen, *heap, *kernel, *off])
-    counted(f"{title}: building")
-    image = firmware.build(
-        allocator, art, locking, options.knobs, needs.kernel_calls, heap_bytes=needs.heap_bytes
-    )
-    shown.line(f"{title}: built, sha256 {image.sha256[:12]}")
-    heap = heap if options.heap_bytes is not None else []
-    return _Built(
-        image,
-        ", ".join([allocator, *chosen, *heap, *off]),
-        folder_words(image, options, art=art),
-    )
+    heap_asked = heap if options.heap_bytes is not None else []
+
+    def build() -> _Built:
+        image = firmware.build(
+            allocator, art, locking, options.knobs, needs.kernel_calls, heap_bytes=needs.heap_bytes
+        )
+        words = folder_words(image, options, art=art)
+        return _Built(image, ", ".join([allocator, *chosen, *heap_asked, *off]), words)
+
+    return ", ".join([allocator, *chosen, *heap, *kernel, *off]), at_a_time.submit(build)
 
 
 def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) -> tuple[str, ...]:
@@ -192,13 +230,33 @@ def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) 
 
 
 def _run_one(
-    plan: Plan, built: _Built, runs_folder: Path, options: Options, watched: _Watched
+    plan: Plan,
+    built: _Built,
+    runs_folder: Path,
+    options: Options,
+    watched: _Watched,
+    beside: ahead.Ahead | None,
 ) -> conductor.RunResult:
     conduct: Callable[..., conductor.RunResult] = (
         direct_run.run
         if options.capture == "direct"
         else partial(conductor.run, live=watched.live, part=watched.part)
     )
+
+    def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
+        if beside:
+            beside.wait()
+        from analysis.bounds.image import bounds_of_run
+
+        return bounds_of_run(image, boot)
+
+    def memory(image: firmware.FirmwareImage, plan: Plan, log: RecordLog) -> Memory | None:
+        if beside:
+            beside.wait()
+        from analysis.fragmentation.of_run import memory_of_run
+
+        return memory_of_run(image, plan, log)
+
     result = conduct(
         plan,
         built.image,
@@ -207,12 +265,14 @@ def _run_one(
         runs_folder=runs_folder,
         duration_s=options.duration_s,
         records=options.records,
-        bounds=bounds_of_run,
-        memory=memory_of_run,
+        bounds=bounds,
+        memory=memory,
         progress=watched.step,
         options=built.options,
     )
     watched.shown.line(f"{watched.title}: {result.verdict}")
+    if beside:
+        beside.wait()
     return result
 
 
@@ -221,6 +281,8 @@ def _explain(result: conductor.RunResult, title: str, shown: progress.Steps) -> 
 
     If that fails, it says why, and the campaign goes on.
     """
+    from analysis.explain import explanation
+
     try:
         explanation.explain_all(result.folder)
     except TailscopeError as error:

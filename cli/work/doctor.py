@@ -24,7 +24,7 @@ VERSION_TIMEOUT_S = 10
 class Finding:
     """One tool or package. If it is missing, `version` is None and `remedy` says how to get it.
 
-    `needed` is "always", "test" or "optional".
+    `needed` is "always", "optional", or the words of a command line that need it, with commas.
     """
 
     name: str

@@ -17,7 +17,7 @@ class Tool:
     """One line of cli/tools.tsv.
 
     `command` is a name on the PATH, or the path of a file that must exist. `needed` is "always",
-    "test" or "optional".
+    "optional", or the words of a command line that need it, with commas: "test,desk".
     """
 
     command: str

@@ -11,6 +11,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,10 @@ from typing import Any
 import plotly.graph_objects as go
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
+from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
+from base.files.whole import WriteError, write_bytes
+from base.paths import ROOT
 from dashboards.figures.chart import Chart
 from dashboards.pages.blocks import Grid
 
@@ -38,6 +41,8 @@ def pack_json(value: Any) -> str:
 
 
 _FOLDER = Path(__file__).parent
+_PACKED = ROOT / "build" / "packed"
+"""Plotly's script takes longer to pack than to read, and is the same in all pages."""
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(_FOLDER),
@@ -117,7 +122,14 @@ def figure_json(figure: go.Figure) -> dict[str, Any]:
 
 @cache
 def _plotly() -> str:
-    return pack(get_plotlyjs())
+    kept = _PACKED / f"plotly-{get_plotlyjs_version()}.txt"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="ascii")
+    packed = pack(get_plotlyjs())
+    with suppress(OSError, WriteError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(kept, packed.encode())
+    return packed
 
 
 def _own_text(name: str) -> Markup:

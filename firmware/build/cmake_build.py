@@ -57,9 +57,13 @@ class Build:
     def configure_command(self) -> list[str]:
         return [
             *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
-            *(["--fresh"] if self._was_configured_elsewhere else []),
-            *(f"-D{name}={value}" for name, value in self.definitions.items()),
+            *(["--fresh"] if self._was_configured_elsewhere or self._was_not_configured_whole else []),
+            *self._named,
         ]
+
+    @property
+    def _named(self) -> list[str]:
+        return [f"-D{name}={value}" for name, value in self.definitions.items()]
 
     @property
     def _was_configured_elsewhere(self) -> bool:
@@ -68,13 +72,20 @@ class Build:
         return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={self.folder}\n" not in cache.read_text()
 
     @property
+    def _was_not_configured_whole(self) -> bool:
+        """True if the last attempt failed: CMake keeps what it
+        looked for in vain, and a package may be there by now.
+        """
+        return (self.folder / "CMakeCache.txt").exists() and not self._note.exists()
+
+    @property
     def _note(self) -> Path:
         return self.folder / "configured.txt"
 
     @property
     def _choices(self) -> str:
-        """The command, and what heap/rust/rust.cmake takes from the environment."""
-        return "\n".join([*self.configure_command, os.environ.get("CARGO_HOME", ""), ""])
+        """What is configured, and what heap/rust/rust.cmake takes from the environment."""
+        return "\n".join([str(self.source), *self._named, os.environ.get("CARGO_HOME", ""), ""])
 
     def make(self) -> None:
         """Compiles, behind configuring where that is not done.
@@ -92,9 +103,10 @@ class Build:
 
     def configure(self) -> None:
         """Raises BuildError, with the last lines of what CMake said."""
+        command = self.configure_command
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
-        self._run("configure", self.configure_command)
+        self._run("configure", command)
         with suppress(OSError):
             self._note.write_text(self._choices, encoding="utf-8")
 

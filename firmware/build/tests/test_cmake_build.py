@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from firmware.build.cmake_build import Build, BuildError
 
 
@@ -78,3 +79,25 @@ def test_a_note_that_cannot_be_read_is_none(tmp_path: Path, steps: list[str]) ->
     (tmp_path / "build" / "configured.txt").write_bytes(b"\xff")
     build(tmp_path).make()
     assert steps == ["configure", "compile"] * 2
+
+
+def test_a_package_that_was_missing_is_found_once_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As gcc-multilib, which may be installed after a build of the heap failed for want of it."""
+    arrived = tmp_path / "arrived"
+    compiler = tmp_path / "cc"
+    compiler.write_text(
+        "#!/bin/sh\n"
+        f'[ -e {arrived} ] || case " $* " in *" -m32 "*) echo no headers for 32 bits >&2; exit 1 ;; esac\n'
+        'exec gcc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    source = ROOT / "firmware" / "heap" / "host"
+    heap = Build("A heap", source, tmp_path / "build", {"TAILSCOPE_ALLOCATOR": "first_fit"})
+    for _ in range(2):
+        with pytest.raises(BuildError, match="gcc-multilib"):
+            heap.make()
+    arrived.touch()
+    heap.configure()

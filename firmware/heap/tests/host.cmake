@@ -7,6 +7,8 @@ set(CMAKE_REQUIRED_FLAGS -m32)
 check_c_source_compiles("#include <stdint.h>\nint main(void) { return 0; }" TAILSCOPE_HOST_COMPILES_32_BIT)
 unset(CMAKE_REQUIRED_FLAGS)
 if(NOT TAILSCOPE_HOST_COMPILES_32_BIT)
+    # Not kept: the package may be there when CMake is called again.
+    unset(TAILSCOPE_HOST_COMPILES_32_BIT CACHE)
     message(FATAL_ERROR "The C compiler cannot build 32-bit programs: install the package gcc-multilib.")
 endif()
 

@@ -1,0 +1,72 @@
+"""What comes behind a capture, prepared beside it: capture and builds wait for other processes.
+
+Only on the virtual board, which waits for who reads its samples; an analyzer on a desk does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
+from types import TracebackType
+
+from base.files.errors import TailscopeError
+from base.processes import signals
+from firmware.build.image import FirmwareImage
+
+MODULES = (
+    "scipy.special",
+    "analysis.bounds.image",
+    "analysis.fragmentation.of_run",
+    "analysis.explain.explanation",
+    "plotly.graph_objs._figure",
+    "plotly.subplots",
+    "dashboards.report",
+    "dashboards.terminal",
+)
+
+
+class Ahead:
+    """Imports MODULES from its beginning on, and computes what only the images decide, in a thread
+    of its own, until its `with` block ends.
+
+    Libraries with circular imports cannot be imported by two threads at a time: call wait() before
+    the first of MODULES is.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "ahead")
+        self._loaded = self._thread.submit(_load)
+
+    def __enter__(self) -> Ahead:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    def prepare(self, images: Iterable[FirmwareImage]) -> None:
+        """Begins to compute the bounds of the images, and to build their heaps for this machine."""
+        for image in images:
+            self._thread.submit(_prepare, image)
+
+    def wait(self) -> None:
+        """Returns when the modules are there."""
+        self._loaded.result()
+
+
+def _load() -> None:
+    for module in MODULES:
+        import_module(module)
+
+
+def _prepare(image: FirmwareImage) -> None:
+    """Both are remembered. What goes wrong is told where it is needed."""
+    from analysis.bounds.image import bounds_of_image
+    from analysis.fragmentation.of_run import program_of
+
+    with suppress(TailscopeError, signals.Stopped):
+        bounds_of_image(image)
+        program_of(image)
