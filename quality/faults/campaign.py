@@ -78,7 +78,7 @@ class Report:
         return [outcome for outcome in self.outcomes if outcome.fate == fate]
 
     def as_json(self) -> dict[str, Any]:
-        """What `./lab faults --json` prints."""
+        """What `./lab dev faults --json` prints."""
         return {
             "seed": self.seed,
             "runs": list(self.runs),
