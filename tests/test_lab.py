@@ -194,7 +194,7 @@ def test_that_root_is_needed_is_said_before_anything_begins(machine: Machine) ->
     (machine.folder / "bin" / "sudo").write_text("#!/bin/sh\nexit 1\n")
     (machine.folder / "bin" / "sudo").chmod(0o755)
     status, _, complaints = machine.run("list", root="1000")
-    assert status == 1
+    assert status == 2
     assert "this needs root" in complaints
     assert complaints.endswith("start again: sudo apt-get install --no-install-recommends compiler-package\n")
     assert machine.notes == []
