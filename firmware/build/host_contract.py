@@ -138,6 +138,7 @@ def suites(folder: Path) -> list[Suite]:
 FUZZ_OPERATION_BYTES = 4
 _FUZZ = "fuzz_operations"
 _FUZZ_SEED = "1"
+_OPERATION = re.compile(r"e|[afr]( [0-9]+)+")
 _CHECKED = re.compile(r"(?:^|/)(?P<where>\w+\.c:[0-9]+): .*", re.MULTILINE)
 
 
@@ -171,12 +172,11 @@ def fuzzed(folder: Path, content: bytes, within_s: float) -> Fuzzed:
             done = children.run([folder / _FUZZ, "replay", file.name], within_s=within_s)
         except subprocess.TimeoutExpired:
             return Fuzzed((), "never returns")
+    told = tuple(line for line in done.stdout.splitlines() if _OPERATION.fullmatch(line))
     if not done.returncode:
-        return Fuzzed(tuple(done.stdout.splitlines()), "")
+        return Fuzzed(told, "")
     match = _CHECKED.search(done.stderr)
-    return Fuzzed(
-        tuple(done.stdout.splitlines()), match["where"] if match else _reason(done.stderr) or "crash"
-    )
+    return Fuzzed(told, match["where"] if match else _reason(done.stderr) or "crash")
 
 
 def _suite(name: str, command: Sequence[str]) -> Suite:
