@@ -155,7 +155,7 @@ class Fuzzed:
 def fuzz_input(folder: Path, inputs: str) -> bytes:
     """The input by which the fuzzer breaks a rule, of so many that it draws; empty if none does."""
     with tempfile.NamedTemporaryFile(prefix="tailscope-", suffix=".fuzz") as file:
-        command = [folder / _FUZZ, inputs, _FUZZ_SEED, file.name]
+        command: list[str | Path] = [folder / _FUZZ, inputs, _FUZZ_SEED, file.name]
         try:
             done = children.run(command, within_s=_SUITE_WITHIN_S)
         except subprocess.TimeoutExpired:
