@@ -861,14 +861,14 @@ IMPORTS = (
     ),
     Elsewhere(
         f"./lab decode exported/ --channels {_ALL_CHANNELS} --samplerate 100m --run RUN",
-        "capture/tests/test_imported_run.py",
+        "capture/acquisition/tests/test_imported.py",
         "(writers.logic_2_binary, by_number",
         why="needs an export of Saleae's Logic, which that test writes",
     ),
     Elsewhere(
         f"./lab decode wide.sr --channels {_ALL_CHANNELS} --scenario mem_frag --allocator tlsf "
         "--uart records.log",
-        "capture/tests/test_imported_run.py",
+        "capture/acquisition/tests/test_imported.py",
         "def test_plan_and_records_are_enough",
         why="needs a capture and its records, which that test draws",
     ),

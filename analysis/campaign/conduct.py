@@ -39,7 +39,7 @@ class Wishes:
 
     def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
-        self._scenarios: dict[tuple[str, str, int | None], tuple[str, int | None]] = {}
+        self._scenarios: dict[tuple[str, str, int | None], tuple[str, int]] = {}
 
     def of(self, point: Point) -> bytes:
         """The digest of a wish. Raises TailscopeError where the scenario cannot be read."""
@@ -52,7 +52,7 @@ class Wishes:
         image = shipped(Needs.with_calls(point, found.kernel_calls, heap_bytes))
         return image if identity(image) == found.image else None
 
-    def _scenario(self, point: Point) -> tuple[str, int | None]:
+    def _scenario(self, point: Point) -> tuple[str, int]:
         """What is common to all seeds: all that decides their plans and runs, and the heap."""
         name = (point.scenario, repr(point.parameters), point.heap_bytes)
         if name not in self._scenarios:

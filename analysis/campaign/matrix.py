@@ -30,7 +30,7 @@ MOST_COMBINATIONS = 10_000_000
 """Above what a hundred cores do in a week."""
 
 Capture = Literal["sigrok", "direct"]
-"""By the real tools, or straight from the simulator (capture/direct_run.py)."""
+"""By the real tools, or straight from the simulator (capture/acquisition/direct.py)."""
 
 T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1)]

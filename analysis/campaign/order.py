@@ -11,7 +11,6 @@ from pathlib import Path
 
 from analysis.campaign.matrix import Capture, Matrix, Point
 from analysis.fragmentation.of_run import program_of
-from base import heap_size
 from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from capture.acquisition.duration import longest_s
@@ -101,11 +100,10 @@ class Needs:
         return cls.with_calls(point, plan.calls_kernel, plan.heap_bytes)
 
     @classmethod
-    def with_calls(cls, point: Point, kernel_calls: bool, heap_bytes: int | None) -> Needs:
+    def with_calls(cls, point: Point, kernel_calls: bool, heap_bytes: int) -> Needs:
         """Of a point whose plan is known to call the kernel, or not, and has such a heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        heap = heap_bytes or heap_size.DEFAULT_BYTES
-        return cls(point.allocator, point.art == "on", point.locking, knobs, kernel_calls, heap)
+        return cls(point.allocator, point.art == "on", point.locking, knobs, kernel_calls, heap_bytes)
 
 
 @cache

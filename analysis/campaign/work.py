@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from stat import S_IFMT, S_ISDIR, S_ISREG
@@ -28,9 +27,12 @@ from base.run_folder.manifest import Manifest, SectionBound, read_manifest
 from base.run_folder.memory import Memory, with_memory
 from base.run_folder.records import Boot
 from base.run_folder.tables import write_table
-from capture import conductor, direct_run, same
-from capture.conductor import MemoryOf
-from capture.store import RunResult
+from capture import same
+from capture.acquisition.direct import Direct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import MemoryOf, RunRequest
+from capture.conduct import find
+from capture.conduct import run as conduct
 from capture.summary.summary import summarise_run
 from firmware.build import catalogue
 from firmware.build.image import FirmwareImage
@@ -153,14 +155,17 @@ class _Made:
 def _run(
     order: Order, image: FirmwareImage, memory: MemoryOf, scratch: Path, program: Path | None
 ) -> Outcome:
+    request = RunRequest(
+        order.plan, image, BOARD, order.samplerate_hz, records=RECORDS, bounds=_bounds, memory=memory
+    )
     if order.capture == "direct" and not order.verify:
-        return _outcome(order, _found(order, image, memory, program))
+        return _outcome(order, _found(Direct(request, program)))
     with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
-        direct = partial(direct_run.run, program=program)
-        first = direct if order.capture == "direct" else conductor.run
-        folder = _made(first, order, image, memory, Path(name))
+        request = replace(request, runs=Path(name))
+        first = Direct(request, program) if order.capture == "direct" else Sigrok(request)
+        folder = conduct(first).folder
         if order.verify:
-            real = _made(conductor.run, order, image, memory, Path(name))
+            real = conduct(Sigrok(request)).folder
             found = difference(real, folder)
             if found is not None:
                 row = {**failed_row(order.key, order.point, found), "state": DIFFERS}
@@ -168,18 +173,9 @@ def _run(
         return _outcome(order, _stored(folder))
 
 
-def _found(order: Order, image: FirmwareImage, memory: MemoryOf, program: Path | None) -> _Made:
+def _found(source: Direct) -> _Made:
     """A direct run that nobody compares: it needs no folder."""
-    found = direct_run.find(
-        order.plan,
-        image,
-        BOARD,
-        order.samplerate_hz,
-        records=RECORDS,
-        bounds=_bounds,
-        memory=memory,
-        program=program,
-    )
+    found = find(source)
     joined = found.evidence.joined
     return _Made(
         summarise_run(found.evidence, found.setting),
@@ -202,21 +198,6 @@ def _outcome(order: Order, made: _Made) -> Outcome:
     digests = {what: hashlib.sha256(content).hexdigest() for what, content in packed.items()}
     verified = order.verify if order.capture == "direct" else None
     return Outcome(order.key, row_of(order.key, made.manifest, verified), packed, digests)
-
-
-def _made(
-    conduct: Callable[..., RunResult], order: Order, image: FirmwareImage, memory: MemoryOf, above: Path
-) -> Path:
-    """The folder of the run, by one of the two ways."""
-    return conduct(
-        order.plan,
-        image,
-        board_name=BOARD,
-        samplerate_hz=order.samplerate_hz,
-        runs_folder=above,
-        bounds=_bounds,
-        memory=memory,
-    ).folder
 
 
 def _packed(key: str, table: pl.DataFrame) -> bytes:

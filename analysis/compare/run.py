@@ -16,7 +16,7 @@ from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
-from capture.summary.maxima import maximum
+from capture.summary.samples import maximum
 
 _IMAGE_HEADER_BYTES = 64
 

@@ -15,8 +15,8 @@ from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.tables import read_interrupts, read_operations
+from capture.acquisition.plan_file import read_plan
 from capture.joining.evidence import Evidence
-from capture.plan_file import read_plan
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
 

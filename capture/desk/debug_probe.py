@@ -24,7 +24,7 @@ from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
 from base.files.errors import CaptureError, first_line
-from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
+from capture.desk.pyocd import TARGET_SCRIPT, ProbeAddress
 
 SILENCE_S = 10.0
 """A probe that answers nothing for this long is taken for dead."""

@@ -21,7 +21,7 @@ from typing import Protocol
 from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from base.processes import children
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 
 ICSR, SHCSR_TO_BFAR, DHCSR = 0xE000_ED04, 0xE000_ED24, 0xE000_EDF0
 S_SLEEP, S_LOCKUP = 1 << 18, 1 << 19

@@ -151,7 +151,7 @@ class Scenario(Value):
 
 
 class Board(Value):
-    """An entry of bench.toml."""
+    """A board of the bench, or the path of a TOML file."""
 
     name = "BOARD"  # type: ignore[misc]
 
@@ -161,6 +161,13 @@ class Board(Value):
 
     def candidates(self, ctx: click.Context) -> Iterable[str]:
         return known.boards()
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Names; where none begins so, files."""
+        found = super().shell_complete(ctx, param, incomplete)
+        return found or [CompletionItem(incomplete, type="file")]
 
 
 class RunFolder(Value):
@@ -259,8 +266,8 @@ class HeapBytes(Value):
 
     def read(self, word: str, flag: str) -> Any:
         number = whole(word, flag, least=None)
-        if not heap_size.is_one(number):
-            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {heap_size.RANGE}.")
+        if range_ := heap_size.refused(number):
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {range_}.")
         return number
 
 

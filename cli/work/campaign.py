@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -22,10 +21,15 @@ from base.run_folder.manifest import SectionBound
 from base.run_folder.memory import Memory
 from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
-from capture import conductor, direct_run
+from capture.acquisition.direct import Direct
+from capture.acquisition.direct import check as check_direct
 from capture.acquisition.live import Part
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
-from cli.work import ahead, choose_allocators, progress, so_far_words
+from capture.store import RunResult
+from cli.work import ahead, choose_allocators, kept, progress, so_far_words
 from cli.work.options import Options
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
@@ -36,7 +40,7 @@ from simulator import build as simulator
 
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
-) -> list[conductor.RunResult]:
+) -> list[RunResult]:
     """Runs every scenario on every allocator, and returns the results in order.
 
     The allocator `all` is every one that can run all of the scenarios. Everything is built before
@@ -46,7 +50,7 @@ def run(
     """
     options = options or Options()
     if options.capture == "direct":
-        direct_run.check(options.board, options.records)
+        check_direct(read_bench().board(options.board), options.records)
     plans = [_plan(name, options) for name in scenarios]
     names, left_out = choose_allocators.choose(plans, allocators)
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
@@ -70,12 +74,12 @@ def _run_all(
     options: Options,
     shown: progress.Steps,
     beside: ahead.Ahead | None,
-) -> list[conductor.RunResult]:
+) -> list[RunResult]:
     """Runs and explains one after another; a signal ends it with what there is.
 
     With `beside` a run is explained while the next one is captured.
     """
-    results: list[conductor.RunResult] = []
+    results: list[RunResult] = []
     counted = progress.Counted(lambda _: None, len(pairs))
     explained: Future[None] | None = None
     with ThreadPoolExecutor(1, "explain") as explaining:
@@ -142,12 +146,17 @@ class _Needs(NamedTuple):
 
 
 def _needs(plan: Plan) -> _Needs:
-    return _Needs(plan.calls_kernel, plan.heap_bytes or heap_size.DEFAULT_BYTES)
+    return _Needs(plan.calls_kernel, plan.heap_bytes)
 
 
 def _plan(name: str, options: Options) -> Plan:
     scenario = catalogue.load(
-        name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
+        name,
+        options.parameters,
+        seed=options.seed,
+        stimulus=options.stimulus,
+        heap_bytes=options.heap_bytes,
+        tell=kept.tell,
     )
     signals.check()
     return scenario.compile()
@@ -236,12 +245,7 @@ def _run_one(
     options: Options,
     watched: _Watched,
     beside: ahead.Ahead | None,
-) -> conductor.RunResult:
-    conduct: Callable[..., conductor.RunResult] = (
-        direct_run.run
-        if options.capture == "direct"
-        else partial(conductor.run, live=watched.live, part=watched.part)
-    )
+) -> RunResult:
 
     def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
         if beside:
@@ -257,26 +261,29 @@ def _run_one(
 
         return memory_of_run(image, plan, log)
 
-    result = conduct(
+    request = RunRequest(
         plan,
         built.image,
-        board_name=options.board,
+        board=options.board,
         samplerate_hz=options.samplerate_hz,
-        runs_folder=runs_folder,
+        runs=runs_folder,
         duration_s=options.duration_s,
         records=options.records,
         bounds=bounds,
         memory=memory,
         progress=watched.step,
+        live=watched.live,
+        part=watched.part,
         options=built.options,
     )
+    result = conduct(Direct(request) if options.capture == "direct" else Sigrok(request))
     watched.shown.line(f"{watched.title}: {result.verdict}")
     if beside:
         beside.wait()
     return result
 
 
-def _explain(result: conductor.RunResult, title: str, shown: progress.Steps) -> None:
+def _explain(result: RunResult, title: str, shown: progress.Steps) -> None:
     """Explains the worst of each quantity. It takes less time than the run.
 
     If that fails, it says why, and the campaign goes on.

@@ -14,7 +14,7 @@ from analysis.fragmentation.study import Row
 from base.files.errors import RunError
 from base.run_folder import folder as names
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
-from capture.plan_file import decode_image
+from capture.acquisition.plan_file import decode_image
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Style, assign_styles
 from firmware.build import catalogue

@@ -12,7 +12,8 @@ from typing import Any, Literal, get_args
 
 from base.files.errors import TailscopeError, near_miss
 from base.run_folder.manifest import Manifest, Verdict
-from capture.redecode import Stored
+from capture.acquisition.source import Taken
+from capture.store import judge
 from capture.summary.summary import summarise_run
 from quality.faults.headlines import Change, changes
 from quality.faults.planting import Fault, FaultError, Healthy
@@ -180,9 +181,9 @@ def _outcome(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
     return Outcome(fault, run.name, words, fate, found.verdict, tuple(found.reasons), changed)
 
 
-def _judged(stored: Stored) -> Manifest | TailscopeError:
+def _judged(stored: Taken) -> Manifest | TailscopeError:
     """run.json of a run; or the sentence of a run that is refused, and so has no numbers."""
     try:
-        return summarise_run(stored.decode(), stored.setting)
+        return summarise_run(*judge(*stored))
     except TailscopeError as error:
         return error

@@ -16,8 +16,7 @@ import pytest
 from capture.desk.bench import read_bench
 from capture.desk.debug_probe import ProbeSession
 from capture.desk.fault_report import Faults, decode, report
-from capture.desk.post_mortem import post_mortem
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress, post_mortem
 from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET, VirtualBoard
 from simulator.serve import Served

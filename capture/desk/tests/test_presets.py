@@ -78,8 +78,8 @@ def test_each_names_its_sources(name: str) -> None:
         ),
         (
             'preset = "fx2lafv"\n',
-            "8: boards.desk.analyzer.preset cannot be 'fx2lafv'; choose from fx2lafw, saleae-logic16, "
-            "dslogic, beaglelogic. Did you mean fx2lafw?",
+            "8: boards.desk.analyzer.preset cannot be 'fx2lafv'; choose from beaglelogic, dslogic, "
+            "fx2lafw, saleae-logic16. Did you mean fx2lafw?",
         ),
         (
             'preset = "saleae-logic-8"\n',
@@ -97,7 +97,7 @@ def test_each_names_its_sources(name: str) -> None:
             "10: boards.desk.analyzer.channels.CRIT cannot be 'D0'; choose from 0, *",
         ),
         ('preset = "fx2lafw"\nsamplerate_hz = "24m"\n', "9: *must be a positive whole number*, not '24m'; *"),
-        ('preset = ""\n', "8: boards.desk.analyzer.preset cannot be ''; choose from fx2lafw, *"),
+        ('preset = ""\n', "8: boards.desk.analyzer.preset cannot be ''; choose from beaglelogic, *"),
     ],
 )
 def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, sentence: str) -> None:

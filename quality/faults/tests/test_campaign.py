@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from base.files.errors import CaptureError
-from base.run_folder.folder import RunFolder
-from capture.store import store_findings, store_observation
+from base.run_folder.folder import RunName
+from capture.store import begin_folder, keep_observation, kind_of
 from capture.tests.test_redecode import TIME
 from quality.faults import campaign, text
 from quality.faults.campaign import Outcome, Report
@@ -51,7 +52,7 @@ def test_the_counts_add_up(report: Report) -> None:
 @pytest.mark.parametrize("kind", ["inserted_samples", "deleted_samples"])
 def test_samples_that_slip_while_the_timers_run_are_all_found(run: Healthy, kind: str) -> None:
     """Before the first edge of a timer and after the last, a slip changes no interval."""
-    stimuli = run.stored.edges.transitions("STIM").sample[16:-16]
+    stimuli = run.stored.seen.edges.transitions("STIM").sample[16:-16]
     found = [campaign.replay([run], Fault(kind, number), SEED) for number in range(16)]
     within = [outcome for outcome in found if stimuli[0] < place(outcome) < stimuli[-1]]
     assert len(within) > 5
@@ -138,10 +139,11 @@ def test_one_outcome_in_full(run: Healthy) -> None:
 
 def store(folder: Path, broken: bool = False) -> Path:
     one = stored(depth=3)
-    created = RunFolder.create(folder, TIME, one.plan.name, "tlsf", "nucleo")
-    records = one.serial_bytes[:-20] if broken else one.serial_bytes
-    store_observation(created, one.plan, one.edges, records)
-    store_findings(created, one.decode(), one.setting)
+    kind = kind_of(one.account)
+    created = begin_folder(folder, RunName(one.account.plan.name, "tlsf", "nucleo"), TIME, kind)
+    records = one.seen.serial_bytes[:-20] if broken else one.seen.serial_bytes
+    keep_observation(created, kind, replace(one.seen, serial_bytes=records))
+    kind.conclude(created, one.seen)
     return created.path
 
 

@@ -1,4 +1,4 @@
-"""Decodes a stored run again, from what was observed and kept in its folder.
+"""A stored run, read again from what was observed and kept in its folder.
 
 run.json adds what only the bench knew: how many samples were asked for, what the tools said, which
 firmware it was. The folder of a run that was killed has no run.json. Then this is unknown, and the
@@ -9,79 +9,27 @@ captured, the edges are in edges.stream, which says how many samples were asked 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from base.files.errors import CaptureError
 from base.run_folder import folder as names
 from base.run_folder.edge_stream import read_stream
 from base.run_folder.edges import EdgeList, read_parquet
-from base.run_folder.folder import RunFolder, RunName, is_observed, read_observed
+from base.run_folder.folder import RunName, read_observed
 from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
 from base.run_folder.memory import read_memory
-from base.run_folder.observed import read_asked, read_observed_manifest
+from base.run_folder.observed import Asked, read_asked, read_observed_manifest
 from base.run_folder.session_file import read_sr
-from capture import observed_run
-from capture.joining.evidence import Evidence, decode
-from capture.plan_file import decode_image, read_plan
-from capture.store import RunResult, store_findings, store_session
-from capture.summary.summary import Setting
+from capture.acquisition.account import Account, Setting
+from capture.acquisition.observe import Observation
+from capture.acquisition.plan_file import decode_image, read_plan
+from capture.acquisition.source import Taken
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.plan import Plan
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A stored run: what was observed of it, and what only the bench knew.
-
-    `serial_bytes` are those of the records. `counts` is the table of what the virtual board
-    counted, if it did. `asked` is the firmware that was asked for.
-    """
-
-    plan: Plan
-    report: ToolReport
-    edges: EdgeList
-    serial_bytes: bytes
-    counts: bytes | None
-    asked: AskedFirmware
-    setting: Setting
-
-    def decode(self) -> Evidence:
-        """Decodes and joins the run. Raises CaptureError where `counts` is damaged."""
-        return decode(self.plan, self.report, self.edges, self.serial_bytes, self.counts, self.asked)
-
-
-def redecode(folder: Path) -> RunResult:
-    """Decodes, joins and judges the run in `folder` again, and replaces what was found in it.
-
-    What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
-    """
-    if is_observed(folder):
-        return _redecode_observed(folder)
-    stored = read_stored(folder)
-    setting, evidence = stored.setting, stored.decode()
-    run_folder = RunFolder(folder)
-    if not (folder / names.EDGES).exists():
-        run_folder.write(names.EDGES, stored.edges.write_parquet)
-    run_folder.remove_file(names.EDGE_STREAM)
-    run_folder.remove_file(names.PROGRESS)
-    if not (folder / names.SESSION).exists():
-        setting = replace(setting, notes=store_session(run_folder, evidence.edges))
-    return store_findings(run_folder, evidence, setting)
-
-
-def _redecode_observed(folder: Path) -> RunResult:
-    asked = read_asked(folder / names.OBSERVED)
-    edges, asked_samples = _capture(folder)
-    if (folder / names.MANIFEST).exists():
-        report = read_observed_manifest(folder / names.MANIFEST).tool_report
-    else:
-        report = _unknown_report(edges.total_samples, asked_samples)
-    return observed_run.again(folder, asked, edges, report)
-
-
-def read_stored(folder: Path) -> Stored:
+def read_stored(folder: Path) -> Taken:
     """Reads the run in `folder`. Raises TailscopeError where a file is missing or damaged, or where
     the run is from the wire alone.
     """
@@ -91,15 +39,26 @@ def read_stored(folder: Path) -> Stored:
     setting = _setting(folder, origin)
     # An older run tells no more of what was asked for than the allocator.
     asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
-    return Stored(
-        plan=_plan(folder, origin),
-        report=origin.tool_report if origin else _unknown_report(edges.total_samples, asked_samples),
-        edges=edges,
-        serial_bytes=read_observed(folder, names.SERIAL_LOG),
-        counts=read_observed(folder, names.COUNTS) if (folder / names.COUNTS).exists() else None,
-        asked=asked,
-        setting=setting,
+    return Taken(
+        Account(_plan(folder, origin), asked, setting),
+        Observation(
+            edges,
+            serial_bytes=read_observed(folder, names.SERIAL_LOG),
+            report=origin.tool_report if origin else _unknown_report(edges.total_samples, asked_samples),
+            counts=read_observed(folder, names.COUNTS) if (folder / names.COUNTS).exists() else None,
+        ),
     )
+
+
+def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
+    """Reads the run from the wire alone in `folder`. Raises as read_stored()."""
+    asked = read_asked(folder / names.OBSERVED)
+    edges, asked_samples = _capture(folder)
+    if (folder / names.MANIFEST).exists():
+        report = read_observed_manifest(folder / names.MANIFEST).tool_report
+    else:
+        report = _unknown_report(edges.total_samples, asked_samples)
+    return asked, Observation(edges, b"", report)
 
 
 def _capture(folder: Path) -> tuple[EdgeList, int | None]:

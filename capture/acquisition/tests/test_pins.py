@@ -9,12 +9,14 @@ import pytest
 
 from base.files.errors import RunError, TailscopeError
 from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.folder import RunFolder
 from base.run_folder.manifest import ToolReport, read_manifest
 from base.run_folder.observed import Asked
-from capture import imported_run
-from capture.observed_run import again
+from capture.acquisition.imported import of_run
+from capture.acquisition.observe import Observation
+from capture.conduct import redecode
 from capture.reading.tests.test_alone import framed
-from capture.redecode import redecode
+from capture.store import RunResult, keep_observation, kind_of, store_session
 from dashboards.loaded.runs import find_runs
 
 ASKED = {
@@ -29,14 +31,22 @@ ASKED = {
 }
 
 
+def store(place: Path) -> RunResult:
+    """Fills the folder of a run as a source would, of which framed() draws the capture."""
+    edges, folder = framed(), RunFolder(place)
+    kind = kind_of(Asked.model_validate(ASKED))
+    seen = Observation(edges, b"", ToolReport(asked_samples=edges.total_samples))
+    kind.keep_known(folder)
+    keep_observation(folder, kind, seen)
+    notes = store_session(folder, edges)
+    return kind.conclude(folder, seen, lambda: notes)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A finished run, of which framed() draws the capture."""
     place = tmp_path / "20261122T120000Z-observe-my-virtual"
     place.mkdir()
-    (place / "observed.json").write_text(json.dumps(ASKED))
-    edges = framed()
-    result = again(place, Asked.model_validate(ASKED), edges, ToolReport(asked_samples=edges.total_samples))
+    result = store(place)
     assert (result.verdict, result.reasons) == ("complete", ())
     return place
 
@@ -67,7 +77,7 @@ def test_what_needs_operations_is_told_there_are_none(folder: Path) -> None:
     with pytest.raises(RunError, match=r"is a run from the wire alone \(./lab observe\)"):
         read_manifest(folder / "run.json")
     with pytest.raises(RunError, match="is a run from the wire alone"):
-        imported_run.of_run(folder)
+        of_run(folder)
     assert find_runs(folder.parent) == []
 
 

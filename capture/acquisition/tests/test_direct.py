@@ -12,8 +12,10 @@ from analysis.bounds.image import bounds_of_run
 from analysis.fragmentation.of_run import memory_of_run
 from base.files.errors import TailscopeError
 from base.run_folder.edge_stream import read_stream
-from capture import direct_run, same
-from capture.redecode import redecode
+from capture import conduct, same
+from capture.acquisition.direct import Direct
+from capture.acquisition.source import RunRequest
+from capture.conduct import redecode
 from capture.tests.altered import one_edge_late, program
 from firmware.build import image as firmware
 from firmware.build.image import FirmwareImage
@@ -48,26 +50,32 @@ def test_a_direct_run_equals_the_real_tools_to_the_byte(
 ) -> None:
     image = firmware.build(allocator)
     found = same.verify(
-        plan_of(name, **parameters), image, None, samplerate_hz, bounds=bounds_of_run, memory=memory_of_run
+        RunRequest(
+            plan_of(name, **parameters),
+            image,
+            samplerate_hz=samplerate_hz,
+            bounds=bounds_of_run,
+            memory=memory_of_run,
+        )
     )
     assert found is None
 
 
 def test_an_altered_flash_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
     altered = program(tmp_path, 'exec "$built" "$@" --flash-acr 0x703')
-    found = same.verify(small(), tlsf, program=altered)
+    found = same.verify(RunRequest(small(), tlsf), altered)
     assert found is not None and found.startswith("uart.log differs from that by sigrok-cli: line ")
 
 
 def test_one_edge_that_moved_by_a_sample_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
-    found = same.verify(small(), tlsf, program=one_edge_late(tmp_path))
+    found = same.verify(RunRequest(small(), tlsf), one_edge_late(tmp_path))
     assert found is not None and found.startswith("edges.parquet differs from that by sigrok-cli: row ")
 
 
 def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
     tmp_path: Path, tlsf: FirmwareImage
 ) -> None:
-    folder = direct_run.run(small(), tlsf, runs_folder=tmp_path).folder
+    folder = conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path))).folder
     told = json.loads((folder / "run.json").read_text())
     assert told["analyzer"] == "direct"
     assert set(told["tools"]) == {"virtual_nucleo", "compiler", "python"}
@@ -80,8 +88,8 @@ def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
 
 
 def test_a_worker_may_call_it_in_a_thread(tlsf: FirmwareImage) -> None:
-    found: list[direct_run.Found] = []
-    thread = threading.Thread(target=lambda: found.append(direct_run.find(small(), tlsf)))
+    found: list[conduct.Found] = []
+    thread = threading.Thread(target=lambda: found.append(conduct.find(Direct(RunRequest(small(), tlsf)))))
     thread.start()
     thread.join()
     assert found[0].evidence.joined.operations.height == 60
@@ -95,7 +103,7 @@ def test_a_simulator_that_ends_early_is_a_truncated_run(tmp_path: Path, tlsf: Fi
     dying.write_text(
         dying.read_text().replace('"$@"', '$(echo "$@" | sed "s/--samplerate [0-9]* --samples [0-9]*//")')
     )
-    result = direct_run.run(small(), tlsf, runs_folder=tmp_path / "runs", program=dying)
+    result = conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path / "runs"), dying))
     assert result.verdict == "truncated"
     assert any("ended with status 3: no more" in reason for reason in result.reasons)
 
@@ -103,7 +111,7 @@ def test_a_simulator_that_ends_early_is_a_truncated_run(tmp_path: Path, tlsf: Fi
 def test_what_cannot_start_is_a_sentence_and_leaves_no_folder(tmp_path: Path, tlsf: FirmwareImage) -> None:
     broken = program(tmp_path, "echo 'broken' >&2; exit 1")
     with pytest.raises(TailscopeError, match=r"^The virtual Nucleo does not start: broken\.$"):
-        direct_run.run(small(), tlsf, runs_folder=tmp_path / "runs", program=broken)
+        conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path / "runs"), broken))
     assert not list((tmp_path / "runs").iterdir())
 
 
@@ -118,7 +126,7 @@ def test_what_cannot_be_captured_direct_is_refused(
     tlsf: FirmwareImage, board: str, records: str, words: str
 ) -> None:
     with pytest.raises(TailscopeError, match=words):
-        direct_run.find(small(), tlsf, board, records=records)
+        conduct.find(Direct(RunRequest(small(), tlsf, board, records=records)))
 
 
 def test_the_simulators_stream_is_one_of_the_bench(tmp_path: Path, tlsf: FirmwareImage) -> None:

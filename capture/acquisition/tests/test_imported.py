@@ -12,14 +12,15 @@ import pytest
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList, read_parquet
-from capture import imported_run
+from capture.acquisition.imported import Beside, Imported, of_plan, of_run
+from capture.acquisition.source import Request
+from capture.conduct import redecode, run
 from capture.importing import formats
 from capture.importing.formats import Import
 from capture.importing.tests import writers
-from capture.redecode import redecode
 from capture.store import RunResult
 from capture.tests.synthetic import SyntheticRun, small_plan
-from capture.tests.test_redecode import store
+from capture.tests.test_redecode import store as store_made_up
 
 RATE_HZ = 84_000_000
 # What an import says otherwise than the run that it was taken of.
@@ -28,7 +29,11 @@ OF_THE_IMPORT = ("imported", "analyzer", "tools", "warnings")
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
-    return store(SyntheticRun(small_plan(depth=3)), tmp_path_factory.mktemp("runs"))
+    return store_made_up(SyntheticRun(small_plan(depth=3)), tmp_path_factory.mktemp("runs"))
+
+
+def store(imported: Import, beside: Beside, runs: Path) -> RunResult:
+    return run(Imported(imported, beside, Request(runs=runs)))
 
 
 def manifest(folder: Path) -> dict[str, Any]:
@@ -68,7 +73,7 @@ def test_an_import_has_the_edges_and_the_findings_of_the_run(
     edges = read_parquet(stored.folder / "edges.parquet")
     imported = read(write(tmp_path, edges))
     assert imported.edges == edges
-    again = imported_run.store(imported, imported_run.of_run(stored.folder), tmp_path / "runs")
+    again = store(imported, of_run(stored.folder), tmp_path / "runs")
     assert (again.verdict, again.reasons) == ("complete", ()) == (stored.verdict, stored.reasons)
     assert findings(again.folder) == findings(stored.folder)
     for table in ("operations.parquet", "interrupts.parquet", "uart.log", "operations.bin"):
@@ -85,9 +90,7 @@ def test_a_file_that_does_not_tell_its_end_gives_the_same_findings(
     stored: RunResult, tmp_path: Path, write: Callable[[Path, EdgeList], Path]
 ) -> None:
     edges = read_parquet(stored.folder / "edges.parquet")
-    again = imported_run.store(
-        by_number(write(tmp_path, edges)), imported_run.of_run(stored.folder), tmp_path / "runs"
-    )
+    again = store(by_number(write(tmp_path, edges)), of_run(stored.folder), tmp_path / "runs")
     before, after = findings(stored.folder), findings(again.folder)
     assert after.pop("total_samples") == edges.sample[-1] + 1 < before.pop("total_samples")
     assert after.pop("tool_report")["asked_samples"] < before.pop("tool_report")["asked_samples"]
@@ -98,11 +101,11 @@ def test_a_file_that_does_not_tell_its_end_gives_the_same_findings(
 
 def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:
     """Without the run's folder the firmware is known by its records alone."""
-    run = SyntheticRun(small_plan(depth=3))
-    account = imported_run.of_plan(run.plan, "tlsf", stored.folder / "uart.log")
-    again = imported_run.store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    plan = SyntheticRun(small_plan(depth=3)).plan
+    account = of_plan(plan, "tlsf", stored.folder / "uart.log")
+    again = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
     assert again.verdict == "complete"
-    assert again.folder.name.endswith(f"-{run.plan.name}-tlsf-imported")
+    assert again.folder.name.endswith(f"-{plan.name}-tlsf-imported")
     said, before = manifest(again.folder), manifest(stored.folder)
     assert said["asked"] == {**dict.fromkeys(before["asked"]), "allocator": "tlsf"}
     for key in ("critical_ns", "interrupt_latency_ns", "maxima", "counts", "clock"):
@@ -110,16 +113,16 @@ def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:
 
 
 def test_without_records_the_run_is_truncated(stored: RunResult, tmp_path: Path) -> None:
-    account = imported_run.of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log=None)
-    found = imported_run.store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    account = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log=None)
+    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
     assert found.verdict == "truncated"
     assert any("stop without END" in reason for reason in found.reasons)
 
 
 def test_another_allocator_than_was_named_is_inconclusive(stored: RunResult, tmp_path: Path) -> None:
     plan = SyntheticRun(small_plan(depth=3)).plan
-    account = imported_run.of_plan(plan, "seglist", stored.folder / "uart.log")
-    found = imported_run.store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    account = of_plan(plan, "seglist", stored.folder / "uart.log")
+    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
     assert found.verdict == "inconclusive"
     assert any("tlsf" in reason and "seglist" in reason for reason in found.reasons)
 
@@ -127,7 +130,7 @@ def test_another_allocator_than_was_named_is_inconclusive(stored: RunResult, tmp
 def test_a_samplerate_that_nobody_states_is_a_doubt(stored: RunResult, tmp_path: Path) -> None:
     edges = read_parquet(stored.folder / "edges.parquet")
     imported = formats.read(writers.logic_2_binary(tmp_path, edges), writers.CHANNELS)
-    found = imported_run.store(imported, imported_run.of_run(stored.folder), tmp_path / "runs")
+    found = store(imported, of_run(stored.folder), tmp_path / "runs")
     assert found.verdict == "inconclusive"
     assert "import it again with --samplerate" in " ".join(found.reasons)
 
@@ -137,8 +140,8 @@ def test_records_of_another_take_leave_out_what_was_counted_in_the_first(
 ) -> None:
     log = tmp_path / "other.log"
     log.write_bytes((stored.folder / "uart.log").read_bytes())
-    account = imported_run.of_run(stored.folder, log)
-    assert account.counts is None and account.setting.memory is None
+    account = of_run(stored.folder, log)
+    assert account.counts is None and account.account.setting.memory is None
     assert account.serial_bytes == log.read_bytes()
 
 
@@ -150,10 +153,10 @@ def test_a_run_has_eight_channels(stored: RunResult, tmp_path: Path) -> None:
         edges=EdgeList(edges.sample[:1], np.zeros(1, np.uint8), RATE_HZ, edges.total_samples, ("CRIT",)),
     )
     with pytest.raises(CaptureError, match="OP, STIM, ISR, TASK, CTRL, CISR, SYNC of the file are not named"):
-        imported_run.store(few, imported_run.of_run(stored.folder), tmp_path)
+        store(few, of_run(stored.folder), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_log_that_is_not_there_is_one_sentence(stored: RunResult, tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"nowhere\.log cannot be read as a log of records"):
-        imported_run.of_run(stored.folder, tmp_path / "nowhere.log")
+        of_run(stored.folder, tmp_path / "nowhere.log")
