@@ -215,7 +215,7 @@ def histograms(_context: Context, run: str, output: str = "") -> None:
 
     with one_sentence():
         known.check_runs([run])
-        from dashboards import histograms as room
+        from dashboards import extremes as room
 
         folder = Path(output) if output else ROOT / "build" / "histograms" / Path(run).resolve().name
         for path in room.write(Path(run), folder):
@@ -321,9 +321,9 @@ def explain(
 
         found = explanation.explain(Path(run), quantity)
         if perfetto:
-            from analysis.program.masks import run_timeline
+            from analysis.program.masks import timeline
 
-            run_timeline.timeline(Path(run), found).write(Path(perfetto))
+            timeline.run_timeline(Path(run), found).write(Path(perfetto))
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
     if perfetto and not json:
         print(f"file: {perfetto}")
@@ -547,12 +547,13 @@ def faults(
     folders = [Path(folder) for folder in run]
     with one_sentence(), progress.shown() as tell:
         known.check_runs(run)
-        from quality.faults import commands, text
+        from quality.faults import text
+        from quality.faults import text as faults_text
 
         found = (
-            commands.replay(folders, replay, seed, tell)
+            faults_text.replay(folders, replay, seed, tell)
             if replay
-            else commands.run(folders, n, seed, jobs, tell)
+            else faults_text.run(folders, n, seed, jobs, tell)
         )
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
     if not found.sound:
@@ -774,12 +775,12 @@ def reproduce(
     with one_sentence():
         options.check_whole(jobs=jobs)
         from cli import reproduce as room
-        from studies.reproduce.rows import rows
+        from studies.reproduce.beside import rows
 
         if list:
             print(room.listing())
             return
-        whole = "" if table or quick else str(ROOT / "docs")
+        whole = "" if table or quick else str(ROOT / "docs" / "reference")
         done = room.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
@@ -810,11 +811,11 @@ def soak(
 ) -> None:
     """Run after run on the virtual board and the emulated desk, with faults; account for each."""
     from cli import soak as room
-    from quality.soak import text
+    from quality.soak import soak as soak_soak
 
     with one_sentence(), signals.orderly():
         found = room.run(minutes=minutes, runs=runs, seed=seed, board=board, fault=fault, output=output)
-        print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+        print(json_format.dumps(found.as_json(), indent=2) if json else soak_soak.as_text(found))
     if not found.sound:
         raise Exit(code=1)
 
@@ -834,11 +835,13 @@ def mutants(
     _context: Context, file: list[str], n: int = 100, seed: int = 1, jobs: int = 1, json: bool = False
 ) -> None:
     """Change the code that judges in small ways, and tell which changes no test notices."""
-    from quality.mutants import commands
+    from cli import progress
+    from quality.mutants import mutants as room
 
-    with one_sentence():
-        found = commands.run(file, n, seed, jobs)
-    print(json_format.dumps(found.as_json(), indent=2) if json else commands.as_text(found))
+    with one_sentence(), progress.shown() as shown:
+        shown("the tests without any mutant")
+        found = room.run(file, n, seed, jobs, lambda done: shown(f"{done:,} of at most {n:,} mutants tried"))
+    print(json_format.dumps(found.as_json(), indent=2) if json else room.as_text(found))
     if not found.sound:
         raise Exit(code=1)
 
@@ -882,18 +885,17 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture, campaign, scheduler, or dashboard",
-        "repeats": "how many times; medians are printed; the scheduler is measured once",
-        "workers": "how many workers the scheduler has; they are simulated",
+        "what": "simulator, capture, campaign, or dashboard",
+        "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },
 )
-def bench(_context: Context, what: str, repeats: int = 5, workers: int = 1000, json: bool = False) -> None:
+def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
     from cli import benchmarks
 
     with one_sentence():
-        found = benchmarks.run(what, repeats, RUNS, workers)
+        found = benchmarks.run(what, repeats, RUNS)
     print(json_format.dumps(found.document, indent=2) if json else found.text)
 
 

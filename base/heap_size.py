@@ -6,7 +6,7 @@ DEFAULT_BYTES = 64 << 10
 """CMake has the same default (firmware/heap/CMakeLists.txt)."""
 SMALLEST_BYTES = 64
 LARGEST_BYTES = 8 << 20
-"""On the host. The board has less room (firmware/build/sram.py)."""
+"""On the host. The board has less room (firmware/build/region.py)."""
 STEP_BYTES = 8
 
 RANGE = f"a multiple of {STEP_BYTES} from {SMALLEST_BYTES} to {LARGEST_BYTES:,}"

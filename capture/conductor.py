@@ -27,7 +27,7 @@ from capture.desk.open_board import open_board
 from capture.joining.evidence import Evidence, decode
 from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
-from firmware.build import catalogue, compiler, footprint
+from firmware.build import catalogue, cmake_build, footprint
 from firmware.build.footprint import FootprintError
 from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan
@@ -193,7 +193,7 @@ def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[s
         footprint=taken,
         tools={
             **tools,
-            "compiler": compiler.of_image(image.elf),
+            "compiler": cmake_build.of_image(image.elf),
             "python": platform.python_version(),
         },
         notes=notes,

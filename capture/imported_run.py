@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from base.files.regular import read_bytes
-from base.files.whole import WriteError, why
+from base.files.whole import WriteError, read_bytes, why
 from base.processes import signals
 from base.run_folder.edges import CHANNELS
 from base.run_folder.folder import RunName, check_writable

@@ -1,7 +1,7 @@
 """plan.parquet: what the scenario knew of the operations, and their image does not carry.
 
 With it a run is decoded again as it was decoded first, whatever has become of its scenario since
-(docs/SPEC.md, section 5).
+(docs/reference/operations.md).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from cli import options
 from cli.options import OptionError
 from firmware.build import catalogue, host_search, outside
 from firmware.build.host_heap import HostHeapError
-from studies.adversary import found
+from studies.adversary import row as adversary_row
 from studies.adversary.row import Row
 from studies.adversary.search import STATES, Budget, What, objection
 from studies.adversary.study import Study
@@ -64,7 +64,7 @@ def run(
         with signals.orderly(), _Shown(console, study.budget) as shown:
             rows = []
             for row in study.rows(shown.tell):
-                found.write(row, Path(output) if output else FOUND)
+                adversary_row.write(row, Path(output) if output else FOUND)
                 rows.append(row)
     except signals.Stopped as stopped:
         kept = f"what was found is kept in {states}, and the same command goes on"

@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import no_such
+from base.files.errors import TailscopeError, no_such
 
-BENCHMARKS = ("simulator", "capture", "campaign", "scheduler", "dashboard")
+BENCHMARKS = ("simulator", "capture", "campaign", "dashboard")
 
 
 @dataclass(frozen=True)
@@ -22,9 +21,9 @@ class Measured:
     text: str
 
 
-def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
+def run(what: str, repeats: int, runs_folder: Path) -> Measured:
     """Measures one of BENCHMARKS `repeats` times; the dashboard's is of the latest runs in
-    `runs_folder`, the scheduler's with so many simulated `workers`, and once.
+    `runs_folder`.
 
     Raises TailscopeError where there is no such benchmark, or it cannot be measured.
     """
@@ -36,8 +35,6 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
         return _dashboard(repeats, runs_folder)
     if what == "campaign":
         return _campaign(repeats)
-    if what == "scheduler":
-        return _scheduler(workers)
     from quality.speeds import capture as capture_speed
     from quality.speeds import simulator as benchmark
 
@@ -48,7 +45,7 @@ def run(what: str, repeats: int, runs_folder: Path, workers: int) -> Measured:
 
 
 def _dashboard(repeats: int, runs_folder: Path) -> Measured:
-    from base.run_index.latest import latest_folders
+    from base.run_index.index import latest_folders
     from dashboards import bench
     from dashboards.loaded.runs import find_runs
 
@@ -59,18 +56,11 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
 def _campaign(repeats: int) -> Measured:
     from cli import progress
     from quality.speeds import campaign as speed
-    from quality.speeds import campaign_text as speed_text
+    from quality.speeds import campaign as speed_text
 
     with progress.shown() as shown:
         found = speed.measure(repeats, shown)
     return Measured(found.document(), speed_text.as_text(found))
-
-
-def _scheduler(workers: int) -> Measured:
-    from quality.speeds import scheduler as scheduler_speed
-
-    speeds = scheduler_speed.measure(workers)
-    return Measured([asdict(speed) for speed in speeds], scheduler_speed.as_text(speeds))
 
 
 def _listed(found: Mapping[str, Any]) -> Measured:

@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 
 from analysis.campaign import cluster, conduct, matrix
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import MOST_ATTEMPTS
 from analysis.campaign.rows import DIFFERS
 from analysis.campaign.store import RUNS, Store
+from analysis.errors import CampaignError
 from base.paths import ROOT
 from base.processes import signals
 from capture.acquisition.direct import ANALYZER as DIRECT

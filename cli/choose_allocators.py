@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from base.files.errors import CaptureError
 from base.heap_size import DEFAULT_BYTES
-from firmware.build import catalogue, outside, sram
+from firmware.build import catalogue, outside, region
 from scenarios.plan import Plan
 
 
@@ -17,7 +17,7 @@ def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...
     named cannot, and if the board has no room for the heap of a plan.
     """
     for plan in plans:
-        if refusal := sram.objection(plan.heap_bytes or DEFAULT_BYTES, plan.slots, plan.name):
+        if refusal := region.objection(plan.heap_bytes or DEFAULT_BYTES, plan.slots, plan.name):
             raise CaptureError(refusal)
     takes_all = list(wanted) == ["all"]
     wanted = outside.admit(wanted)

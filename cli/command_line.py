@@ -18,7 +18,7 @@ from invoke.parser.context import ParserContext
 from invoke.parser.parser import Parser, ParseResult
 from invoke.program import Program
 
-from base.files.near_misses import no_such
+from base.files.errors import no_such
 from cli import refusals
 from cli.commands import commands
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from analysis.compare.comparison import Comparison, compare
 from cli import progress
-from dashboards.compare import page
+from dashboards import compare as dashboards_compare
 
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
 
@@ -19,5 +19,5 @@ def run(a: Path, b: Path, output: str) -> Comparison:
     with progress.shown() as tell:
         found = compare(a, b, tell)
     if output:
-        page.write(found, Path(output))
+        dashboards_compare.write(found, Path(output))
     return found

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import no_such
+from base.files.errors import TailscopeError, no_such
 from base.paths import ROOT
 from cli import known
 from cli.benchmarks import BENCHMARKS

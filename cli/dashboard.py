@@ -23,7 +23,7 @@ def run(
     with progress.shown() as tell:
         known.check_runs(folders)
         tell("loading what draws the figures")
-        from base.run_index.latest import latest_folders, left_out
+        from base.run_index.index import latest_folders, left_out
         from dashboards import report
         from dashboards.loaded.adjustments import Adjustments
         from dashboards.loaded.runs import find_runs, unfinished

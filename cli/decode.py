@@ -32,7 +32,7 @@ class Pulses:
     alone: Alone
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md, section 17, has it."""
+        """As docs/reference/decode.md has it."""
         edges = self.imported.edges
         return {
             "verdict": "inconclusive",

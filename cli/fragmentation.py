@@ -13,11 +13,12 @@ from analysis.fragmentation.study import Row, Study
 from base.heap_size import DEFAULT_BYTES
 from cli import options, progress
 from cli.options import OptionError, Options
+from dashboards.tradeoff import needs as tradeoff_runs
 from dashboards.tradeoff import page
-from dashboards.tradeoff import runs as tradeoff_runs
 from firmware.build import catalogue as allocators
 from firmware.build import host_heap, outside
-from scenarios import catalogue, trace_file
+from scenarios import catalogue
+from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
 from scenarios.generators import recorded
 from scenarios.scaling import Scaling
@@ -121,7 +122,7 @@ def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap
     """The operations of the file as they are, reallocations too, or what a scale leaves of them."""
     if seeds != 1 or set(parameters) - {"trace", "scale"}:
         raise OptionError("A trace from a file has neither seeds nor parameters; drop these options.")
-    found = trace_file.read(path)
+    found = scenarios_trace.read(path)
     if "scale" not in parameters:
         return found
     scaling = Scaling(found)

@@ -10,7 +10,7 @@ from pathlib import Path
 from analysis.compare.gate import baseline as files
 from analysis.compare.gate import gate, junit, limits, text, update
 from analysis.compare.gate.baseline import Baseline
-from analysis.compare.gate.errors import GateError
+from analysis.errors import GateError
 from base.files.whole import write_bytes
 
 

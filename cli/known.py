@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import nearest, no_such
+from base.files.errors import TailscopeError, nearest, no_such
 from base.paths import ROOT
 
 _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from analysis.program.masks.errors import MasksError
-from analysis.program.masks.folded import folded
-from analysis.program.masks.measure import Found, measure
+from analysis.errors import MasksError
+from analysis.program.masks.document import folded
+from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.timeline import timeline
 from base.files.whole import write_bytes
 from cli import progress
-from dashboards.masks import page
+from dashboards import masks
 from simulator.program import user_program
 
 _INSTANT = re.compile(r"(\d{1,15}(ns|us|ms|s)|cycles:\d{1,15})")
@@ -29,7 +29,7 @@ def run(
     output: str,
     folded_file: str,
     perfetto: str,
-) -> Found:
+) -> MaskReport:
     """Measures the program in the file `elf`, and writes each file whose name is not empty.
 
     Raises TailscopeError.
@@ -39,7 +39,7 @@ def run(
     with progress.shown() as tell:
         found = measure(program, until, explain, tell)
     if output:
-        page.write(found, Path(output))
+        masks.write(found, Path(output))
     if folded_file:
         write_bytes(Path(folded_file), folded(found).encode())
     if perfetto:

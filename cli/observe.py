@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from base.files.near_misses import near_miss
+from base.files.errors import near_miss
 from base.run_folder import folder as names
 from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
 from capture import observed_run

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from base import heap_size
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from base.run_folder.records import Locking
 from scenarios import stimulus as stimuli
 from scenarios.operations import RECORDS

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from base.tell import Tell
+
 LINE_EVERY_S = 5.0
 """Elsewhere than on a terminal, steps that come faster than this are left out of the lines."""
-
-Tell = Callable[[str], None]
 
 
 class Steps:

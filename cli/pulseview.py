@@ -17,8 +17,7 @@ from base.run_folder.edges import read_parquet
 from base.run_folder.manifest import read_manifest
 from base.run_folder.tables import read_operations
 from cli import tools
-from decoders import by_sigrok
-from decoders.pulseview import Marked, setup
+from decoders.pulseview import VARIABLES, Marked, setup
 
 TOOL = "pulseview"
 # Without one of these Qt ends with a core dump.
@@ -42,7 +41,7 @@ def run(folder: Path, quantity: str | None = None) -> int:
         print(worst.told, file=sys.stderr)
     _check_tool()
     write_bytes(folder / names.SETUP, setup(worst.place if worst else None).encode())
-    told = [f"{name}={value}" for name, value in by_sigrok.VARIABLES.items()]
+    told = [f"{name}={value}" for name, value in VARIABLES.items()]
     try:
         return children.attend(["env", *told, TOOL, "--dont-scan", "--clean", session])
     except OSError as error:

@@ -11,7 +11,7 @@ from base.files.whole import write_bytes
 from cli import options
 from cli.options import OptionError
 from scenarios.recording import board_log
-from scenarios.recording.listen import listen
+from scenarios.recording.board_log import listen
 from scenarios.recording.process_file import MOST_OPERATIONS
 from scenarios.recording.record import record, sentences
 

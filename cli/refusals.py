@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from cli.commands import Command, commands
 
 JUDGES = frozenset({"compare", "gate"})

@@ -10,7 +10,7 @@ from pathlib import Path
 from base.files.whole import write_bytes
 from base.processes import signals
 from cli import options, progress
-from studies.reproduce import campaign, comparisons, markdown, page, published, rows
+from studies.reproduce import beside, comparisons, page, published, recipes
 from studies.reproduce.beside import Beside
 from studies.reproduce.kept import Kept
 from studies.reproduce.recipes import RECIPES
@@ -27,18 +27,18 @@ def run(
     CSV files are there as soon as their table is done. `pages_of_all` is another folder for the
     pages in Markdown. Raises TailscopeError, and Stopped with what is kept.
     """
-    names = campaign.chosen(words)
+    names = recipes.chosen(words)
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     folder = Path(output)
     done: list[Beside] = []
     with progress.shown() as tell, _kept(done, names):
         keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
-        for made in campaign.run(names, Budget(quick, processes), keep):
+        for made in recipes.run(names, Budget(quick, processes), keep):
             done.append(made)
-            write_bytes(folder / f"{made.table.name}.csv", rows.as_csv(made).encode())
+            write_bytes(folder / f"{made.table.name}.csv", beside.as_csv(made).encode())
         write_bytes(folder / _HTML, page.html(done).encode())
         for place in (folder, *([Path(pages_of_all)] if pages_of_all else [])):
-            for name, text in markdown.pages(done).items():
+            for name, text in page.pages(done).items():
                 write_bytes(place / name, text.encode())
     return done
 
@@ -47,7 +47,7 @@ def as_text(done: Sequence[Beside], output: str) -> str:
     """A line for each table, and where the pages are."""
     width = max(len(made.table.name) for made in done)
     lines = [f"{made.table.name:{width}}  {comparisons.headline(made)}" for made in done]
-    return "\n".join([*lines, f"pages: {Path(output, _HTML)}, {Path(output, markdown.INDEX)}"])
+    return "\n".join([*lines, f"pages: {Path(output, _HTML)}, {Path(output, page.INDEX)}"])
 
 
 def listing() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cli import progress
 from firmware.build import image as firmware
-from quality.soak import soak, text
+from quality.soak import soak
 from quality.soak.run import Outcome
 from quality.soak.soak import Accounting, SoakError
 from simulator import build as simulator
@@ -36,7 +36,7 @@ def run(
     with progress.shown() as shown:
 
         def tell(number: int, outcome: Outcome) -> None:
-            shown.line(text.line(number, outcome))
+            shown.line(soak.line(number, outcome))
             if shown.in_place:
                 shown(f"{number + 1:,} runs are done, {end.left(number + 1)}")
 

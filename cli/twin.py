@@ -6,7 +6,7 @@ from pathlib import Path
 
 from analysis.twin.comparison import Comparison, compare
 from cli import progress
-from dashboards.twin import page
+from dashboards import twin
 
 
 def run(folder: Path, output: str) -> Comparison:
@@ -17,5 +17,5 @@ def run(folder: Path, output: str) -> Comparison:
     with progress.shown() as tell:
         found = compare(folder, tell)
     if output:
-        page.write(found, Path(output))
+        twin.write(found, Path(output))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.processes import devices
+from base.processes import children
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 
@@ -14,7 +14,7 @@ def run(board: str | None, clips: str = "") -> None:
     Otherwise the whole command runs again on the board's emulated desk, and SystemExit carries its
     exit status. Raises TailscopeError where there is no such board, or no desk can be.
     """
-    devices.keep()
+    children.keep()
     resource = read_bench().board(board)
     if not emulated.is_seen(resource):
         raise SystemExit(emulated.run_again(emulated.clipped(resource, clips)))

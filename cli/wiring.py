@@ -7,8 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from base.files.whole import write_bytes
 from capture.desk.bench import BoardResource, read_bench
 from capture.wiring import drawing, plan

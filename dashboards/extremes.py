@@ -1,6 +1,6 @@
-"""The extreme-value estimate of one run's quantity, in words.
+"""A run's distributions: the extreme-value estimate in words, and files for HdrHistogram's tools.
 
-It stands behind tests of its assumptions, and is never a headline.
+The estimate stands behind tests of its assumptions, and is never a headline.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from base.files.errors import RunError
+from base.files.whole import write_bytes
 from base.metrology.extremes import Estimate, Fit, estimate
 from base.metrology.intervals import CONFIDENCE
+from base.metrology.quantiles import percentile_distribution
 from base.run_folder.named_quantities import CHOICE, NAMED
 from base.run_folder.quantities import Quantity
 from dashboards.loaded.quantities import ALL, samples
@@ -61,3 +63,19 @@ def _fit(fit: Fit, unit: str) -> list[str]:
         for exceedance, (level, low, high) in fit.levels.items()
     ]
     return [head, *levels]
+
+
+def write(run: Path, folder: Path) -> list[Path]:
+    """Write `<key>.hgrm` to `folder` for each quantity that has samples; return the files.
+
+    The files of a run that is not complete have its verdict in their names. Raises RunError,
+    WriteError.
+    """
+    loaded = load_run(run)
+    verdict = "" if loaded.manifest.complete else f"-{loaded.manifest.verdict}"
+    texts = {
+        folder / f"{quantity.key}{verdict}.hgrm": percentile_distribution(rows[quantity.column].to_numpy())
+        for quantity in ALL
+        if len(rows := samples(loaded, quantity))
+    }
+    return [write_bytes(path, text.encode("ascii")) for path, text in texts.items()]

@@ -10,11 +10,10 @@ import polars as pl
 
 from base.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import microseconds
-from dashboards.loaded.calls import call_name
-from dashboards.loaded.lock_effects import caveats, spares_control, spares_interrupts
+from dashboards.loaded.quantities import call_name
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import worst_key
+from dashboards.loaded.series import Series, caveats, spares_control, spares_interrupts
+from dashboards.waveforms import worst_key
 
 MOST_NAMED = 4
 """Of more allocators than this a sentence gives the extremes; the table has them all."""

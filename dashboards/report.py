@@ -16,11 +16,10 @@ from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
-from dashboards.page.pack import pack, pack_json
-from dashboards.page.templates import DRAWING, fragment, render
+from dashboards.page.templates import DRAWING, fragment, pack, pack_json, render
 from dashboards.pages.blocks import Page
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO
-from dashboards.pages.run import run as page_of_run
+from dashboards.pages.catalogue import run as page_of_run
 
 Progress = Callable[[str], None]
 """Is told a sentence as work goes on, such as `run 3 of 25: loaded`."""

@@ -16,9 +16,7 @@ from rich.text import Text
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import MISSING, grouped, number
-from dashboards.loaded.bounds import bounds_sentence
-from dashboards.loaded.by_size import by_size
-from dashboards.loaded.quantities import PRINTED, shown
+from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 

@@ -11,7 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
+
+FOLDER = Path(__file__).resolve().parent
+VARIABLES = {"SIGROKDECODE_DIR": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1"}
+"""With these sigrok finds the decoders of this room, and leaves the folder as it is."""
 
 # SRD_INITIAL_PIN_SAME_AS_SAMPLE0 of libsigrokdecode.h: a channel begins at the level of its first
 # sample.

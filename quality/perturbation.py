@@ -84,7 +84,8 @@ def width(allocator: str, records: bool) -> float:
 
 
 def table(allocators: tuple[str, ...] = ALLOCATORS, tell: Callable[[str], None] = lambda _: None) -> str:
-    """The two tables of docs/PERTURBATION.md. `tell` hears of each of steps() as it begins."""
+    """The two tables of docs/reference/perturbation.md. `tell` hears of each of steps() as it
+    begins."""
     lines = ["| allocator | build | instructions | cycles | cycles less |", "|---|---|---|---|---|"]
     for allocator in allocators:
         costs = measure(allocator, tell)

@@ -7,8 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from scenarios.errors import unknown
-from scenarios.scenario import Scenario
-from scenarios.scenario_file import read
+from scenarios.scenario import Scenario, read
 
 _FOLDER = Path(__file__).parent
 _NOTHING: Mapping[str, str | int] = MappingProxyType({})

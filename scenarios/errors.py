@@ -1,12 +1,11 @@
-"""Errors of scenarios and images, each with one sentence for the person at the bench."""
+"""Errors of scenarios, images and recordings, each with one sentence for the person at the bench."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from base.files.errors import TailscopeError
+from base.files.errors import TailscopeError, near_miss
 from base.files.faults import quoted as quoted
-from base.files.near_misses import near_miss
 
 
 class ScenarioError(TailscopeError):
@@ -14,7 +13,8 @@ class ScenarioError(TailscopeError):
 
 
 class ImageError(TailscopeError):
-    """An operation image, or operations for one, that docs/SPEC.md section 3 does not allow."""
+    """An operation image, or operations for one, that docs/reference/operation-image.md does not
+    allow."""
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> ScenarioError:
@@ -25,3 +25,7 @@ def unknown(what: str, given: str, known: Iterable[str]) -> ScenarioError:
     choices = sorted(known)
     listed = f"choose from {', '.join(choices)}" if choices else "there are none"
     return ScenarioError(f"There is no {what} {quoted(given)}; {listed}.{near_miss(given, choices)}")
+
+
+class RecordingError(TailscopeError):
+    """Nothing can be recorded, or nothing was; the message says in one sentence why."""

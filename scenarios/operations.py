@@ -1,4 +1,4 @@
-"""Operations and the image that carries them to the firmware: docs/SPEC.md, section 3.
+"""Operations and the image that carries them to the firmware: docs/reference/operation-image.md.
 
 An `Image` is always well-formed, whether a generator made it or `decode` read it from anywhere.
 Every field fits its place. No allocation goes into a live slot, and only live slots are freed.
@@ -104,7 +104,8 @@ Operation: TypeAlias = Allocate | Free | Call | Mark
 
 @dataclass(frozen=True)
 class Image:
-    """What one run executes. Raises ImageError, with the entry, for what docs/SPEC.md forbids."""
+    """What one run executes. Raises ImageError, with the entry, for what
+    docs/reference/operation-image.md forbids."""
 
     name: str
     stimulus: Stimulus
@@ -255,7 +256,7 @@ def _check_retry(entry: int, retry: Allocate, before: Operation | None) -> None:
 
 
 def _fields(operation: Operation) -> tuple[int, ...]:
-    """The entry's seven fields, in the order of docs/SPEC.md."""
+    """The entry's seven fields, in the order of docs/reference/operation-image.md."""
     if isinstance(operation, Mark):
         return (_MARK, 0, 0, operation.label, 0, 0, 0)
     flags, offset = _MEASURED if operation.measured else 0, operation.stimulus_offset

@@ -27,8 +27,8 @@ from scenarios.operations import (
 from scenarios.parameters import Value
 from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
 
-# The fraction of the golden ratio, times 2^32. The firmware's phases use it too (docs/SPEC.md,
-# section 2).
+# The fraction of the golden ratio, times 2^32. The firmware's phases use it too
+# (docs/reference/wire.md).
 GOLDEN_RATIO = 0x9E3779B9
 
 OPERATIONS_SCHEMA = {
@@ -48,8 +48,8 @@ OPERATIONS_SCHEMA = {
 class Plan:
     """All that a run needs to know of its scenario. Equal inputs give equal bytes.
 
-    `image` is that of docs/SPEC.md, section 3. `image_crc32` is its body_crc32, which the firmware
-    repeats. `operations` has one row for each operation; marks are left out:
+    `image` is that of docs/reference/operation-image.md. `image_crc32` is its body_crc32, which the
+    firmware repeats. `operations` has one row for each operation; marks are left out:
 
     - seq UInt32;
     - kind String: `A` for an allocation, `F` for a free, `K` for a call;

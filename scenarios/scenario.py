@@ -1,16 +1,24 @@
-"""A scenario, and how the person at the bench changes it."""
+"""A scenario, how the person at the bench changes it, and what its TOML file may say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from base import heap_size
+from base.files.documents import Table, open_toml
+from base.files.faults import WrongValueError, among, expecting, quoted
 from scenarios.errors import ScenarioError
+from scenarios.generators import GENERATORS
 from scenarios.generators.generator import Generator
-from scenarios.parameters import Value, bind
+from scenarios.operations import MAX_NAME_BYTES
+from scenarios.parameters import Value, bind, located, model
 from scenarios.plan import Plan, compile_steps, seed_of
-from scenarios.stimulus import Stimulus, override
+from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, override, playable
 
 
 @dataclass(frozen=True)
@@ -65,3 +73,87 @@ class Scenario:
         parameters = {**asdict(generator), **generator.origin()}
         plan = compile_steps(self.name, parameters, self.stimulus, generator.steps())
         return replace(plan, heap_bytes=self.heap_bytes)
+
+
+def _headed(name: str) -> BeforeValidator:
+    """An annotation for a table: if something else stands there, it says how to write a table."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, dict):
+            words = f"must be a table, not {quoted(value)}"
+            raise WrongValueError(words, remedy=f"write [{name}] on a line of its own")
+        return value
+
+    return BeforeValidator(check)
+
+
+# The name stands in records, which are ASCII with commas between fields, and in run folders' names.
+Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, pattern=rf"^[A-Za-z0-9_-]{{1,{MAX_NAME_BYTES}}}$"),
+    expecting(f"1 to {MAX_NAME_BYTES} letters, digits, hyphens and underscores in quotation marks"),
+]
+
+
+def _region(value: int) -> int:
+    if not heap_size.is_one(value):
+        raise WrongValueError(f"must be {heap_size.RANGE}, not {quoted(value)}")
+    return value
+
+
+HeapBytes = Annotated[int, AfterValidator(_region)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True)]
+
+
+class StimulusTable(Table):
+    """[stimulus]: periods in timer ticks, 84 MHz. Only random has a seed, only burst a spacing."""
+
+    mode: Annotated[str, among(MODES)] = NO_STIMULUS.mode
+    period_ticks: int = 0
+    control_period_ticks: int = 0
+    seed: int = 0
+    spacing_ticks: int = 0
+
+    @model_validator(mode="after")
+    def _of_its_mode(self) -> StimulusTable:
+        if self.model_fields_set and "mode" not in self.model_fields_set:
+            raise WrongValueError("is missing", "mode", remedy="add it")
+        for key in PARAMETERS.values():
+            if key in self.model_fields_set and key != PARAMETERS.get(self.mode):
+                raise WrongValueError(
+                    f"means nothing to a stimulus of mode {self.mode}", key, remedy="drop it"
+                )
+        return self
+
+    def stimulus(self) -> Stimulus:
+        """The stimulus that the table describes.
+
+        Raises ScenarioError if its numbers contradict each other or leave the bench no time to run.
+        """
+        parameter = getattr(self, PARAMETERS[self.mode]) if self.mode in PARAMETERS else 0
+        return playable(Stimulus(self.mode, self.period_ticks, self.control_period_ticks, parameter))
+
+
+class ScenarioTable(Table):
+    """The whole file. The generator says what [parameters] may hold (parameters.model)."""
+
+    name: Name
+    description: Text
+    generator: Annotated[str, among(GENERATORS)]
+    heap_bytes: HeapBytes | None = None
+    parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
+    stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
+
+
+def read(path: Path) -> Scenario:
+    """Reads a scenario's TOML file. Raises ScenarioError, which names file, line and key."""
+    document = open_toml(path, ScenarioError)
+    found = document.check(ScenarioTable)
+    generator = GENERATORS[found.generator]
+    given = document.check(model(generator), "parameters").model_dump()
+    parameters = located(generator, given, path.parent)
+    with document.located("parameters"):
+        bound = generator(**parameters)
+    with document.located("stimulus"):
+        stimulus = found.stimulus.stimulus()
+    return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)

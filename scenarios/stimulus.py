@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from base.files.near_misses import near_miss
+from base.files.errors import near_miss
 from scenarios.errors import ScenarioError, quoted
 
 # The clock of the core and the timers, as the firmware sets it. A run's BOOT record has its real

@@ -10,5 +10,5 @@
   port are USB devices for stock drivers, in the environment that `usb` describes.
 - `outputs` reads the files that the program writes.
 
-docs/SPEC.md, section 7, specifies the program and its files.
+docs/reference/simulator-files.md specifies the program and its files.
 """

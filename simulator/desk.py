@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import json
 import socket
+from ctypes.util import find_library
 from pathlib import Path
 
-from simulator import usb
 from simulator.build import SimulatorError
 from simulator.process import ServingProcess
 from simulator.run import image_argument
+
+_LIBRARY = "umockdev-preload"
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What a program's environment must have, beside its own, to find the USB devices and serial
+    ports of `folder` (`virtual-nucleo desk --folder`), and no others. It must be there before the
+    program starts, since the library redirects its calls.
+
+    Raises SimulatorError where the library is not installed.
+    """
+    library = find_library(_LIBRARY)
+    if library is None:
+        raise SimulatorError(
+            f"The desk's USB devices need lib{_LIBRARY}; install it, on Debian apt-get install umockdev."
+        )
+    return {
+        "UMOCKDEV_DIR": str(folder),
+        "LD_PRELOAD": library,
+        "SYSTEMD_DEVICE_VERIFY_SYSFS": "0",  # or libudev refuses what is no kernel's sysfs
+    }
+
 
 ANSWER_WITHIN_S = 20.0
 CONTROL = "control"
@@ -35,7 +57,7 @@ class EmulatedDesk(ServingProcess):
     Entering it starts the process and waits until the devices are there. Then programs that are
     started with `environment` beside their own see them, with stock drivers. `stlink` is the
     ST-Link's serial number, `uart` what pySerial opens there, and `control` the socket that takes
-    requests: faults to inject, devices to unplug (docs/SPEC.md, section 7).
+    requests: faults to inject, devices to unplug (docs/reference/virtual-desk.md).
 
     `elf` and the operation image `image` are in the flash, which is erased without them. `name`
     gives the ST-Link its serial number. `channels` (8 or 16) are the analyzer's inputs; `bare`
@@ -72,7 +94,7 @@ class EmulatedDesk(ServingProcess):
         self._options += ["--clips", clips] if clips else []
         self._options += ["--clock-error-ppm", str(clock_error_ppm)]
         self._options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
-        usb.environment(Path())
+        environment(Path())
 
     def ask(self, request: str) -> None:
         """Makes a request of the control socket. Raises SimulatorError where it is refused."""
@@ -81,7 +103,7 @@ class EmulatedDesk(ServingProcess):
     @property
     def environment(self) -> dict[str, str]:
         """What a program needs in its environment, beside its own, to see the devices."""
-        return usb.environment(self._usb_folder)
+        return environment(self._usb_folder)
 
     @property
     def _usb_folder(self) -> Path:

@@ -5,7 +5,7 @@ No two chips of the line give one position to different interrupts, so one table
 
 from __future__ import annotations
 
-from base.files.near_misses import nearest
+from base.files.errors import nearest
 from simulator.build import SimulatorError
 
 FIRST_IRQ = 16

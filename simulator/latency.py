@@ -1,4 +1,7 @@
-"""How long an interrupt would wait: `virtual-nucleo latency` (docs/SPEC.md, section 7)."""
+"""How long an interrupt would wait: `virtual-nucleo latency`.
+
+See docs/reference/simulator-files.md.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ import polars as pl
 
 from base.processes import signals
 from simulator.build import build
-from simulator.ending import run_to_end
 from simulator.outputs import hexadecimal, read_table
+from simulator.process import run_to_end
 from simulator.program import UserProgram
 from simulator.run import Instant, instant
 

@@ -1,8 +1,12 @@
-"""What held interrupts off: `virtual-nucleo run --masks` (docs/SPEC.md, section 7)."""
+"""What held interrupts off, and when marked instructions execute.
+
+They are `virtual-nucleo run --masks` and `--mark` (docs/reference/simulator-files.md).
+"""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +14,12 @@ import polars as pl
 
 from base.processes import signals
 from simulator.build import build
-from simulator.ending import run_to_end
-from simulator.outputs import Stats, read_changes, read_stacks, read_stats
+from simulator.outputs import Stats, hexadecimal, read_changes, read_stacks, read_stats, read_table
+from simulator.process import run_to_end
 from simulator.program import UserProgram
 from simulator.run import Instant, image_argument, instant
 
-_MASKS, _STACKS, _STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
+_MASKS, _STACKS, _MASKS_STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class MaskRun:
     ended: str
 
 
-def run(program: UserProgram, until: Instant, image: bytes | None = None) -> MaskRun:
+def run_masks(program: UserProgram, until: Instant, image: bytes | None = None) -> MaskRun:
     """Runs a program from reset up to `until`, and keeps what held interrupts off.
 
     `image` lies where run.run() puts it. The run is the same as one without. What the program does
@@ -44,11 +48,54 @@ def run(program: UserProgram, until: Instant, image: bytes | None = None) -> Mas
         if image is not None:
             (folder / _IMAGE).write_bytes(image)
             command += ["--image", image_argument(Path(_IMAGE))]
-        command += ["--masks", _MASKS, "--mask-stacks", _STACKS, "--stats", _STATS]
-        ended = run_to_end(command, folder / _STATS)
+        command += ["--masks", _MASKS, "--mask-stacks", _STACKS, "--stats", _MASKS_STATS]
+        ended = run_to_end(command, folder / _MASKS_STATS)
         return MaskRun(
-            stats=read_stats(folder / _STATS),
+            stats=read_stats(folder / _MASKS_STATS),
             changes=read_changes(folder / _MASKS),
             stacks=read_stacks(folder / _STACKS),
             ended=ended,
         )
+
+
+MOST_MARKS = 127
+"""So many addresses can be marked in one run."""
+_MARKS, _PASSAGES_STATS = "marks.csv", "stats.json"
+_COLUMNS = ("mark", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task")
+
+
+@dataclass(frozen=True)
+class Passages:
+    """When the marked instructions executed, by `cycle`.
+
+    `rows`: `address`, `cycle`, `end_cycle`, `exception`, `sp`, `end_sp`, `next_pc` and `task`, all
+    Int64; the last is null where FreeRTOS runs no task. `ended` says why the run ended early.
+    """
+
+    stats: Stats
+    rows: pl.DataFrame
+    ended: str
+
+
+def run_marks(program: UserProgram, addresses: Iterable[int], until: Instant) -> Passages:
+    """Runs the program from reset up to `until`, and notes each execution of these instructions.
+
+    What the program does that is not modelled ends it early. Raises SimulatorError if it cannot run
+    at all.
+    """
+    places = ",".join(f"{address:#010x}" for address in sorted(set(addresses)))
+    with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-marks-") as name:
+        folder = Path(name)
+        command: list[str | Path] = [build(), "run", *program.arguments, "--until", instant(until)]
+        command += ["--mark", f"pc:{places}", "--marks", _MARKS, "--stats", _PASSAGES_STATS]
+        ended = run_to_end(command, folder / _PASSAGES_STATS)
+        return Passages(read_stats(folder / _PASSAGES_STATS), _read(folder / _MARKS), ended)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    found = read_table(path, _COLUMNS).select(
+        hexadecimal("mark").alias("address"),
+        *(pl.col(name).cast(pl.Int64) for name in ("cycle", "end_cycle", "exception")),
+        *(hexadecimal(name) for name in ("sp", "end_sp", "next_pc", "task")),
+    )
+    return found.sort("cycle", maintain_order=True)

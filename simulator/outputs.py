@@ -1,4 +1,4 @@
-"""Reads the files that the virtual Nucleo writes (docs/SPEC.md, section 7)."""
+"""Reads the files that the virtual Nucleo writes (docs/reference/simulator-files.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ PINS = {
     "CISR": "PB5",
     "SYNC": "PB4",
 }
-"""The pin of each channel (docs/SPEC.md, section 1)."""
+"""The pin of each channel (docs/reference/pins.md)."""
+
+_PAGE = "docs/reference/simulator-files.md"
 
 _EDGES = pl.Schema({"cycle": pl.Int64, "pin": pl.String, "level": pl.Int8})
 _CHANGES = ("cycle", "what", "value", "pc", "began", "task", "stack")
@@ -140,7 +142,7 @@ def read_windows(table: bytes) -> pl.DataFrame:
     except PolarsError:
         found = None
     if found is None or tuple(found.columns[:3]) != WINDOW or any(found.null_count().row(0)):
-        raise SimulatorError("This is no table of the virtual Nucleo's windows (docs/SPEC.md, section 7).")
+        raise SimulatorError(f"This is no table of the virtual Nucleo's windows ({_PAGE}).")
     return found
 
 
@@ -154,7 +156,7 @@ def read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     except (OSError, PolarsError):
         found = None
     if found is None or tuple(found.columns) != tuple(columns):
-        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo (docs/SPEC.md, section 7).")
+        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo ({_PAGE}).")
     return found
 
 

@@ -42,6 +42,7 @@ MOST_S = 3600.0
 _IMAGE, _START = "operations.bin", "start.snapshot"
 _UART, _STATS, _EDGES, _WINDOWS, _TRACE = "uart.log", "stats.json", "edges.csv", "windows.csv", "trace.jsonl"
 _MASKS = "masks.csv"
+_PAGE = "docs/reference/virtual-nucleo.md"
 
 
 class StoppedError(SimulatorError):
@@ -64,9 +65,9 @@ class Run:
     """What a run left behind. What was not asked for is empty or None.
 
     `uart` is what USART2 sent. `edges` and `windows` have the columns of outputs.read_edges() and
-    outputs.read_windows(). `trace` has one object for each step of the core (docs/SPEC.md, section
-    7). `states` and `snapshots` are in the order of the instants asked for. `masks` has the columns
-    of outputs.read_changes().
+    outputs.read_windows(). `trace` has one object for each step of the core
+    (docs/reference/simulator-files.md). `states` and `snapshots` are in the order of the instants
+    asked for. `masks` has the columns of outputs.read_changes().
     """
 
     uart: bytes
@@ -119,7 +120,8 @@ def run(
     - `edges` asks for the edges.
     - `counts` are places in the code, by name; "*" is every instruction. The windows say how often
       each was executed in each pulse of the channel `count_window`.
-    - `stop_on` are conditions (docs/SPEC.md, section 7). One must end the run before `until`.
+    - `stop_on` are conditions (docs/reference/virtual-nucleo.md). One must end the run before
+      `until`.
     - `trace_last` is how many of the last steps of the core the trace keeps; `trace_window` asks
       for those from one cycle to before another instead.
     - `states_at` and `snapshots_at` ask for states and snapshots at these instants.
@@ -219,7 +221,7 @@ def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str
     if done.returncode == _STOPPED:
         log = folder / _UART
         uart = log.read_bytes() if log.exists() else b""
-        raise StoppedError(f"The virtual Nucleo stopped: {words}; see docs/SPEC.md, section 7.", uart)
+        raise StoppedError(f"The virtual Nucleo stopped: {words}; see {_PAGE}.", uart)
     if stop_on and done.returncode in (_FAULTED, _UNMET):
         raise SimulatorError(
             f"None of {', '.join(stop_on)} came before the end of the run; give it longer, or another."
@@ -228,4 +230,4 @@ def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str
         raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
     # A firmware that ended in a fault is a run like others: its records and its edges tell.
     if done.returncode not in ((_MET,) if stop_on else (0, _FAULTED)):
-        raise SimulatorError(f"The virtual Nucleo cannot run this: {words}; see docs/SPEC.md, section 7.")
+        raise SimulatorError(f"The virtual Nucleo cannot run this: {words}; see {_PAGE}.")

@@ -300,12 +300,6 @@ LAB = (
         why="once, not five times",
     ),
     Tried(
-        "./lab bench scheduler",
-        says=r"workers  runs a task  s a task  tasks/s  overhead",
-        typed="./lab bench scheduler --workers 4",
-        why="not a thousand",
-    ),
-    Tried(
         "./lab bench campaign",
         says=r"campaign, 2 workers, direct: \d\.\d{3} s[,;].* it may take",
         typed="./lab bench campaign --repeats 1",

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Callable
 
-from base.processes.marked import marked
+from base.processes.children import marked
 
 MARKER = "TAILSCOPE_TEST_RUN"
 PATIENCE_S = 60.0

@@ -19,16 +19,15 @@ import polars as pl
 import pytest
 from distributed import LocalCluster
 
-from analysis.campaign import cluster, conduct, matrix, verification, work
+from analysis.campaign import cluster, conduct, matrix, work
 from analysis.campaign.cluster import Job, Lost
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import MOST_ATTEMPTS
 from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
 from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import RUNS, Store
 from analysis.campaign.tests.made import Inline
-from analysis.campaign.verification import Sample
-from analysis.campaign.work import Outcome
+from analysis.campaign.work import Outcome, Sample
+from analysis.errors import CampaignError
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from capture import same
@@ -336,7 +335,7 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     told["tool_report"]["losses"] = ["The analyzer lost a sample."]
     (kept / "sigrok" / "run.json").write_text(json.dumps(told), encoding="utf-8")
     with pytest.raises(TailscopeError, match=r"could not be verified, .* The analyzer lost a sample"):
-        verification.difference(kept / "sigrok", kept / "direct")
+        work.difference(kept / "sigrok", kept / "direct")
     store.write_runs()
     status = lab.run("campaign", "status", store.folder)
     assert status.returncode == 1

@@ -30,7 +30,7 @@ from capture.desk import emulated
 from capture.desk.bench import read_bench
 from firmware.build import image as firmware
 from scenarios import catalogue
-from simulator import usb
+from simulator import desk as simulator_desk
 from simulator.build import SimulatorError
 from simulator.desk import EmulatedDesk
 from simulator.run import run
@@ -45,7 +45,7 @@ SAMPLERATE_HZ = 24_000_000
 WIDE_SAMPLERATE_HZ = 12_000_000
 """The most that sigrok takes from 16 channels."""
 LEAD_IN_S = Fraction(2, 100)
-"""What an analyzer sees before the board leaves reset (docs/SPEC.md, section 7)."""
+"""What an analyzer sees before the board leaves reset (docs/reference/virtual-desk.md)."""
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,7 @@ def test_a_line_that_is_no_request_is_refused(elf: Path) -> None:
 
 
 def test_a_desk_without_umockdev_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usb, "find_library", lambda _: None)
+    monkeypatch.setattr(simulator_desk, "find_library", lambda _: None)
     with pytest.raises(SimulatorError, match="apt-get install umockdev"):
         EmulatedDesk()
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from analysis.program.masks.document import as_json
-from analysis.program.masks.folded import folded
-from analysis.program.masks.measure import Found, measure
+from analysis.program.masks.document import as_json, folded
+from analysis.program.masks.measure import MaskReport, measure
 from analysis.program.masks.text import as_text
 from analysis.program.masks.timeline import timeline
 from simulator import run as simulator
@@ -25,7 +24,7 @@ ENTRY_CYCLES = 12
 CYCLE_NS = 62.5
 
 
-def measured(elf: Path, until: str = UNTIL, explain: bool = False) -> Found:
+def measured(elf: Path, until: str = UNTIL, explain: bool = False) -> MaskReport:
     return measure(user_program(elf), until, explain, lambda _: None)
 
 
@@ -35,12 +34,12 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(elf: Path) -> Found:
+def found(elf: Path) -> MaskReport:
     return measured(elf, explain=True)
 
 
 @pytest.fixture(scope="module")
-def document(found: Found) -> dict[str, Any]:
+def document(found: MaskReport) -> dict[str, Any]:
     told: dict[str, Any] = json.loads(json.dumps(as_json(found)))
     return told
 
@@ -128,12 +127,12 @@ def test_a_priority_waits_for_masks_and_handlers_together(document: dict[str, An
     assert told[0x30]["exceptions"] == ["IRQ 28 (on_tim2)"]
 
 
-def test_the_program_does_not_notice(elf: Path, found: Found) -> None:
+def test_the_program_does_not_notice(elf: Path, found: MaskReport) -> None:
     plain = simulator.run(elf, until=UNTIL).stats
     assert (plain.cycles, plain.instructions) == (found.cycles, found.run.stats.instructions)
 
 
-def test_equal_runs_give_equal_documents(elf: Path, found: Found) -> None:
+def test_equal_runs_give_equal_documents(elf: Path, found: MaskReport) -> None:
     again = measured(elf, explain=True)
     assert as_json(again) == as_json(found)
     assert (as_text(again), folded(again)) == (as_text(found), folded(found))
@@ -147,7 +146,7 @@ def test_the_instructions_of_an_interval_add_up_to_it(document: dict[str, Any]) 
     assert {step["cycles"] for step in explained["steps"]} == {1}
 
 
-def test_folded_stacks_are_lines_of_frames_and_cycles(found: Found) -> None:
+def test_folded_stacks_are_lines_of_frames_and_cycles(found: MaskReport) -> None:
     lines = folded(found).splitlines()
     assert "primask;reset;short_section 303" in lines
     assert "primask;reset;update_table;mask 1001" in lines
@@ -170,7 +169,7 @@ def read_back(path: Path) -> dict[tuple[str, str], list[tuple[float, float, str]
     return slices
 
 
-def test_a_timeline_is_read_back_with_its_times_and_its_order(found: Found, tmp_path: Path) -> None:
+def test_a_timeline_is_read_back_with_its_times_and_its_order(found: MaskReport, tmp_path: Path) -> None:
     slices = read_back(timeline(found).write(tmp_path / "timeline.json"))
     (tim2,) = slices["handlers", "IRQ 28 (on_tim2)"]
     (tim3,) = slices["handlers", "IRQ 29 (on_tim3)"]
@@ -217,7 +216,7 @@ def test_an_interval_that_does_not_end_is_told_as_open(elf: Path) -> None:
 
 
 def test_a_stripped_program_has_addresses_and_the_same_cycles(
-    elf: Path, found: Found, tmp_path: Path
+    elf: Path, found: MaskReport, tmp_path: Path
 ) -> None:
     bare = tmp_path / "bare.elf"
     subprocess.run(["arm-none-eabi-strip", "-o", str(bare), str(elf)], check=True)

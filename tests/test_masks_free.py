@@ -19,7 +19,7 @@ OUTCOMES = ("edges.csv", "uart.log", "stats.json")
 OF_THE_HOST = ("host_seconds", "mips")
 
 CALIBRATION_PULSES = 24
-"""Pulses on CRIT before operation 0, and as many after the last one (docs/SPEC.md, section 2)."""
+"""Pulses on CRIT before operation 0, and as many after the last one (docs/reference/wire.md)."""
 
 MOST_AROUND_CYCLES = 100
 """Between a lock and CRIT there are a call and the pin's own section (docs/DESIGN.md)."""

@@ -1,4 +1,4 @@
-"""The tables of docs/PERTURBATION.md against a fresh measurement."""
+"""The tables of docs/reference/perturbation.md against a fresh measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from base.paths import ROOT
 
 pytestmark = pytest.mark.docs
 
-PAGE = ROOT / "docs" / "PERTURBATION.md"
+PAGE = ROOT / "docs" / "reference" / "perturbation.md"
 # A change of the heap or of its layout moves these figures a little. If they move by more, the page
 # is out of date.
 TOLERANCE = 0.05
@@ -27,7 +27,7 @@ def rows(text: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def measured() -> list[list[str]]:
     command = [sys.executable, "-m", "cli", "perturbation"]
-    done = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return rows(done.stdout)
 
 
@@ -39,7 +39,7 @@ def test_the_page_tells_what_a_fresh_measurement_gives(measured: list[list[str]]
         assert old[:words] == new[:words]
         found = [float(cell) for cell in new[numbers]]
         assert [float(cell) for cell in old[numbers]] == pytest.approx(found, rel=TOLERANCE), (
-            "Run ./lab perturbation and put its tables into docs/PERTURBATION.md."
+            "Run ./lab perturbation and put its tables into docs/reference/perturbation.md."
         )
 
 

@@ -12,7 +12,7 @@ from scenarios import catalogue
 from simulator import run as simulator
 
 CALIBRATION_PULSES = 24
-"""Pulses on OP before operation 0, and as many after the last one (docs/SPEC.md, section 2)."""
+"""Pulses on OP before operation 0, and as many after the last one (docs/reference/wire.md)."""
 
 LOOKS_AT_BLOCK = r"ldr(\.w)?\s+r\d+, \[r\d+, #4\]"
 """The search reads the size of a block: the second word of its header."""

@@ -1,4 +1,5 @@
-"""docs/reproduced: every published figure stands in it, and some tables are made again here."""
+"""docs/reference/reproduced: every published figure stands in it, and some tables are made again
+here."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from studies.reproduce import campaign, published, words
+from studies.reproduce import beside as reproduce_beside
+from studies.reproduce import published, recipes
 from studies.reproduce.beside import beside
 from studies.reproduce.contradictions import contradictions
 from studies.reproduce.heaps import HeapStudy
@@ -22,7 +24,7 @@ from studies.reproduce.thesis import HEAP_BYTES, THESIS_KNOBS
 
 pytestmark = pytest.mark.docs
 
-PAGES = ROOT / "docs" / "reproduced"
+PAGES = ROOT / "docs" / "reference" / "reproduced"
 # A change anywhere in the image moves code among the flash lines, and cycles a little.
 TOLERANCE = 0.05
 WITHOUT_CYCLES = ("article-8", "article-10", "thesis-1", "deck2-ranges")
@@ -72,7 +74,7 @@ def test_what_can_be_made_again_was(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITHOUT_CYCLES)
 def test_the_page_has_what_a_fresh_run_gives(name: str, tmp_path: Path) -> None:
-    (made,) = campaign.run([name], Budget(quick=True), keep=Kept(tmp_path))
+    (made,) = recipes.run([name], Budget(quick=True), keep=Kept(tmp_path))
     told = [cells(line) for line in lines_of(name)]
     for grid in section(made).grids:
         assert all(list(line) in told for line in grid.lines)
@@ -80,7 +82,7 @@ def test_the_page_has_what_a_fresh_run_gives(name: str, tmp_path: Path) -> None:
 
 def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
     keep = Kept(tmp_path)
-    for made in campaign.run(WITH_CYCLES, Budget(quick=True), keep=keep):
+    for made in recipes.run(WITH_CYCLES, Budget(quick=True), keep=keep):
         told = [cells(line) for line in lines_of(made.table.name)]
         for pair in made.pairs:
             if pair.found is None or not pair.published:
@@ -91,7 +93,7 @@ def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
             line = next(line for line in rows if line[:2] == ["", pair.variant])
             shown = line[2 + part.columns.index(pair.column)].split()[0].replace(",", "")
             assert float(shown) == pytest.approx(pair.found.value, rel=TOLERANCE), (
-                "Run ./lab reproduce, which writes docs/reproduced."
+                "Run ./lab reproduce, which writes docs/reference/reproduced."
             )
 
 
@@ -101,7 +103,7 @@ def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() ->
     study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, HEAP_BYTES, knobs=knobs).measure()
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
     found = [over_seeds(study[column].to_list(), 1) for column in columns]
-    shown = [words.ranged(one, "bytes") for one in found if one]
+    shown = [reproduce_beside.ranged(one, "bytes") for one in found if one]
     told = [cells(line) for line in lines_of("thesis-b-heap")]
     start = next(number for number, line in enumerate(told) if line[0].startswith("**Large**"))
     line = next(line for line in told[start:] if line[:2] == ["", "here"])

@@ -1,4 +1,5 @@
-"""docs/ALLOCATORS.md: its pictures are what the code does today, and no allocator is left out."""
+"""docs/reference/allocators.md: its pictures are what the code does today, and no allocator is left
+out."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from studies.tables.searches import FREED, LARGE, REQUEST_BYTES, search
 pytestmark = pytest.mark.docs
 
 HEADER_BYTES = 16
-PAGE = FOLDER.parent / "ALLOCATORS.md"
+PAGE = FOLDER.parent / "allocators.md"
 DRAWN = {name: family for family, names in FAMILIES.items() for name in names}
 
 

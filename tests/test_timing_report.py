@@ -1,4 +1,4 @@
-"""The table of predictions in docs/TIMING.md against a fresh one."""
+"""The table of predictions in docs/reference/timing.md against a fresh one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from base.paths import ROOT
 
 pytestmark = pytest.mark.docs
 
-PAGE = ROOT / "docs" / "TIMING.md"
+PAGE = ROOT / "docs" / "reference" / "timing.md"
 # A change anywhere in the image moves code among the flash lines, and these figures a little.
 TOLERANCE = 0.05
 
@@ -27,13 +27,13 @@ def rows(text: str) -> dict[str, list[float]]:
 
 def test_the_page_tells_what_a_fresh_prediction_gives() -> None:
     command = [sys.executable, "-m", "studies.tables.timing_report"]
-    done = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     fresh, told = rows(done.stdout), rows(PAGE.read_text(encoding="utf-8"))
     assert len(fresh) == len(done.stdout.splitlines()) - 2
     for what, (samples, critical, call, measured, _) in fresh.items():
         assert (told[what][0], told[what][3]) == (samples, measured)
         assert told[what][1:3] == pytest.approx([critical, call], rel=TOLERANCE), (
-            "Run python -m studies.tables.timing_report and put its table into docs/TIMING.md."
+            "Run python -m studies.tables.timing_report and put its table into docs/reference/timing.md."
         )
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import RootModel, StringConstraints
 
-from analysis.bounds.errors import NoBoundError
+from analysis.errors import NoBoundError
 from base.files.documents import Document, open_toml
 from base.files.faults import WrongValueError, expecting
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import capstone
 from capstone import arm
 
-from analysis.bounds.errors import NoBoundError
+from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
 _LONGEST_RUN_BYTES = 4096

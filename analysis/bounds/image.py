@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from analysis.bounds.errors import NoBoundError
 from analysis.bounds.facts import Loops
 from analysis.bounds.section import Sections
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
 from base.run_folder.manifest import SectionBound
 from base.run_folder.records import Boot

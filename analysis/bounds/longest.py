@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from analysis.bounds.errors import NoBoundError
+from analysis.errors import NoBoundError
 
 Successors = Mapping[int, Sequence[tuple[int, int]]]
 """For each node the nodes that may follow, each with the cost of the edge to it."""

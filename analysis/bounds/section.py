@@ -1,15 +1,90 @@
-"""The bound of a critical section: the longest way from the begin marker to the end marker."""
+"""The bound of a critical section: the longest way from the begin marker to the end marker.
+
+Each instruction costs the most that the timing model allows (docs/reference/timing.md). Every flash line
+is a miss. Every address waits for its register. Every load waits for a store.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from analysis.bounds import costs
-from analysis.bounds.errors import NoBoundError
 from analysis.bounds.graph import Disassembler, Graph, Instruction
 from analysis.bounds.longest import longest
+from analysis.errors import NoBoundError
 from analysis.explain.program import Program
+
+WAIT_STATES = 2
+"""Wait states of the flash at 84 MHz (RM0368 §3.4.1)."""
+
+LINE_BYTES = 16
+_READ_CYCLES = 1 + WAIT_STATES
+# Reading the next line, and passing on its first word when the prefetch buffer is empty.
+_NEXT_LINE_CYCLES = _READ_CYCLES + 1
+# Reading a line elsewhere, after a read under way that nobody needs any more (RM0368 §3.4.2).
+_OTHER_LINE_CYCLES = 2 * _READ_CYCLES
+# A branch to a 32-bit instruction that straddles two words (compendium.i-0.nl, "Branch timing").
+_STRADDLE_CYCLES = 1
+# An address that needs the result of the instruction before; a load after a store
+# (ARM DDI 0439, 3.3.3).
+_ADDRESS_CYCLES = 1
+_BEHIND_STORE_CYCLES = 1
+
+# ARM DDI 0439, tables 3-1 and 7-1. A division is taken to find no early end.
+_TABLE = {
+    "processing": 1,
+    "accumulate": 3,
+    "divide": 12,
+    "float_divide": 14,
+    "branch": 1,
+    "late_branch": 1,
+    "table_branch": 2 + _ADDRESS_CYCLES,
+    "load": 2 + _ADDRESS_CYCLES + _BEHIND_STORE_CYCLES,
+    "store": 2 + _ADDRESS_CYCLES,
+    "multiple": 1 + _ADDRESS_CYCLES + _BEHIND_STORE_CYCLES,
+    "special": 3,
+}
+
+# Cycles that a taken branch adds. The later it is decided, the more: B and BL are decided when
+# decoded, CBZ and BX when executed, a load of the PC with its data, TBB after its addition
+# (docs/reference/timing.md, "branches").
+_TAKEN = {"branch": 1, "late_branch": 2, "table_branch": 4, "multiple": 4, "load": 4}
+_LATEST_CYCLES = max(_TAKEN.values())
+
+
+def own_cycles(instruction: Instruction, reads_flash: bool) -> int:
+    """Cycles of the instruction itself. `reads_flash`: a load may read constants in the flash."""
+    cycles = _TABLE[instruction.kind] + instruction.registers
+    loads = instruction.kind in ("load", "multiple", "table_branch")
+    if loads and (reads_flash or instruction.literal is not None or instruction.kind == "table_branch"):
+        cycles += _OTHER_LINE_CYCLES
+    return cycles
+
+
+def next_cycles(before: Instruction, after: Instruction) -> int:
+    """Cycles of going on to `after`, right behind `before`: for each flash line that it enters."""
+    last = before.address + before.size - 1
+    lines = (after.address + after.size - 1) // LINE_BYTES - last // LINE_BYTES
+    return lines * _NEXT_LINE_CYCLES
+
+
+def taken_cycles(before: Instruction, target: Instruction) -> int:
+    """Cycles that the taken branch `before` adds on its way to `target`."""
+    return _TAKEN.get(before.kind, _LATEST_CYCLES) + _arrival_cycles(target)
+
+
+def return_cycles(target: Instruction) -> int:
+    """Cycles that a return to `target` adds, whichever instruction returns."""
+    return _LATEST_CYCLES + _arrival_cycles(target)
+
+
+def _arrival_cycles(target: Instruction) -> int:
+    """Cycles until a branch target can execute: of one flash line, or of two if it lies in both."""
+    last = target.address + target.size - 1
+    second = last // LINE_BYTES - target.address // LINE_BYTES
+    straddles = target.size == 4 and target.address % 4 != 0
+    return _OTHER_LINE_CYCLES + second * _READ_CYCLES + (_STRADDLE_CYCLES if straddles else 0)
+
 
 BEGIN, END = "heap_port_critical_begin", "heap_port_critical_end"
 
@@ -93,7 +168,7 @@ class Sections:
 
     def _cost_of(self, graph: Graph, code: Instruction, in_cycles: bool, reads_flash: bool) -> int | None:
         """The cost of one instruction and all that it calls; None if that never returns."""
-        own = costs.own_cycles(code, reads_flash) if in_cycles else 1
+        own = own_cycles(code, reads_flash) if in_cycles else 1
         if code.call is None:
             # A return counts here too: only the last instruction of a path can be one.
             return own
@@ -106,9 +181,9 @@ class Sections:
         """Cycles to the function that `code` calls and, if that comes back, behind the call."""
         assert code.call is not None
         entry = self._disassembler.graph(code.call).instructions[code.call]
-        there = costs.taken_cycles(code, entry)
+        there = taken_cycles(code, entry)
         back = [graph.instructions[at] for at, _ in graph.after[code.address] if at in graph.instructions]
-        return there if code.address in graph.ends else there + max(map(costs.return_cycles, back), default=0)
+        return there if code.address in graph.ends else there + max(map(return_cycles, back), default=0)
 
     def _reads_flash(self, graph: Graph) -> bool:
         """Whether the function has an address of constants in the flash: any load may go there."""
@@ -125,5 +200,5 @@ class Sections:
 
 def _edge(graph: Graph, before: int, after: int, taken: bool) -> int:
     if taken:
-        return costs.taken_cycles(graph.instructions[before], graph.instructions[after])
-    return costs.next_cycles(graph.instructions[before], graph.instructions[after])
+        return taken_cycles(graph.instructions[before], graph.instructions[after])
+    return next_cycles(graph.instructions[before], graph.instructions[after])

@@ -12,23 +12,23 @@ import resource
 import shutil
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from analysis.campaign import work
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.order import Order, ShippedImage, digest
 from analysis.campaign.rows import failed_row
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0
 _ANSWER_WITHIN_S = 60.0
 """A worker that is asked for the first time loads the bench, which takes a while on a busy one."""
 TASK_S = 0.0025
-"""Seconds of the scheduler's core for a task, by `./lab bench scheduler` (docs/CAMPAIGNS.md)."""
+"""Seconds of the scheduler's core for a task, as measured with a thousand workers."""
 MOST_RUNS = 64
 """Of a task, and of what is fetched at a time."""
 _BUSY = 0.25
@@ -79,16 +79,11 @@ class Made(NamedTuple):
     taken_s: float
 
 
-Task = Callable[[bytes, Mapping[str, ShippedImage]], Made | Awaitable[Made]]
-"""What a worker calls: make(), or what stands in for it."""
-
-
 class Cluster:
-    """The workers that a client of Dask reaches. `task` is what they do."""
+    """The workers that a client of Dask reaches."""
 
-    def __init__(self, client: Any, task: Task | None = None) -> None:
+    def __init__(self, client: Any) -> None:
         self._client = client
-        self._task = task or make
         self._done: queue.Queue[Any] = queue.Queue()
         self._under_way: dict[Any, list[Order]] = {}
         self._images: dict[str, Any] = {}
@@ -118,7 +113,7 @@ class Cluster:
                 )
         images = {job.image.digest: self._images[job.image.digest] for job in jobs}
         asked = pickle.dumps([(job.order, job.image.digest) for job in jobs])
-        future = self._client.submit(self._task, asked, images, key=_name(jobs), pure=False)
+        future = self._client.submit(make, asked, images, key=_name(jobs), pure=False)
         self._under_way[future] = [job.order for job in jobs]
         future.add_done_callback(self._done.put)
 
@@ -196,18 +191,13 @@ def _itself(image: ShippedImage) -> ShippedImage:
     return image
 
 
-def unpacked(asked: bytes) -> list[tuple[Order, str]]:
-    """What a task is asked for: orders, each with the digest of its image."""
-    orders: list[tuple[Order, str]] = pickle.loads(asked)
-    return orders
-
-
 def make(asked: bytes, images: Mapping[str, ShippedImage]) -> Made:
     """What a worker does: the runs of a task, one after another. One that breaks ends no other."""
     from distributed import get_worker
 
     scratch, began_s = Path(get_worker().local_directory), time.monotonic()
-    outcomes = [_one(order, images[image], scratch) for order, image in unpacked(asked)]
+    orders: list[tuple[Order, str]] = pickle.loads(asked)
+    outcomes = [_one(order, images[image], scratch) for order, image in orders]
     return Made(outcomes, time.monotonic() - began_s)
 
 
@@ -251,7 +241,7 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Cluster]:
 
 
 @contextmanager
-def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
+def remote(address: str) -> Iterator[Cluster]:
     """The workers of the scheduler at `address`, such as tcp://host:8786. Raises CampaignError."""
     configure()
     from distributed import Client
@@ -261,9 +251,8 @@ def remote(address: str, task: Task | None = None) -> Iterator[Cluster]:
     except (OSError, TimeoutError, ValueError) as error:
         raise CampaignError(f"There is no scheduler at {address}: {first_line(error)}.") from None
     try:
-        if task is None:
-            _check_checkouts(client)
-        yield Cluster(client, task)
+        _check_checkouts(client)
+        yield Cluster(client)
     finally:
         client.close(timeout=1.0)  # type: ignore[no-untyped-call]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any
 
 from analysis.campaign.cluster import Job, Lost, Workers
+from analysis.campaign.journal import Recognized
 from analysis.campaign.matrix import Matrix, Point
 from analysis.campaign.order import (
     RECORDS,
@@ -17,19 +20,68 @@ from analysis.campaign.order import (
     Orders,
     ShippedImage,
     board,
+    digest,
     key_without_run,
     samplerate_hz,
     shipped,
 )
 from analysis.campaign.rows import DIFFERS, failed_row
 from analysis.campaign.store import Store
-from analysis.campaign.verification import Sample
-from analysis.campaign.wishes import Wishes, recognized
-from analysis.campaign.work import Outcome
+from analysis.campaign.work import Outcome, Sample
 from base.files.errors import TailscopeError
 from base.processes import signals
 from capture.acquisition import direct
 from scenarios.plan import Plan
+
+
+class Wishes:
+    """Those of a matrix. What its scenarios are is read once."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+        self._scenarios: dict[tuple[str, str, int | None], tuple[str, int | None]] = {}
+
+    def of(self, point: Point) -> bytes:
+        """The digest of a wish. Raises TailscopeError where the scenario cannot be read."""
+        scenario, _ = self._scenario(point)
+        return hashlib.sha256("\0".join((scenario, repr(point))).encode()).digest()
+
+    def image(self, point: Point, found: Recognized) -> ShippedImage | None:
+        """The image of a wish; None if it is not the one that it was. Raises TailscopeError."""
+        _, heap_bytes = self._scenario(point)
+        image = shipped(Needs.with_calls(point, found.kernel_calls, heap_bytes))
+        return image if identity(image) == found.image else None
+
+    def _scenario(self, point: Point) -> tuple[str, int | None]:
+        """What is common to all seeds: all that decides their plans and runs, and the heap."""
+        name = (point.scenario, repr(point.parameters), point.heap_bytes)
+        if name not in self._scenarios:
+            scenario = self._matrix.scenario(replace(point, seed=None))
+            decided = {
+                "name": scenario.name,
+                "generator": type(scenario.generator).__qualname__,
+                "parameters": asdict(scenario.generator),
+                "origin": scenario.generator.origin(),
+                "stimulus": asdict(scenario.stimulus),
+                "heap_bytes": scenario.heap_bytes,
+                "board": str(board()),
+                "records": RECORDS,
+                "capture": self._matrix.capture,
+                "bench": digest(),
+            }
+            self._scenarios[name] = json.dumps(decided, sort_keys=True), scenario.heap_bytes
+        return self._scenarios[name]
+
+
+def recognized(order: Order, image: ShippedImage) -> Recognized:
+    """What the wish of an order came to."""
+    return Recognized(order.key, order.plan.calls_kernel, identity(image))
+
+
+def identity(image: ShippedImage) -> bytes:
+    """Of all that a key says of an image."""
+    return hashlib.sha256(f"{image.digest}{image.looks}{bool(image.replayer.program)}".encode()).digest()
+
 
 _PATIENCE_S = 0.2
 
@@ -71,7 +123,7 @@ class Course:
             self.worst = row
 
 
-Tell = Callable[[Course], None]
+OnCourse = Callable[[Course], None]
 Refuse = Callable[[Plan, str], object]
 
 
@@ -119,7 +171,7 @@ def _objection(refuse: Refuse, plan: Plan, allocator: str) -> TailscopeError | N
     return None
 
 
-def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> Course:
+def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: OnCourse) -> Course:
     """Runs what is not settled, or as much until a difference shows. To be called within
     store.writing() and signals.orderly().
 
@@ -133,7 +185,7 @@ def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell)
 
 
 class _Conductor:
-    def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: Tell) -> None:
+    def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: OnCourse) -> None:
         self._orders = Orders(matrix)
         self._wishes = Wishes(matrix)
         self._sample = Sample(matrix.verify)

@@ -1,4 +1,4 @@
-"""What is done, in a file of SQLite (docs/SPEC.md, section 26).
+"""What is done, in a file of SQLite (docs/reference/campaign-folder.md).
 
 Whatever the size of a campaign, no more than a few thousand rows of it are in memory.
 """
@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.rows import COLUMNS, DIFFERS
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.files.errors import first_line
 from base.files.whole import WriteError
 

@@ -1,4 +1,4 @@
-"""matrix.toml: what a campaign runs (docs/SPEC.md, section 26)."""
+"""matrix.toml: what a campaign runs (docs/reference/campaign-folder.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from analysis.campaign.errors import CampaignError
+from analysis.errors import CampaignError
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError
 from base.files.faults import WrongValueError, not_among

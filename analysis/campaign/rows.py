@@ -1,4 +1,4 @@
-"""A row of runs.parquet (docs/SPEC.md, section 26)."""
+"""A row of runs.parquet (docs/reference/campaign-folder.md)."""
 
 from __future__ import annotations
 

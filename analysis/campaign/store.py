@@ -1,4 +1,4 @@
-"""The folder of a campaign: what is done, and the tables of it (docs/SPEC.md, section 26).
+"""The folder of a campaign: what is done, and the tables of it (docs/reference/campaign-folder.md).
 
 A run's tables are on the disk before its row is in the journal. So what the journal has is whole,
 whenever the program is killed.
@@ -19,13 +19,12 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import Field
 
-from analysis.campaign import verification
-from analysis.campaign.errors import CampaignError
+from analysis.campaign import work
 from analysis.campaign.journal import Journal, Noted, Recognized
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.files.documents import TOML_BYTES_MAX, Table, read_json
-from base.files.regular import read_bytes
-from base.files.whole import WriteError, why, write_all, write_bytes, write_whole
+from base.files.whole import WriteError, read_bytes, why, write_all, write_bytes, write_whole
 from base.run_folder.tables import sink_table
 
 MATRIX = "matrix.toml"
@@ -186,7 +185,7 @@ class Store:
         shutil.rmtree(folder, ignore_errors=True)
         if outcome.differing:
             try:
-                verification.unpack(outcome.differing, folder)
+                work.unpack(outcome.differing, folder)
             except OSError as error:
                 raise WriteError(f"{folder} cannot be written: {why(error)}.") from None
         elif folder.parent.is_dir() and not any(folder.parent.iterdir()):

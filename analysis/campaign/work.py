@@ -1,4 +1,4 @@
-"""What a worker does: one run, of which the tables and a row come back."""
+"""What a worker does: one run, of which the tables and a row come back; some runs are made both ways."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from stat import S_IFMT, S_ISDIR, S_ISREG
 from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 import polars as pl
 
 from analysis.bounds.image import bounds_of
-from analysis.campaign import verification
 from analysis.campaign.order import BOARD, RECORDS, Order, Replayer, ShippedImage, digest
 from analysis.campaign.rows import DIFFERS, failed_row, row_of
 from analysis.fragmentation.of_run import memory_by
@@ -27,12 +28,84 @@ from base.run_folder.manifest import Manifest, SectionBound, read_manifest
 from base.run_folder.memory import Memory, with_memory
 from base.run_folder.records import Boot
 from base.run_folder.tables import write_table
-from capture import conductor, direct_run
+from capture import conductor, direct_run, same
 from capture.conductor import MemoryOf
 from capture.store import RunResult
 from capture.summary.summary import summarise_run
 from firmware.build import catalogue
 from firmware.build.image import FirmwareImage
+
+SIGROK, DIRECT = "sigrok", "direct"
+"""The folders of the two runs that differ."""
+
+
+class Sample:
+    """Which runs are made both ways: the first of each image at each samplerate, and a share.
+
+    Matrix and keys decide alone, so that the choice is the same after each loss. The first of an
+    image takes about as long as its build, and a fault of all runs shows before many are made.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._met: set[tuple[str, int]] = set()
+
+    def takes(self, key: str, image: ShippedImage, samplerate_hz: int) -> bool:
+        """To be asked of each run, in the order of the matrix."""
+        if not self._share:
+            return False
+        what = (image.digest, samplerate_hz)
+        is_first = what not in self._met
+        self._met.add(what)
+        return is_first or int(key, 16) < self._share * 2.0**256
+
+
+def difference(real: Path, direct: Path) -> str | None:
+    """Where two run folders differ, in a sentence; None if nowhere.
+
+    Raises TailscopeError where the real tools lost something: that is no fault of the direct run.
+    """
+    lost = read_manifest(real / names.MANIFEST).tool_report.losses
+    if lost and not read_manifest(direct / names.MANIFEST).tool_report.losses:
+        raise TailscopeError(f"It could not be verified, since the real tools lost samples: {lost[0]}")
+    found = same.first_difference(real, direct)
+    return None if found is None else f"The direct capture is not what the real tools bring: {found}"
+
+
+def packed(real: Path, direct: Path) -> bytes:
+    """Both folders as one archive, to be sent. Raises OSError."""
+    held = BytesIO()
+    with ZipFile(held, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, folder in ((SIGROK, real), (DIRECT, direct)):
+            for path in sorted(folder.rglob("*")):
+                archive.write(path, Path(name, path.relative_to(folder)))
+    return held.getvalue()
+
+
+def unpack(archive: bytes, folder: Path) -> None:
+    """Writes what packed() made into `folder`. The archive comes over the network: it is refused as
+    a whole where a member is no plain file or folder, or would lie outside `folder`.
+
+    Raises OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with ZipFile(BytesIO(archive)) as held:
+            for member in held.infolist():
+                if not _stays_within(member):
+                    raise OSError(f"the archive has a member that is not a run's: {member.filename!r}")
+            held.extractall(folder)
+    except BadZipFile as error:
+        raise OSError(f"the archive is damaged: {error}") from None
+
+
+def _stays_within(member: ZipInfo) -> bool:
+    """Whether it is a plain file or folder, by a path that goes down only."""
+    path = PurePosixPath(member.filename)
+    mode = member.external_attr >> 16
+    plain = not S_IFMT(mode) or S_ISREG(mode) or S_ISDIR(mode)
+    return plain and not path.is_absolute() and ".." not in path.parts and "\\" not in member.filename
+
 
 _STARTS_WITHIN_S = 10.0
 
@@ -88,10 +161,10 @@ def _run(
         folder = _made(first, order, image, memory, Path(name))
         if order.verify:
             real = _made(conductor.run, order, image, memory, Path(name))
-            found = verification.difference(real, folder)
+            found = difference(real, folder)
             if found is not None:
                 row = {**failed_row(order.key, order.point, found), "state": DIFFERS}
-                return Outcome(order.key, row, differing=verification.packed(real, folder))
+                return Outcome(order.key, row, differing=packed(real, folder))
         return _outcome(order, _stored(folder))
 
 

@@ -1,4 +1,7 @@
-"""Two runs beside each other: settings, operations, worst cases, distributions (docs/SPEC.md)."""
+"""Two runs beside each other: settings, operations, worst cases, distributions.
+
+See docs/reference/compare.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two sides beside each other, each a run or a folder of runs (docs/SPEC.md, section 23)."""
+"""Two sides beside each other, each a run or a folder of runs (docs/reference/compare.md)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from analysis.compare.compared import Compared, Status
 from analysis.compare.compared import compare as compare_pair
-from analysis.compare.found import Found, find
+from analysis.compare.found import SideRuns, find
 from analysis.compare.pairing import Pairing, pair
 from base.files.errors import TailscopeError
 
@@ -17,8 +17,8 @@ from base.files.errors import TailscopeError
 class Comparison:
     """What came out. `unreadable` are sentences on runs that should have been compared."""
 
-    a: Found
-    b: Found
+    a: SideRuns
+    b: SideRuns
     pairing: Pairing
     compared: tuple[Compared, ...]
     unreadable: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A comparison as JSON (docs/SPEC.md, section 23)."""
+"""A comparison as JSON (docs/reference/compare.md)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.compare.errors import CompareError
+from analysis.errors import CompareError
 from base.files.errors import TailscopeError
 from base.run_folder import folder as names
 from base.run_folder.alike import began
@@ -31,7 +31,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Found:
+class SideRuns:
     """One side. `single`: the user named a run, not a folder of them.
 
     `broken` are sentences on runs that cannot be read, `left_out` on those that are no matter here.
@@ -44,7 +44,7 @@ class Found:
     left_out: tuple[str, ...] = ()
 
 
-def find(path: Path) -> Found:
+def find(path: Path) -> SideRuns:
     """Reads run.json of the run in `path`, or of each run directly below it or its runs/.
 
     Raises TailscopeError where `path` is no folder, holds no run, or is a run that cannot be read.
@@ -52,14 +52,14 @@ def find(path: Path) -> Found:
     if not path.is_dir():
         raise CompareError(f"{path}: is no folder; name a run folder, or a folder of runs.")
     if _is_run(path):
-        return Found(path, True, (_read(path),))
+        return SideRuns(path, True, (_read(path),))
     inside = next((one for one in (path, path / _RUNS) if any(_below(one))), None)
     if inside is None:
         raise CompareError(f"{path}: holds no run, nor does its {_RUNS}/; name a folder that does.")
     return _several(path, sorted(_below(inside), key=lambda one: began(one.resolve().name)))
 
 
-def _several(path: Path, folders: list[Path]) -> Found:
+def _several(path: Path, folders: list[Path]) -> SideRuns:
     runs: list[Stored] = []
     broken: list[tuple[Path, str]] = []
     left_out: list[str] = []
@@ -75,7 +75,7 @@ def _several(path: Path, folders: list[Path]) -> Found:
         if _made_up_for(folder, runs):
             broken.remove((folder, sentence))
             left_out.append(f"{sentence} A later run of the same scenario and allocator is there.")
-    return Found(path, False, tuple(runs), tuple(one for _, one in broken), tuple(left_out))
+    return SideRuns(path, False, tuple(runs), tuple(one for _, one in broken), tuple(left_out))
 
 
 def _made_up_for(folder: Path, runs: list[Stored]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.compare.found import Found, Stored
+from analysis.compare.found import SideRuns, Stored
 from base.run_folder.alike import Options, latest
 
 PairedBy = Literal["given", "options", "scenario"]
@@ -32,7 +32,7 @@ class Pairing:
     older: dict[Side, int]
 
 
-def pair(a: Found, b: Found) -> Pairing:
+def pair(a: SideRuns, b: SideRuns) -> Pairing:
     """Pairs the runs of two sides.
 
     Two runs that the user named belong together. Otherwise it takes equal options; of what is left,
@@ -54,7 +54,7 @@ def pair(a: Found, b: Found) -> Pairing:
     )
 
 
-def _latest(side: Found) -> dict[Options, Stored]:
+def _latest(side: SideRuns) -> dict[Options, Stored]:
     runs = latest(side.runs, lambda run: Options.of(run.manifest), lambda run: run.name)
     return {Options.of(run.manifest): run for run in runs}
 

@@ -23,7 +23,7 @@ _IMAGE_HEADER_BYTES = 64
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """`operations` and `interrupts` have the columns of docs/SPEC.md, section 5."""
+    """`operations` and `interrupts` have the columns of docs/reference/operations.md."""
 
     stored: Stored
     operations: pl.DataFrame

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from analysis.contract import lists
-from analysis.contract.shrink import shrink
+from analysis.contract.lists import shrink
+from base.tell import Tell
 from firmware.build import host_contract, host_heap
 from firmware.build.catalogue import Allocator
 from firmware.build.host_contract import Judged, Suite
 from firmware.build.promises import PROMISES, Promise
-
-Tell = Callable[[str], None]
 
 _WITHIN_S = 10
 _HANG_WITHIN_S = 2
@@ -50,7 +49,7 @@ class Contract:
         return tuple(promise for promise in PROMISES if promise not in self.row.promises)
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md has it."""
+        """As docs/reference/heap-contract.md has it."""
         source = self.row.source
         return {
             "allocator": self.row.id,

@@ -1,4 +1,4 @@
-"""Explains the worst samples of a run, and keeps them in its folder (docs/SPEC.md, section 8)."""
+"""Explains the worst samples of a run, and keeps them in its folder (docs/reference/explain.md)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis.explain import execution, heap_map, stack
-from analysis.explain.elf import elf_of
-from analysis.explain.errors import ExplainError
-from analysis.explain.neighbours import around
+from analysis.errors import ExplainError
+from analysis.explain import execution, heap_map
 from analysis.explain.parts import parts
 from analysis.explain.program import Program
-from analysis.explain.replay import TRACE_MOST, Replay, replay, window
+from analysis.explain.replay import TRACE_MOST, Replay, elf_of, replay, window
 from analysis.explain.sources import Sources
-from analysis.explain.worst import Worst, find
+from analysis.explain.worst import Worst, around, find
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import FOLDER, Explanation, HeapMap, Moment, Replayed, Unreplayed, Window
@@ -152,7 +150,7 @@ def _facts(
     program: Program, sources: Sources, replayed: Replay, worst: Worst, executed: list[execution.Step]
 ) -> dict[str, Any]:
     start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
-    frames = stack.unwind(program, replayed.moment)
+    frames = execution.unwind(program, replayed.moment)
     dearest, lines = execution.by_instruction(executed), execution.by_line(executed)
     went = parts(program, replayed.masks, worst, start, end)
     told = [

@@ -1,6 +1,7 @@
 """What the cycles of a sample went to, in order: handlers, masks, the scheduler's lock, the code.
 
-It is told by the board's log of what holds interrupts and tasks off (docs/SPEC.md, section 7).
+It is told by the board's log of what holds interrupts and tasks off
+(docs/reference/simulator-files.md).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError
 
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""

@@ -1,13 +1,22 @@
-"""Figures of one replay. docs/FRAGMENTATION.md defines each, with its source."""
+"""Figures of one replay, and the Cost Metric: the smallest heap that serves a trace.
+
+docs/FRAGMENTATION.md defines each, with its source. The Cost Metric tries every size upwards.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from firmware.build.host_heap import SKIPPED, UNKNOWN, Replay
+from base.heap_size import DEFAULT_BYTES, SMALLEST_BYTES, STEP_BYTES
+from firmware.build import host_heap
+from firmware.build.host_heap import OPERATION_BYTES, SKIPPED, UNKNOWN, Replay
 from scenarios.trace import FREE, KIND, RETRY, SIZE, SLOT, Operations
 
 Bytes = npt.NDArray[np.int64]
@@ -130,3 +139,117 @@ def _used(operations: Operations, replay: Replay) -> Bytes:
     far = np.iinfo(np.int64).max
     lowest = np.minimum.accumulate(np.where(has_block, replay.begin.astype(np.int64), far))
     return np.where(highest > 0, highest - np.where(lowest == far, 0, lowest), 0)
+
+
+SEARCHED_TIMES = 8
+"""The search goes no further than so many times the bytes that must
+fit, or the board's heap if that is more. An allocator that merges
+nothing may need any number of them, and each size is a replay.
+"""
+
+REPLAYED_OPERATIONS_LIMIT = 2_000_000_000
+"""A search that may replay more operations is made only if
+it is asked for: it takes minutes or hours.
+"""
+
+LOOKED_AT_ABOVE = 128
+"""Sizes above the first that serves that are tried too, to see whether they all serve."""
+
+_SIZES_AT_ONCE = 256
+"""As many sizes as one process tries."""
+
+
+@dataclass(frozen=True)
+class CostMetric:
+    """`smallest_bytes` is None if no size was found to serve, up to `looked_up_to_bytes`.
+
+    Of the sizes above it, up to `looked_up_to_bytes`, those in `failing_above_bytes` do not serve:
+    there serving is not monotonic.
+    """
+
+    smallest_bytes: int | None
+    looked_up_to_bytes: int
+    failing_above_bytes: tuple[int, ...] = ()
+    between_bytes: tuple[int, int] | None = None
+    """Where the search was too long to be made: a size that
+    may be the smallest, and one that serves.
+    """
+
+
+@dataclass(frozen=True)
+class Search:
+    """A trace, written by host_heap.write, on one
+    allocator; `jobs` is how many processes share the work.
+
+    With `exhaustive` no search is too long.
+    """
+
+    allocator: str
+    knobs: Mapping[str, int]
+    operations: Path
+    jobs: int = 1
+    exhaustive: bool = False
+
+    def find(self, at_least_bytes: int) -> CostMetric:
+        """Tries every size from 64 bytes on, in steps of 8.
+
+        Sizes below `at_least_bytes` are known to fail and left out. Doubled sizes tell up to where
+        the search must go. Where none of them serves, up to SEARCHED_TIMES `at_least_bytes` and the
+        allocator's largest region, it is given up. Raises HostHeapError.
+        """
+        first = SMALLEST_BYTES + max(0, at_least_bytes - SMALLEST_BYTES) // STEP_BYTES * STEP_BYTES
+        enough = max(SEARCHED_TIMES * first, DEFAULT_BYTES)
+        largest = min(enough, host_heap.largest_bytes(self.allocator)) // STEP_BYTES * STEP_BYTES
+        bound = next((size for size in _doubled(first, largest) if any(self._serves(size, size))), None)
+        if bound is None:
+            return CostMetric(None, largest)
+        if not self.exhaustive and self._replayed_operations(first, bound) > REPLAYED_OPERATIONS_LIMIT:
+            return CostMetric(None, bound, between_bytes=(first, bound))
+        smallest = self._first_serving(first, bound)
+        above = min(smallest + LOOKED_AT_ABOVE * STEP_BYTES, largest)
+        return CostMetric(smallest, above, self._failing(smallest + STEP_BYTES, above))
+
+    def _replayed_operations(self, first: int, bound: int) -> int:
+        """As many as the search replays at most."""
+        return (bound - first) // STEP_BYTES * (self.operations.stat().st_size // OPERATION_BYTES)
+
+    def _first_serving(self, first: int, bound: int) -> int:
+        """Parts of the range are tried at the same time, and looked at in order."""
+        parts = _parts(first, bound)
+        with ThreadPoolExecutor(self.jobs) as pool:
+            while together := list(islice(parts, self.jobs)):
+                served = pool.map(lambda part: self._serves(*part, stop=True), together)
+                for (start, _), found in zip(together, list(served), strict=True):
+                    if any(found):
+                        return start + (len(found) - 1) * STEP_BYTES
+        raise AssertionError("the bound serves")
+
+    def _failing(self, first: int, last: int) -> tuple[int, ...]:
+        return tuple(
+            start + number * STEP_BYTES
+            for start, end in _parts(first, last)
+            for number, served in enumerate(self._serves(start, end))
+            if not served
+        )
+
+    def _serves(self, first: int, last: int, *, stop: bool = False) -> list[bool]:
+        program = host_heap.build(self.allocator, last, self.knobs)
+        return host_heap.serve(program, self.operations, first, last, stop=stop)
+
+
+def _doubled(first: int, largest: int) -> Iterator[int]:
+    """`first` and what is twice, four times … as large, and last the largest; nothing above it."""
+    size = first
+    while size < largest:
+        yield size
+        size *= 2
+    if first <= largest:
+        yield largest
+
+
+def _parts(first: int, last: int) -> Iterator[tuple[int, int]]:
+    """First and last size of each part. All sizes of a part run on one build."""
+    while first <= last:
+        end = first + (_SIZES_AT_ONCE - 1) * STEP_BYTES
+        yield first, (end := min(end, last, host_heap.capacity_bytes(first)))
+        first = end + STEP_BYTES

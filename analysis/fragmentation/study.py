@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.fragmentation.cost_metric import CostMetric, Search
-from analysis.fragmentation.metrics import Metrics, least_bytes, metrics
+from analysis.fragmentation.metrics import CostMetric, Metrics, Search, least_bytes, metrics
 from firmware.build import host_heap
 from scenarios.trace import Trace
 
@@ -40,7 +39,7 @@ class Row:
         return None if self.smallest is None else self.smallest.sbbm_bytes
 
     def as_json(self) -> dict[str, Any]:
-        """The row as docs/SPEC.md, section 12, has it."""
+        """The row as docs/reference/heap-fragmentation.md has it."""
         return {
             "allocator": self.allocator,
             "trace": self.trace,

@@ -1,4 +1,4 @@
-"""A board's run beside its twin: joined, subtracted, and explained (docs/SPEC.md, section 18)."""
+"""A board's run beside its twin: joined, subtracted, and explained (docs/reference/twin.md)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 import polars as pl
 
-from analysis.explain.elf import elf_of, moved_elf_of
+from analysis.errors import TwinError
 from analysis.explain.program import Program
+from analysis.explain.replay import elf_of, moved_elf_of
 from analysis.twin import causes
-from analysis.twin.errors import TwinError
-from analysis.twin.hypotheses import Bench, Hypothesis, Tell, Trials, try_all
+from analysis.twin.hypotheses import Bench, Hypothesis, Trials, try_all
 from analysis.twin.residuals import CYCLES, beyond
 from analysis.twin.side import Board, read_board
-from analysis.twin.statistics import Row, Units, rows
-from analysis.twin.verdict import sentence
+from analysis.twin.verdict import Row, Units, rows, sentence
+from base.tell import Tell
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Comparison:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md, section 18, has it."""
+        """As docs/reference/twin.md has it."""
         manifest, trials, units = self.board.manifest, self.trials, self.units
         claimed = self.board.claimed_flash_acr
         left = beyond(trials.last)

@@ -19,8 +19,7 @@ from analysis.twin import flash
 from analysis.twin.replay import Rerun
 from analysis.twin.residuals import CYCLES, Pair, Unjoined, beyond, excess, pair, residuals
 from analysis.twin.side import Board
-
-Tell = Callable[[str], None]
+from base.tell import Tell
 
 CLOCK, FLASH, PLACEMENT, PHASE = "clock", "flash_acr", "placement", "phase"
 

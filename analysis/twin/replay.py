@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis.twin.errors import TwinError
+from analysis.errors import TwinError
 from analysis.twin.side import Integers, Side, side_of
 from base.run_folder.edges import CHANNELS, NS_PER_S, EdgeList, settled
 from base.run_folder.manifest import ToolReport

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.twin.errors import TwinError
+from analysis.errors import TwinError
 from analysis.twin.replay import Twin
 from analysis.twin.side import Integers, Side
 from base.run_folder.edges import NS_PER_S

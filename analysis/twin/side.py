@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis.twin.errors import TwinError
+from analysis.errors import TwinError
 from base.run_folder import folder as names
 from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
 from base.run_folder.folder import read_observed
@@ -27,7 +27,7 @@ _ABSENT = -1
 
 @dataclass(frozen=True)
 class Side:
-    """`operations` and `interrupts` have the columns of docs/SPEC.md, section 5."""
+    """`operations` and `interrupts` have the columns of docs/reference/operations.md."""
 
     operations: pl.DataFrame
     interrupts: pl.DataFrame

@@ -11,7 +11,7 @@ from rich.text import Text
 from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
 from analysis.twin.hypotheses import Trials
-from analysis.twin.statistics import Row, Units
+from analysis.twin.verdict import Row, Units
 
 _WIDTH_COLUMNS = 120
 _SHOWN_WORST = 10

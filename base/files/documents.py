@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from base.files.errors import TailscopeError, first_line
 from base.files.faults import WrongValueError, first_fault, sentence, unknown_key
 from base.files.lines import LineOf, Place, json_line, toml_line
-from base.files.regular import read_bytes
+from base.files.whole import read_bytes
 
 TOML_BYTES_MAX = 256 << 10
 """Far above what a person writes."""

@@ -1,6 +1,12 @@
-"""What a user can mend, told in one sentence."""
+"""What a user can mend, told in one sentence; and what was probably meant by an unknown name.
+
+It loads nothing, so it answers at once.
+"""
 
 from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
 
 
 class TailscopeError(Exception):
@@ -23,3 +29,32 @@ class RunError(TailscopeError):
 def first_line(error: BaseException) -> str:
     """The first line of what an exception says, or its kind where it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+_MOST_CHARACTERS = 80
+"""Of what was given. A longer text is no slip of the hand, and comparing it takes long."""
+
+
+def nearest(given: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Those of `known` that are near `given` in any case of letters, the nearest first."""
+    by_folded = {name.casefold(): name for name in known}
+    folded = given[:_MOST_CHARACTERS].casefold()
+    return [by_folded[name] for name in difflib.get_close_matches(folded, list(by_folded), n=most)]
+
+
+def near_miss(given: str, known: Collection[str]) -> str:
+    """A question, led by a space, for what of `known` was probably meant; empty where nothing is
+    near.
+    """
+    near = nearest(given, known, 1)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+def no_such(what: str, given: str, known: Collection[str], of: str = "") -> str:
+    """The sentence for a name that is not among `known`; it lists them all where none is near.
+
+    `what` is what the name should name, such as "allocator", `of` whose it would be.
+    """
+    opening = f"{f'{of} has' if of else 'There is'} no {what} {given[:_MOST_CHARACTERS]!r}"
+    near = near_miss(given, known)
+    return f"{opening}.{near}" if near else f"{opening}: choose from {', '.join(known)}."

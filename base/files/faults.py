@@ -11,8 +11,8 @@ from collections.abc import Collection
 from pydantic import AfterValidator, ValidationError, WrapValidator
 from pydantic_core import ErrorDetails
 
+from base.files.errors import near_miss
 from base.files.lines import Place
-from base.files.near_misses import near_miss as near_miss
 
 # A key that needs no quotation marks to be told from the sentence around it.
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")

@@ -20,6 +20,41 @@ from typing import IO
 
 from base.processes import signals
 
+PRELOAD = "LD_PRELOAD"
+KEPT = "TAILSCOPE_PRELOAD"
+"""In the environment of a program that sees emulated devices: what its children would inherit."""
+
+
+def seen_by(preload: str) -> dict[str, str]:
+    """What the environment of a program needs so that it sees devices by the library `preload`."""
+    return {PRELOAD: preload, KEPT: preload}
+
+
+def keep() -> None:
+    """From now on, children see emulated devices only if with_devices() stands before them."""
+    if KEPT in os.environ:
+        os.environ.pop(PRELOAD, None)
+
+
+def with_devices() -> tuple[str, ...]:
+    """What stands before the command of a child that talks to devices; nothing if they are real."""
+    return ("env", f"{PRELOAD}={os.environ[KEPT]}") if KEPT in os.environ else ()
+
+
+def marked(word: str) -> tuple[str, ...]:
+    """The command lines of all other live processes with `word`, NAME=VALUE, in the environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        if process.name == str(os.getpid()):
+            continue
+        try:
+            if word.encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue  # it has ended, or is another user's
+    return tuple(found)
+
+
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 """What stands before a command so that it is killed when the thread that started it is gone."""
 

@@ -1,4 +1,4 @@
-"""Which runs were asked for alike, and which of them is the latest (docs/SPEC.md, section 5.2)."""
+"""Which runs were asked for alike, and which of them is the latest (docs/reference/alike.md)."""
 
 from __future__ import annotations
 

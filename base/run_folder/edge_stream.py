@@ -2,7 +2,7 @@
 
 A Parquet file can be read once its end is written. A run that is killed has no end. So a capture is
 kept in blocks, each with its own length and checksum, and whoever reads them takes the whole ones
-(docs/SPEC.md, section 5). It is read once, turned into `edges.parquet` and removed.
+(docs/reference/edges.md). It is read once, turned into `edges.parquet` and removed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from pydantic import Field
 
 from base.files.documents import Table, check
 from base.files.errors import CaptureError
-from base.files.regular import open_regular
-from base.files.whole import WriteError, why
+from base.files.whole import WriteError, open_regular, why
 from base.run_folder.edges import MOST_ROWS, EdgeList, Samples, Words
 
 Schema = Literal[2]

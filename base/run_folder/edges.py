@@ -1,4 +1,4 @@
-"""The edge list: a capture in its compact, exact form (docs/SPEC.md, sections 1 and 5)."""
+"""The edge list: a capture in its compact, exact form (docs/reference/edges.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from base.run_folder.panics import without_panic
 from base.run_folder.tables import read_metadata, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
-"""In the order of their numbers (docs/SPEC.md, section 1)."""
+"""In the order of their numbers (docs/reference/pins.md)."""
 MARKED_CHANNELS = ("CRIT", "OP")
 """Driven by the firmware's markers, each with a read of DWT: wire and DWT see the same section."""
 

@@ -1,4 +1,4 @@
-"""What is known of a run's worst sample: explain/<quantity>.json (docs/SPEC.md, section 8).
+"""What is known of a run's worst sample: explain/<quantity>.json (docs/reference/explain.md).
 
 `./lab explain` writes it and the dashboard reads it. The keys are spelled here and nowhere else.
 """

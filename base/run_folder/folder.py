@@ -1,4 +1,7 @@
-"""Run folders: their names, and files written whole or not at all (docs/SPEC.md, section 5)."""
+"""Run folders: their names, and files written whole or not at all.
+
+See docs/reference/run-folder.md.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from base.files.errors import CaptureError
-from base.files.regular import read_bytes
-from base.files.whole import why, write_bytes, write_whole
+from base.files.whole import read_bytes, why, write_bytes, write_whole
 from base.run_folder.records import MOST_LOG_BYTES
 
 MANIFEST = "run.json"

@@ -1,4 +1,4 @@
-"""run.json: what ran, what came out, and whether it may be believed (docs/SPEC.md, section 5).
+"""run.json: what ran, what came out, and whether it may be believed (docs/reference/run-json.md).
 
 Its structure is written down here and nowhere else. What a run writes and what a report reads is
 one model.
@@ -282,7 +282,7 @@ class MemoryFigures(Table):
 
 
 class AllocatorFootprint(Table):
-    """What the allocator takes, in bytes (docs/FOOTPRINT.md defines them)."""
+    """What the allocator takes, in bytes (docs/reference/footprint.md defines them)."""
 
     flash_bytes: Count
     static_ram_bytes: Count

@@ -1,6 +1,6 @@
 """What a replay of a run tells of its memory: columns of operations.parquet, figures of run.json.
 
-docs/SPEC.md, section 5, has both.
+docs/reference/run-json.md has both.
 """
 
 from __future__ import annotations

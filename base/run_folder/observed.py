@@ -1,4 +1,4 @@
-"""Runs from the wire alone: what was asked, and run.json (docs/SPEC.md, section 5.1)."""
+"""Runs from the wire alone: what was asked, and run.json (docs/reference/observed.md)."""
 
 from __future__ import annotations
 

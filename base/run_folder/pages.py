@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from base.files.regular import open_regular
+from base.files.whole import open_regular
 
 MOST_FILE_BYTES = 256 << 20
 MOST_UNPACKED_BYTES = 512 << 20

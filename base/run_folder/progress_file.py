@@ -1,5 +1,6 @@
-"""`progress.json`: what a run under way has shown so far, for other processes (docs/SPEC.md,
-section 5).
+"""`progress.json`: what a run under way has shown so far, for other processes.
+
+docs/reference/progress-json.md has its keys.
 
 It is replaced a few times a second and gone once the run is stored. Whoever writes it holds a lock
 on the run's folder, which a killed process lets go. So a reader knows whether the run still goes

@@ -1,4 +1,4 @@
-"""The firmware's records: lines of ASCII, each with a checksum (docs/SPEC.md, section 4).
+"""The firmware's records: lines of ASCII, each with a checksum (docs/reference/records.md).
 
 Nothing that arrives is dropped in silence. A line that cannot be read is kept with the reason, and
 the bytes after the last newline are kept as a line that was cut off.
@@ -29,7 +29,7 @@ _U32_MAX = (1 << 32) - 1
 _SYSTICK_MAX = 1 << 24
 _CORE_HZ = (1_000_000, 1_000_000_000)
 _TICK_PERIOD_MIN_CYCLES = 1000
-# At both ends of a run (docs/SPEC.md, section 4).
+# At both ends of a run (docs/reference/records.md).
 _CALIBRATION_INDEX_MAX = 31
 _STIMULUS_MODE_MAX = 4
 

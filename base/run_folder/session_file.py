@@ -19,8 +19,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from base.files.errors import CaptureError, first_line
-from base.files.regular import open_regular
-from base.files.whole import write_whole
+from base.files.whole import open_regular, write_whole
 from base.run_folder.edges import EdgeList, Words
 from base.run_folder.extract import EdgeExtractor
 

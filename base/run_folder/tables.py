@@ -1,6 +1,6 @@
 """The Parquet tables of a run folder: their columns, and how they are read and written.
 
-The columns are those of docs/SPEC.md, section 5.
+The columns are those of docs/reference/operations.md.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from polars.exceptions import PolarsError
 
 from base.files.documents import Model, check
 from base.files.errors import RunError, TailscopeError, first_line
-from base.files.regular import open_regular
+from base.files.whole import open_regular
 from base.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
 from base.run_folder.panics import without_panic
 from base.run_folder.records import OPERATION_KINDS
 
 MOST_OPERATIONS = 21_840
-"""As many as an image holds (docs/SPEC.md, section 3)."""
+"""As many as an image holds (docs/reference/operation-image.md)."""
 MOST_ROWS = 1 << 21
 """Of operations.parquet as it is read: a reader is no narrower than a capture can be made."""
 MOST_STIMULI = 9 << 20

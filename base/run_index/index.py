@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from polars.exceptions import PolarsError
 
 from base.files.documents import JSON_BYTES_MAX
 from base.files.errors import RunError
-from base.files.regular import read_bytes
-from base.files.whole import WriteError, write_whole
+from base.files.whole import WriteError, read_bytes, write_whole
+from base.run_folder import alike
 from base.run_folder import folder as names
+from base.run_folder.manifest import read_manifest
 from base.run_folder.panics import without_panic
 from base.run_index import row as rows
 from base.run_index.row import COLUMNS, unfinished_row
@@ -168,3 +169,37 @@ def _write(path: Path, table: pl.DataFrame) -> None:
         )
     except WriteError:
         return
+
+
+def latest(runs: pl.DataFrame) -> pl.DataFrame:
+    """The latest finished run of each kind, whatever its verdict, in the order of `runs`.
+
+    `runs` is the table of index(). A run that is damaged, unfinished or from the wire alone is left
+    out.
+    """
+    finished = runs.filter(pl.col("state") == "finished")
+    chosen = alike.latest(
+        finished.select("id", "options_sha256").iter_rows(),
+        options=lambda row: row[1],
+        name=lambda row: Path(row[0]).name,
+    )
+    return finished.filter(pl.col("id").is_in([identity for identity, _ in chosen]))
+
+
+def latest_folders(folders: Sequence[Path]) -> list[Path]:
+    """Of the run folders `folders` the latest of each kind, in the order of beginning. Raises
+    RunError.
+    """
+    return alike.latest(
+        folders,
+        options=lambda folder: alike.Options.of(read_manifest(folder / names.MANIFEST)),
+        name=lambda folder: folder.resolve().name,
+    )
+
+
+def left_out(older: int) -> str:
+    """The sentence on the `older` runs for which a later one stands; empty where there is none."""
+    if not older:
+        return ""
+    noun, verb = ("run", "is") if older == 1 else ("runs", "are")
+    return f"{older:,} older {noun} of the same scenario, allocator and options {verb} left out."

@@ -1,4 +1,4 @@
-"""One run folder as a row of the index (docs/SPEC.md, section 24)."""
+"""One run folder as a row of the index (docs/reference/run-index.md)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -17,8 +17,6 @@ from base.run_folder.folder import RunName, is_observed
 from base.run_folder.manifest import REMEDY, Bound, Manifest
 from base.run_folder.observed import ObservedManifest
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
-
-State = Literal["finished", "observed", "unfinished", "damaged"]
 
 HEADLINES = {
     "allocate": CRITICAL.key,

@@ -22,7 +22,7 @@ from typing import IO
 
 from base.files.errors import CaptureError
 from base.files.whole import WriteError
-from base.processes import children, devices, signals
+from base.processes import children, signals
 from base.run_folder.edge_stream import EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from base.run_folder.extract import EdgeExtractor
@@ -168,7 +168,7 @@ class SigrokCapture:
             self._path, self._request.samplerate_hz, self._request.taken, self._request.samples
         )
         try:
-            process = _begin([*devices.with_devices(), tool, *self._request.arguments()])
+            process = _begin([*children.with_devices(), tool, *self._request.arguments()])
         except OSError:
             writer.close()
             raise

@@ -10,9 +10,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from base.files.documents import Table, read_toml
-from base.files.errors import CaptureError
+from base.files.errors import CaptureError, near_miss
 from base.files.faults import WrongValueError, expecting, not_among, quoted
-from base.files.near_misses import near_miss
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from capture.desk.presets import Preset, presets

@@ -52,7 +52,7 @@ class Counter(Protocol):
     """Counts from outside what the core executes."""
 
     def counts(self) -> bytes:
-        """The table of executions (docs/SPEC.md, section 7); asked after the capture."""
+        """The table of executions (docs/reference/simulator-files.md); asked after the capture."""
 
 
 class Board(Loader, Protocol):

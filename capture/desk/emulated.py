@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from base.processes import children, devices
+from base.processes import children
 from capture.desk.bench import BoardResource
 from simulator.desk import EmulatedDesk
 
@@ -69,7 +69,7 @@ def desk_of(resource: BoardResource, elf: Path | None = None, image: bytes | Non
 def seeing(resource: BoardResource, desk: EmulatedDesk) -> list[str]:
     """What stands before a command of the bench so that it finds the board's devices on `desk`."""
     environment = desk.environment
-    told = {**environment, **devices.seen_by(environment[devices.PRELOAD]), MARK: resource.name}
+    told = {**environment, **children.seen_by(environment[children.PRELOAD]), MARK: resource.name}
     return ["env", *(f"{name}={value}" for name, value in told.items())]
 
 

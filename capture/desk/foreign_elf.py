@@ -10,8 +10,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from base.files.errors import CaptureError
-from base.files.regular import open_regular
-from base.files.whole import why
+from base.files.whole import open_regular, why
 
 MOST_BYTES = 256 << 20
 """Far above a program of this line with all its debug information."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from base.files.errors import CaptureError
+from base.files.errors import CaptureError, near_miss
 from base.files.faults import quoted
-from base.files.near_misses import near_miss
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from base.paths import ROOT
-from base.processes import children, devices
+from base.processes import children
 from capture.desk.probe_address import ProbeAddress
 
 WITHIN_S = 60.0
@@ -19,7 +19,7 @@ def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
     A process of its own attaches to the probe (fault_report.py) and halts the core for a moment.
     Raises signals.Stopped.
     """
-    command = [*devices.with_devices(), sys.executable, "-m", "capture.desk.fault_report"]
+    command = [*children.with_devices(), sys.executable, "-m", "capture.desk.fault_report"]
     command += [probe.target, str(elf.resolve())]
     command += [probe.unique_id] if probe.unique_id else []
     try:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from base.processes import children, devices
+from base.processes import children
 from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
 
 TIMEOUT_S = 120.0
@@ -36,7 +36,15 @@ class Pyocd:
         self._call("reset", "--method", "hw")
 
     def _call(self, subcommand: str, *arguments: str) -> None:
-        command = [*devices.with_devices(), sys.executable, "-m", "pyocd", subcommand, "--no-wait", "--quiet"]
+        command = [
+            *children.with_devices(),
+            sys.executable,
+            "-m",
+            "pyocd",
+            subcommand,
+            "--no-wait",
+            "--quiet",
+        ]
         command += ["--script", str(TARGET_SCRIPT), "--target", self._address.target]
         command += ["--uid", self._address.unique_id] if self._address.unique_id else []
         try:

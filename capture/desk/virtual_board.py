@@ -134,4 +134,4 @@ def ended_words(status: int | None, words: str) -> tuple[str, ...]:
     if status < 0:
         return (f"The virtual Nucleo was killed by signal {-status}; run again.",)
     said = words or "it does not say why"
-    return (f"The virtual Nucleo ended with status {status}: {said}; see docs/SPEC.md, section 7.",)
+    return (f"The virtual Nucleo ended with status {status}: {said}; see docs/reference/virtual-nucleo.md.",)

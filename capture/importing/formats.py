@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from base.files.errors import CaptureError
-from base.files.regular import open_regular
-from base.files.whole import why
+from base.files.whole import open_regular, why
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Imported
 from base.run_folder.session_file import read_channels

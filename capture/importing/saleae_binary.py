@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from base.files.errors import CaptureError
-from base.files.regular import read_bytes
+from base.files.whole import read_bytes
 from base.run_folder.edges import MOST_EDGES
 from capture.importing.lines import check_count
 from capture.importing.selection import Selection

@@ -1,4 +1,4 @@
-"""The error budget: how wrong each reported number may be, and why (docs/SPEC.md, section 5).
+"""The error budget: how wrong each reported number may be, and why (docs/reference/run-json.md).
 
 Resolution, clock and skew may pull either way. They are bounds, not deviations, so they are added.
 Overhead is the part of a value that is the bench's own. It is always there and the same for every

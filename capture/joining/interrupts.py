@@ -1,7 +1,7 @@
 """The interrupts of a run: one row per stimulus, with its answer and what it fell into.
 
-The columns are those of docs/SPEC.md, section 5. Stimuli and answers lie between the frames. What
-the calibration drives outside of them is neither.
+The columns are those of docs/reference/interrupts.md. Stimuli and answers lie between the frames.
+What the calibration drives outside of them is neither.
 """
 
 from __future__ import annotations

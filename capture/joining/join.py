@@ -41,7 +41,7 @@ from scenarios.plan import Plan
 class Join:
     """The joined run.
 
-    `operations` and `interrupts` are the tables of docs/SPEC.md, section 5. The costs of the
+    `operations` and `interrupts` are the tables of docs/reference/operations.md. The costs of the
     markers and the fit of the counter are None where the calibration is not whole, and so are the
     ticks, which take their record too. `stray_windows`
     are the numbers of the joined operations whose window does not hold exactly one whole OP pulse.

@@ -1,4 +1,4 @@
-"""A swept stimulus: it meets each operation once, each time later (docs/SPEC.md, section 5).
+"""A swept stimulus: it meets each operation once, each time later (docs/reference/run-json.md).
 
 The stimuli of a sweep and the operations that asked for them are matched in order, one to one.
 Where their numbers differ, nothing is matched.

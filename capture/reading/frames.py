@@ -1,4 +1,4 @@
-"""The frames of a run, and the ratio of the clocks that they show (docs/SPEC.md, section 2)."""
+"""The frames of a run, and the ratio of the clocks that they show (docs/reference/wire.md)."""
 
 from __future__ import annotations
 

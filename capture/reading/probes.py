@@ -17,7 +17,7 @@ from simulator.build import SimulatorError
 from simulator.outputs import INSTRUCTIONS, WINDOW, read_windows
 
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
-"""How many pulses OP shows before the first operation (docs/SPEC.md, section 2)."""
+"""How many pulses OP shows before the first operation (docs/reference/wire.md)."""
 LOOKS_MAX = (1 << 32) - 1
 
 

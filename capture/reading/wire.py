@@ -12,7 +12,7 @@ from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.vectorised import pulses
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
-# At each end of a run (docs/SPEC.md, section 2).
+# At each end of a run (docs/reference/wire.md).
 SECTIONS_PER_END = 16
 COMMON_PULSES = 8
 COMMON_CHANNELS = tuple(channel for channel in CHANNELS if channel != "SYNC")
@@ -32,7 +32,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Wire:
-    """One capture in the terms of docs/SPEC.md, section 2.
+    """One capture in the terms of docs/reference/wire.md.
 
     `start_frame` and `end_frame` are the samples of their edges, int64[64], or None where there is
     no frame. `opening` and `closing` are the calibrations beside them. `until_end` is the capture

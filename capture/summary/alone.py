@@ -1,4 +1,4 @@
-"""run.json of a run from the wire alone (docs/SPEC.md, section 5.1)."""
+"""run.json of a run from the wire alone (docs/reference/observed.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What run.json says of the bench's instruments (docs/SPEC.md, section 5)."""
+"""What run.json says of the bench's instruments (docs/reference/run-json.md)."""
 
 from __future__ import annotations
 

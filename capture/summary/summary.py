@@ -1,4 +1,7 @@
-"""run.json: what ran, what came out, and whether it may be believed (docs/SPEC.md, section 5)."""
+"""run.json: what ran, what came out, and whether it may be believed.
+
+See docs/reference/run-json.md.
+"""
 
 from __future__ import annotations
 

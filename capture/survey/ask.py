@@ -13,7 +13,7 @@ from pathlib import Path
 
 from base.files.errors import CaptureError
 from base.paths import ROOT
-from base.processes import children, devices
+from base.processes import children
 from capture.acquisition.sigrok_cli import find_tool
 from capture.desk.bench import AnalyzerResource, BoardResource
 from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
@@ -53,7 +53,7 @@ def _with_analyzers(facts: Facts, analyzer: AnalyzerResource) -> Facts:
 
 def _scan(driver: str) -> tuple[Analyzer, ...]:
     try:
-        command = [*devices.with_devices(), find_tool(), "--driver", driver, "--scan"]
+        command = [*children.with_devices(), find_tool(), "--driver", driver, "--scan"]
         done = children.run(command, within_s=SCAN_WITHIN_S)
     except subprocess.TimeoutExpired:
         raise CaptureError(
@@ -80,7 +80,7 @@ def listed(scan: str) -> tuple[Analyzer, ...]:
 
 def _with_host(facts: Facts) -> Facts:
     """What the child sees of the machine that it runs on."""
-    command = [*devices.with_devices(), sys.executable, "-m", "capture.survey.host"]
+    command = [*children.with_devices(), sys.executable, "-m", "capture.survey.host"]
     try:
         done = children.run(command, within_s=HOST_WITHIN_S, folder=ROOT)
         found = json.loads(done.stdout)

@@ -61,7 +61,7 @@ def small_sweep() -> Plan:
 
 
 def record(body: str) -> bytes:
-    """The line of a record, by docs/SPEC.md, section 4."""
+    """The line of a record, by docs/reference/records.md."""
     return f"@{body}*{binascii.crc_hqx(body.encode(), 0xFFFF):04X}\n".encode()
 
 

@@ -102,7 +102,7 @@ def _name(record: Record) -> str:
 
 
 def _due(plan: Plan, instruments: Sequence[str], met: Set[int]) -> Iterator[str]:
-    """The names of a whole run's records, in the order of docs/SPEC.md, section 4.
+    """The names of a whole run's records, in the order of docs/reference/records.md.
 
     Which operations were `met` by an interrupt the plan does not know: their records and the wire
     are compared by a rule of capture/verdict/latencies.py.

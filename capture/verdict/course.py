@@ -1,7 +1,8 @@
 """What each record must say of its operation, given what became of those before it.
 
-Some entries of an image depend on others (docs/SPEC.md, section 3): a retry runs only if the
-allocation before it was refused, and behind one that is last if refused allocations are skipped.
+Some entries of an image depend on others (docs/reference/operation-image.md): a retry runs only if
+the allocation before it was refused, and behind one that is last if refused allocations are
+skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verdict of a run: may its numbers be believed? (docs/SPEC.md, section 6)"""
+"""The verdict of a run: may its numbers be believed? (docs/reference/verdict.md)"""
 
 from __future__ import annotations
 

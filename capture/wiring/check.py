@@ -14,7 +14,7 @@ from capture.desk.open_board import open_board
 from capture.wiring import pattern
 from capture.wiring.findings import Findings, judge
 from capture.wiring.plan import clips
-from firmware.build.wiring_build import build_wiring
+from firmware.build.image import build_wiring
 
 _CAPTURED_S = pattern.WINDOW_S + pattern.ROUND_S
 """After the reset: the window, and what passes before the firmware's first round."""

@@ -1,4 +1,5 @@
-"""What the wiring firmware shows (docs/SPEC.md, section 2.1), read from the edges of a capture."""
+"""What the wiring firmware shows (docs/reference/wiring-check.md), read from the edges of a
+capture."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 
 from base.files.errors import TailscopeError
 from cli import adversary
-from scenarios import trace_file
+from scenarios import trace
 from studies.adversary import text
 from studies.adversary.row import Row, Space, Time
 from studies.adversary.search import What
@@ -30,7 +30,7 @@ def test_a_small_search_gives_its_rows_and_keeps_its_winners(tmp_path: Path) -> 
     assert spread.found.peak_live_bytes <= 4096
     assert spread.found.used_bytes >= spread.found.peak_live_bytes
     for row in (free, spread):
-        kept = trace_file.read(tmp_path / "found" / f"seglist-{row.what}.csv")
+        kept = trace.read(tmp_path / "found" / f"seglist-{row.what}.csv")
         assert kept.operations[:, [0, 2]].tolist() == row.operations[:, [0, 2]].tolist()
         json.dumps(row.as_json())
     shown = text.as_text([free, spread])

@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from analysis.fragmentation import cost_metric, text
+from analysis.fragmentation import metrics, text
 from base.files.errors import TailscopeError
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
@@ -160,7 +160,7 @@ def test_what_never_serves_says_so(tmp_path: Path) -> None:
 def test_a_search_that_would_take_too_long_tells_its_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost_metric, "REPLAYED_OPERATIONS_LIMIT", 10)
+    monkeypatch.setattr(metrics, "REPLAYED_OPERATIONS_LIMIT", 10)
     file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
     (row,) = fragmentation.run([], trace=file, allocator="first_fit", jobs="1")
     # Ten payloads of 100 bytes and headers of 16 must fit; twice that serves.

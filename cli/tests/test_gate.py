@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.tests.made import write
 from analysis.compare.tests.made import with_cycles
+from analysis.errors import GateError
 from base.files import whole
 from base.files.whole import WriteError
 from base.processes import signals

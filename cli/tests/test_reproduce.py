@@ -17,7 +17,7 @@ from base.paths import ROOT
 from base.processes import signals
 from cli import reproduce
 from cli.options import OptionError
-from studies.reproduce import published, rows
+from studies.reproduce import beside, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.published import UnknownTableError
 
@@ -28,7 +28,7 @@ FREE = ("thesis-1", "thesis-2", "thesis-14")
 def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
     done = reproduce.run(FREE, output=str(tmp_path))
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
-    pages = {"REPRODUCED.md", "reproduced/thesis.md", "reproduced.html"}
+    pages = {"reproduced.md", "reproduced/thesis.md", "reproduced.html"}
     assert names == {*(f"{name}.csv" for name in FREE), *pages}
     with (tmp_path / "thesis-1.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
@@ -44,7 +44,7 @@ def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
 
 def test_the_pages_of_all_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
     reproduce.run(FREE[:1], output=str(tmp_path / "out"), pages_of_all=str(tmp_path / "docs"))
-    for name in ("REPRODUCED.md", "reproduced/thesis.md"):
+    for name in ("reproduced.md", "reproduced/thesis.md"):
         assert (tmp_path / "docs" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
@@ -64,7 +64,7 @@ def test_a_signal_keeps_what_is_done_and_says_so(tmp_path: Path, monkeypatch: py
         signals.check()
         return ""
 
-    monkeypatch.setattr(rows, "as_csv", stop)
+    monkeypatch.setattr(beside, "as_csv", stop)
     with pytest.raises(signals.Stopped, match=r"1 of 3 tables are done, .* run again"), signals.orderly():
         reproduce.run(FREE, output=str(tmp_path))
 

@@ -17,7 +17,7 @@ from dashboards.formatting import grouped, number
 from dashboards.loaded.quantities import ALL
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.waveforms.keys import describe, worst_key
+from dashboards.waveforms import describe, worst_key
 
 WAVE, WAVE_FIGURE, WIRE = "wave", "wave-figure", "wire"
 _CONFIG: Any = CONFIG | {"scrollZoom": True}

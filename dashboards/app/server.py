@@ -22,7 +22,7 @@ from dashboards.app.downloads import add_downloads
 from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
 from dashboards.app.guard import HOST, guard
 from dashboards.app.library import Library
-from dashboards.app.live import under_way
+from dashboards.app.overview import under_way
 from dashboards.app.shown import Entry, Pages, Shown, offered
 
 DEFAULT_PORT = 8050

@@ -11,7 +11,7 @@ from base.files.errors import RunError, TailscopeError
 from base.run_folder import folder as names
 from base.run_folder.observed import read_observed_manifest
 from base.run_folder.quantities import CRITICAL
-from base.run_index.latest import latest, left_out
+from base.run_index.index import latest, left_out
 from dashboards.app.address import RUN, Address
 from dashboards.app.library import Library, Recent
 from dashboards.figures.chart import Chart

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from dashboards.figures.chart import style
 from dashboards.figures.decimate import thin
-from dashboards.figures.lanes import draw_window
+from dashboards.figures.waveform import draw_window
 from dashboards.loaded.series import Series
-from dashboards.waveforms.windows import Window, span, window_of
+from dashboards.waveforms import Window, span, window_of
 
 HEIGHT = 360
 AROUND = 1.0

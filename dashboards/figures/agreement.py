@@ -7,9 +7,8 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, points
 from dashboards.formatting import grouped
-from dashboards.loaded.palette import MUTED
-from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import entry, meta
+from dashboards.loaded.series import MUTED, Series
+from dashboards.waveforms import entry, meta
 
 
 def agreement(one: Series) -> Chart | None:

@@ -9,9 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboards.formatting import grouped, number, samplerate
-from dashboards.loaded.palette import GRID, INK, MUTED, PAPER
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import GRID, INK, MUTED, PAPER, Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 

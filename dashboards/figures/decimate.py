@@ -98,16 +98,6 @@ def thinned(chart: Chart) -> Chart:
     return replace(chart, subtitle=f"{chart.subtitle} · {told}")
 
 
-def rows_of_line(x: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
-    """Of points in the order of a line, the rows that draw it."""
-    return _kept(np.asarray(x, np.float64), np.asarray(y, np.float64), cloud=False)
-
-
-def rows_of_cloud(x: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
-    """Of single points, the rows that draw them."""
-    return _kept(np.asarray(x, np.float64), np.asarray(y, np.float64), cloud=True)
-
-
 def _long(number: int, trace: Any, layout: go.Layout) -> LongTrace | None:
     if trace.type not in ("scatter", "scattergl") or trace.y is None or len(trace.y) <= LONG:
         return None

@@ -10,10 +10,8 @@ import polars as pl
 from dashboards.caveats import CONTROL, TICKS
 from dashboards.figures.chart import Chart, make_chart, row_heights
 from dashboards.formatting import grouped, number
-from dashboards.loaded.lock_effects import caveats
-from dashboards.loaded.palette import INK
-from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import entry_name, interrupt_keys, meta
+from dashboards.loaded.series import INK, Series, caveats
+from dashboards.waveforms import entry_name, interrupt_keys, meta
 
 _CLASSES = (
     ("critical", "met a critical section"),

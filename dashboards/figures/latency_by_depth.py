@@ -1,4 +1,4 @@
-"""Worst interrupt latency against depth: whose tail grows."""
+"""Worst latencies of interrupt and task against depth: single points, and the worst of each band."""
 
 from __future__ import annotations
 
@@ -8,24 +8,111 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.caveats import CONTROL
-from dashboards.figures.chart import Chart, make_chart, per_series
-from dashboards.figures.depth_bands import at_depth, bands, worst_by_depth, worst_per_band
-from dashboards.loaded.lock_effects import caveats
-from dashboards.loaded.palette import MEANT_DOT
-from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import shared_switch
+from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
+from dashboards.loaded.series import MEANT_DOT, Series, caveats, spares_interrupts
+from dashboards.waveforms import interrupt_keys, meta, shared_switch
 
-COLUMN = "isr_latency_ns"
+BANDS = 16
+
+
+def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
+    """The interrupts that fell into an operation with a depth, and that `depth`."""
+    depths = one.run.operations.select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
+    return interrupts.join(depths, on="operation_seq", how="inner", maintain_order="left")
+
+
+def worst_by_depth(
+    series: Sequence[Series], tables: Sequence[pl.DataFrame], column: str, title: str
+) -> tuple[go.Figure, int] | None:
+    """Each series' interrupts (`at_depth`) as points, and a line through the worst of each band.
+
+    Returns the figure and the number of depths in a band; None without depths. `title` is that of
+    the latency's axis.
+    """
+    if not any(len(table) for table in tables):
+        return None
+    width = _band_width(tables)
+    figure = go.Figure()
+    for one, table in zip(series, tables, strict=True):
+        figure.add_trace(_single(one, table, column))
+        figure.add_trace(_worst_line(one, worst_per_band(table, width, column), width, column))
+    figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
+    figure.update_yaxes(title_text=title, rangemode="tozero")
+    return figure, width
+
+
+def worst_per_band(table: pl.DataFrame, width: int, column: str) -> pl.DataFrame:
+    """The row with the greatest `column` of each band, and their number `n`.
+
+    Band b is depths b·width+1 … (b+1)·width.
+    """
+    if table.is_empty():
+        return table.with_columns(band=pl.lit(0, pl.Int64), n=pl.lit(0, pl.UInt32))
+    return (
+        table.with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
+        .with_columns(n=pl.len().over("band"))
+        .sort("band", column, descending=[False, True], maintain_order=True)
+        .unique("band", keep="first", maintain_order=True)
+    )
+
+
+def _band_width(tables: Sequence[pl.DataFrame]) -> int:
+    """The least number of depths in a band that makes at most BANDS of them."""
+    deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
+    return max(1, -(-deepest // BANDS))
+
+
+def _single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
+    return go.Scatter(
+        x=table["depth"].to_numpy(),
+        y=table[column].to_numpy(),
+        mode="markers",
+        marker=points(one, size=4, opacity=0.35),
+        name=f"{one.label} single interrupts",
+        legendgroup=one.run.id,
+        showlegend=False,
+        meta=meta(one),
+        customdata=interrupt_keys(table["sample"], table["operation_seq"]),
+        hovertemplate="depth %{x}: %{y:,.6~g} ns<br>operation %{customdata}",
+    )
+
+
+def _worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
+    marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
+    return bands(one, worst, width, column).update(
+        name=with_maximum(one, worst[column].max(), "ns"),
+        legendgroup=one.run.id,
+        marker=marker,
+        line=line(one),
+    )
+
+
+def bands(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
+    ranges = [f"{band * width + 1}–{(band + 1) * width}" for band in worst["band"]]
+    keys = interrupt_keys(worst["sample"], worst["operation_seq"])
+    return go.Scatter(
+        x=(worst["band"].to_numpy() * width + (width + 1) / 2),
+        y=worst[column].to_numpy(),
+        mode="lines+markers",
+        meta=meta(one),
+        customdata=list(zip(keys, ranges, worst["n"].to_list(), strict=True)),
+        hovertemplate="depth %{customdata[1]}: worst %{y:,.6~g} ns of n = %{customdata[2]}<br>"
+        "operation %{customdata[0]}",
+    )
+
+
+INTERRUPT_COLUMN = "isr_latency_ns"
 
 
 def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     """The worst STIM→ISR and CTRL→CISR of each band of depths. None without depths."""
     tables = [at_depth(one, one.run.answered) for one in series]
-    if (drawn := worst_by_depth(series, tables, COLUMN, "latency (ns)")) is None:
+    if (drawn := worst_by_depth(series, tables, INTERRUPT_COLUMN, "latency (ns)")) is None:
         return None
     figure, width = drawn
     controls = [
-        (one, worst_per_band(at_depth(one, one.run.answered_control), width, COLUMN)) for one in series
+        (one, worst_per_band(at_depth(one, one.run.answered_control), width, INTERRUPT_COLUMN))
+        for one in series
     ]
     controls = [(one, worst) for one, worst in controls if len(worst)]
     for one, worst in controls:
@@ -48,4 +135,28 @@ def _control(one: Series, worst: pl.DataFrame, width: int) -> go.Scatter:
     marker = {"color": one.style.colour, "size": 8, "symbol": f"{one.style.symbol}-open"}
     thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
     switch = {"name": "control interrupt", "legendgroup": "control", "meta": shared_switch(one)}
-    return bands(one, worst, width, COLUMN).update({"marker": marker, "line": thin} | switch)
+    return bands(one, worst, width, INTERRUPT_COLUMN).update({"marker": marker, "line": thin} | switch)
+
+
+TASK_COLUMN = "task_latency_ns"
+
+
+def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
+    """The worst STIM→TASK of each band of depths.
+
+    None without depths, or if every lock masks interrupts.
+    """
+    if not any(spares_interrupts(one) for one in series):
+        return None
+    tables = [at_depth(one, one.run.answered.filter(pl.col(TASK_COLUMN).is_not_null())) for one in series]
+    if (drawn := worst_by_depth(series, tables, TASK_COLUMN, "latency, stimulus to task (ns)")) is None:
+        return None
+    figure, _ = drawn
+    counted = per_series(
+        series, [len(table) for table in tables], "tasks woken during operations with a depth"
+    )
+    explanation = (
+        "The time from the stimulus to the first instruction of the task that its interrupt wakes, with the "
+        "answer and the switch of tasks in it. It grows with a critical section, whatever the lock. "
+    ) + caveats(series)
+    return make_chart("task", "Task latency against depth", series, counted, explanation, figure, height=460)

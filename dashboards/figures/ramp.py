@@ -10,10 +10,9 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
-from dashboards.loaded.bounds import bound_of
-from dashboards.loaded.palette import MEANT_DASH, MEANT_DOT
-from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
+from dashboards.loaded.quantities import bound_of
+from dashboards.loaded.series import MEANT_DASH, MEANT_DOT, Series
+from dashboards.waveforms import entry, meta, operation_keys, shared_switch
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dashboards.caveats import NO_BOUND
 from dashboards.figures.chart import Chart, line, make_chart, per_series, with_maximum
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import entry, interrupt_keys, meta, operation_keys
+from dashboards.waveforms import entry, interrupt_keys, meta, operation_keys
 
 # Room below the least share, so that the mark of a maximum is whole.
 ROOM_DECADES = 0.12

@@ -1,8 +1,9 @@
-"""Which quantities the page and the terminal show, and a run's samples of each."""
+"""A run's samples of each quantity, its allocations by probes and by size, and its bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -25,6 +26,9 @@ from base.run_folder.quantities import (
     Quantity,
 )
 from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
+from scenarios.generators.sizes import FRAGMENTED, FRESH
+from scenarios.operations import CALLS
 
 ALL = QUANTITIES
 _OF_REQUESTS = (PROBES, INSTRUCTIONS, DWT_CYCLES, CRITICAL)
@@ -51,3 +55,103 @@ def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Qu
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
     """The rows of operations or interrupts that `quantity` summarises, without missing values."""
     return quantity.samples(run.operations, run.interrupts)
+
+
+def counted(series: Sequence[Series]) -> list[pl.DataFrame] | None:
+    """The measured allocations of each run whose probes were counted.
+
+    None where none were, and for a ramp, whose own figure says it better.
+    """
+    tables = [one.run.measured_allocations.drop_nulls("probes") for one in series]
+    ramp = any(table["depth"].is_not_null().any() for table in tables)
+    return None if ramp or not any(len(table) for table in tables) else tables
+
+
+def means(run: LoadedRun) -> pl.DataFrame:
+    """The mean cycles of the served allocations, a row for each number of probes, in order.
+
+    Columns: `probes`; `n`, how many there are; `critical` and `operation`, means of `dwt_cycles`
+    and `dwt_operation_cycles`.
+    """
+    served = run.measured_allocations.filter(pl.col("kind") == "A").drop_nulls("probes")
+    return (
+        served.group_by("probes")
+        .agg(n=pl.len(), critical=pl.mean("dwt_cycles"), operation=pl.mean("dwt_operation_cycles"))
+        .sort("probes")
+    )
+
+
+@dataclass(frozen=True)
+class OfSize:
+    """DWT cycles of the measured allocations of one size, in both states of the heap."""
+
+    size: int
+    fresh_median: float
+    fresh_max: int
+    fragmented_median: float
+    fragmented_max: int
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """Fragmented by fresh: of the medians, and of the maxima."""
+        return self.fragmented_median / self.fresh_median, self.fragmented_max / self.fresh_max
+
+
+def by_size(run: LoadedRun) -> list[OfSize]:
+    """In ascending order. Empty where the run has not both states: it is of another scenario."""
+    states = run.measured_allocations.filter(pl.col("label").is_in([FRESH, FRAGMENTED]))
+    cycles = pl.col("dwt_cycles")
+    table = states.group_by("size", "label").agg(cycles.median().alias("median"), cycles.max().alias("max"))
+    found = {(size, label): (median, most) for size, label, median, most in table.rows()}
+    sizes = sorted({size for size, _ in found})
+    return [
+        OfSize(size, *found[size, FRESH], *found[size, FRAGMENTED])
+        for size in sizes
+        if (size, FRESH) in found and (size, FRAGMENTED) in found
+    ]
+
+
+def call_name(number: int) -> str:
+    """The kernel's call of an operation whose `size` is `number`."""
+    return CALLS[number] if number < len(CALLS) else f"call {number}"
+
+
+SECTIONS = {"allocate": "allocation", "free": "free"}
+
+
+@dataclass(frozen=True)
+class KnownBound:
+    """The most that a section can take without interrupts.
+
+    `ratio` is the bound divided by the longest section observed. `region_decided` is True where
+    the bound grows with the heap's region.
+    """
+
+    cycles: float
+    ns: float
+    ratio: float | None
+    region_decided: bool
+
+
+def bound_of(run: LoadedRun, section: str) -> KnownBound | None:
+    """The bound of `section` (a key of SECTIONS). None where the run tells none."""
+    told = run.manifest.bounds.get(section)
+    if told is None or told.cycles is None or told.ns is None:
+        return None
+    return KnownBound(told.cycles, told.ns, told.ratio, told.region_decided)
+
+
+def bounds_sentence(run: LoadedRun) -> str:
+    """`Static bound (no interrupts): allocation ≤ 1,021 cycles, 2.3 × the worst undisturbed; …`.
+
+    Empty where the run tells no bound.
+    """
+    found = [(words, bound_of(run, section)) for section, words in SECTIONS.items()]
+    listed = [_words(words, bound) for words, bound in found if bound is not None]
+    return f"Static bound (no interrupts): {'; '.join(listed)}" if listed else ""
+
+
+def _words(words: str, bound: KnownBound) -> str:
+    grows = ", grows with heap size" if bound.region_decided else ""
+    times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the worst undisturbed"
+    return f"{words} ≤ {bound.cycles:,.0f} cycles{grows}{times}"

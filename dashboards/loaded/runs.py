@@ -1,4 +1,4 @@
-"""Find and load run folders (docs/SPEC.md, section 5)."""
+"""Find and load run folders (docs/reference/run-folder.md)."""
 
 from __future__ import annotations
 

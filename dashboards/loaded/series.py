@@ -1,16 +1,63 @@
-"""A run beside others: the name that tells it apart, and its looks."""
+"""A run beside others: the name that tells it apart, its looks, and whom its lock holds off."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from base.run_folder.manifest import Manifest
+from dashboards.caveats import LOCKS
 from dashboards.formatting import samplerate
-from dashboards.loaded.palette import Style, assign_styles
 from dashboards.loaded.runs import LoadedRun
+
+INK = "var(--ink)"
+MUTED = "var(--muted)"
+GRID = "var(--rule)"
+PAPER = "var(--paper)"
+
+SHADES = tuple(f"var(--palette-{place})" for place in range(8))
+"""For what is no run, such as two parts of a bar."""
+
+MEANT_DASH, MEANT_DOT = "6px,4px", "2px,3px"
+"""Dashes of lines that mean something by them. paint.js gives the chosen runs those by name."""
+
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
+
+# The bench was made to compare these two, so they come first and keep their looks.
+_FIRST = ("seglist", "tlsf")
+
+
+@dataclass(frozen=True)
+class Style:
+    """`entry` is the run's place in the picker, from 0."""
+
+    entry: int
+
+    @property
+    def colour(self) -> str:
+        return f"var(--run-{self.entry})"
+
+    def tint(self, alpha: float) -> str:
+        """The colour with `alpha`, in steps of 0.01."""
+        return f"var(--run-{self.entry}-{round(100 * alpha)})"
+
+    @property
+    def dash(self) -> str:
+        return _DASHES[self.entry % len(_DASHES)]
+
+    @property
+    def symbol(self) -> str:
+        return _SYMBOLS[self.entry % len(_SYMBOLS)]
+
+
+def assign_styles(names: Iterable[str]) -> dict[str, Style]:
+    """A style for each name: seglist and TLSF first, the others in alphabetical order."""
+    ordered = sorted(set(names), key=lambda name: (name not in _FIRST, name))
+    return {name: Style(entry) for entry, name in enumerate(ordered)}
+
 
 MOST_CHARACTERS = 120
 """Of a name. run.json has the whole of it, and so has the run's own page."""
@@ -112,3 +159,23 @@ def _spoken(name: str, value: str) -> str:
 def verdict_suffix(run: LoadedRun) -> str:
     """` (truncated)` or ` (inconclusive)`; empty for a complete run."""
     return "" if run.manifest.complete else f" ({run.manifest.verdict})"
+
+
+def spares_control(one: Series) -> bool:
+    """True unless the lock holds off the control interrupt too."""
+    return one.run.manifest.locking != "primask"
+
+
+def spares_interrupts(one: Series) -> bool:
+    """True if the lock holds off tasks only."""
+    return one.run.manifest.locking == "scheduler"
+
+
+def caveats(series: Sequence[Series]) -> str:
+    """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
+    sentences = []
+    for locking, sentence in LOCKS.items():
+        names = [one.name for one in series if one.run.manifest.locking == locking]
+        if names:
+            sentences.append(sentence.format(names=" and ".join(names)))
+    return " ".join(sentences)

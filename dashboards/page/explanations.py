@@ -1,4 +1,4 @@
-"""What `./lab explain` left in a run folder (docs/SPEC.md, section 8), for a click to show."""
+"""What `./lab explain` left in a run folder (docs/reference/explain.md), for a click to show."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ tailscope.paint = (() => {
   // Colours beyond the palette: hues by the golden angle, so that none comes twice.
   const further = (place) => `hsl(${((place * 137.508) % 360).toFixed(1)}, 55%, var(--further-lightness))`;
 
-  // As dashboards/loaded/palette.py names them. A line that means something by its dashes, such as a
+  // As dashboards/loaded/series.py names them. A line that means something by its dashes, such as a
   // bound, gives their lengths instead.
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
   const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];

@@ -5,7 +5,7 @@ window.tailscope = window.tailscope || {};
 tailscope.sample = (() => {
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
   const precise = new Intl.NumberFormat("en", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-  // What an operation was, by its kind (docs/SPEC.md, section 4).
+  // What an operation was, by its kind (docs/reference/records.md).
   const kinds = {
     A: (bytes) => `allocation of ${bytes} bytes`,
     O: (bytes) => `allocation of ${bytes} bytes, out of memory`,

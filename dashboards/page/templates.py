@@ -1,11 +1,13 @@
 """Templates, style and scripts of this room, made into one HTML text that needs nothing else.
 
 Templates escape every value, and a missing one is an error. Only this room's own style and scripts,
-and what is packed, are placed as they are.
+and what is packed as gzip in base64 (unpack.js undoes it), are placed as they are.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -23,8 +25,20 @@ from plotly.offline import get_plotlyjs, get_plotlyjs_version
 from base.files.whole import WriteError, write_bytes
 from base.paths import ROOT
 from dashboards.figures.chart import Chart
-from dashboards.page.pack import pack
 from dashboards.pages.blocks import Grid
+
+LEVEL = 9
+
+
+def pack(text: str) -> str:
+    """`text` in letters that no element of a page can be made of. Equal texts give equal ones."""
+    return base64.b64encode(gzip.compress(text.encode(), LEVEL, mtime=0)).decode()
+
+
+def pack_json(value: Any) -> str:
+    """The same of plain values; NaN is an error."""
+    return pack(json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False))
+
 
 _FOLDER = Path(__file__).parent
 _PACKED = ROOT / "build" / "packed"
@@ -121,3 +135,33 @@ def _plotly() -> str:
 def _own_text(name: str) -> Markup:
     """A file of this folder, placed as it is."""
     return Markup((_FOLDER / name).read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class TextGrid:
+    """`headings` and each of `lines` include the first column. `told` is one of words."""
+
+    title: str
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    told: bool = False
+
+
+@dataclass(frozen=True)
+class _Page:
+    headline: str
+    remarks: Sequence[str]
+    figures: Sequence[Figure]
+    grids: Sequence[TextGrid]
+
+
+def sheet(
+    template: str, headline: str, remarks: Sequence[str], charts: Sequence[Chart], grids: Sequence[TextGrid]
+) -> str:
+    """One HTML text of `template`, which extends sheet.html.
+
+    `remarks` must be known to read the figures.
+    """
+    shown = [Figure(f"plot-{chart.key}", chart) for chart in charts]
+    page = _Page(headline, remarks, shown, grids)
+    return render(template, page, {"entries": entries(shown)}, (*DRAWING, "sheet.js"))

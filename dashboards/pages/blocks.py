@@ -1,7 +1,7 @@
 """What a page is made of, before anything draws it: the report and the app draw the same blocks.
 
 A page is text, tables and figures, in the order in which they are read. It knows no HTML, no URL
-and no theme: a sample is named, not linked, and a colour is a token (dashboards/loaded/palette.py).
+and no theme: a sample is named, not linked, and a colour is a token (dashboards/loaded/series.py).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Value = float | int | str | bool | None
 
 @dataclass(frozen=True)
 class Sample:
-    """One operation or interrupt of a run; `key` is that of dashboards/waveforms/keys.py."""
+    """One operation or interrupt of a run; `key` is that of dashboards/waveforms.py."""
 
     run_id: str
     key: str

@@ -1,24 +1,260 @@
-"""All pages, in the order in which they are offered. The report draws all of them at once, the app
-one at a time.
+"""The pages: what each is made of, and the order in which they are offered.
+
+The report draws all of them at once, the app one at a time. A page on a scenario takes the series
+of its runs, and is None where the scenario has nothing of it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from dashboards.figures import cycles as probes_figure
+from dashboards.figures import ramp as figure
+from dashboards.figures.agreement import agreement as agreement_figure
+from dashboards.figures.cycles import cycles_by_size
+from dashboards.figures.heap import heap_against_worst, heap_state
+from dashboards.figures.interrupt_latency import interrupt_latency
+from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
+from dashboards.figures.phase import latency_by_phase, masking_by_call
+from dashboards.figures.survival import latency_survival, survival
+from dashboards.figures.waveform import worst_critical_section, worst_interrupt
+from dashboards.formatting import MISSING, grouped, number, samplerate
+from dashboards.headline import headline
+from dashboards.loaded.quantities import bound_of, bounds_sentence
+from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
-from dashboards.pages.agreement import agreement
-from dashboards.pages.blocks import Page
-from dashboards.pages.comparison import comparison
-from dashboards.pages.distributions import distributions
-from dashboards.pages.matrix import matrix
-from dashboards.pages.overview import overview
-from dashboards.pages.phase import phase
-from dashboards.pages.probes import probes
-from dashboards.pages.ramp import ramp
-from dashboards.pages.run import run
-from dashboards.pages.tradeoff import tradeoff
-from dashboards.pages.waveforms import waveforms
+from dashboards.pages.blocks import (
+    Block,
+    Cell,
+    Column,
+    Grid,
+    Group,
+    Line,
+    Page,
+    Prose,
+    Verbatim,
+    per_run,
+    present,
+)
+from dashboards.tables import witnesses as probes_table
+from dashboards.tables.comparison import brief, largest, line_of, memory
+from dashboards.tables.comparison import comparison as comparison_table
+from dashboards.tables.differences import differences
+from dashboards.tables.witnesses import agreement as agreement_table
+from dashboards.tables.witnesses import error_budget
+
+
+def agreement(series: Sequence[Series]) -> Page:
+    """Tables of agreement and error budget, and each run's differences."""
+    figures = per_run(
+        "differences", "Wire minus DWT", ((one.style.entry, agreement_figure(one)) for one in series)
+    )
+    blocks = present(agreement_table(series), error_budget(series), figures)
+    return Page("agreement", "Agreement and error budget", (), blocks)
+
+
+def comparison(series: Sequence[Series]) -> Page:
+    """The tables of one scenario."""
+    lead = ("Choose a maximum to see its instant.",)
+    return Page("comparison", "Comparison", lead, present(comparison_table(series), differences(series)))
+
+
+def distributions(series: Sequence[Series]) -> Page | None:
+    """Survival curves, latencies by what they met, and cycles by size."""
+    figures = (survival, latency_survival, interrupt_latency, cycles_by_size)
+    blocks = present(*(figure(series) for figure in figures))
+    lead = ("The right end of each curve is the worst that was seen.",)
+    return Page("distributions", "Distributions", lead, blocks) if blocks else None
+
+
+def phase(series: Sequence[Series]) -> Page | None:
+    """Latency against phase, and who masks. None without a sweep."""
+    blocks = present(masking_by_call(series), latency_by_phase(series))
+    lead = ("Stimuli met each call at phases all through it.",)
+    return Page("phase", "Phase", lead, blocks) if blocks else None
+
+
+def probes(series: Sequence[Series]) -> Page | None:
+    """Figure and table of means. None where nobody counted, and for a ramp."""
+    blocks = present(probes_figure.cycles_by_probes(series), probes_table.cycles_by_probes(series))
+    return Page("probes", "Cycles by probes", (), blocks) if blocks else None
+
+
+def ramp(series: Sequence[Series]) -> Page | None:
+    """Cost and latency against depth. None without depths."""
+    charts = (figure.ramp(series), latency_by_depth(series), task_latency_by_depth(series))
+    blocks = present(*charts)
+    lead = ("A line that rises is a search that grows with the heap's fragments.",)
+    return Page("ramp", "Ramp", lead, blocks) if blocks else None
+
+
+def tradeoff(series: Sequence[Series]) -> Page | None:
+    """Figure and table. None where no run tells what its heap took."""
+    chart = heap_against_worst(series)
+    if chart is None:
+        return None
+    return Page("tradeoff", "Trade-off", ("Down and to the left is better.",), (chart, memory(series)))
+
+
+def waveforms(series: Sequence[Series]) -> Page | None:
+    """Captures and the course of the heap, each run's own. None where there are none."""
+    made = (
+        ("pulse", "The worst critical section, as captured", worst_critical_section),
+        ("interrupt", "The worst interrupt, as captured", worst_interrupt),
+        ("heap", "The heap at the worst instant", heap_state),
+    )
+    blocks = present(
+        *(
+            per_run(key, title, ((one.style.entry, figure(one)) for one in series))
+            for key, title, figure in made
+        )
+    )
+    return Page("waveforms", "Waveforms", (), blocks) if blocks else None
+
+
+def run(one: Series, figures: bool = True) -> Page:
+    """The page of one run; without `figures` where other pages have them already."""
+    told = _sentences(one.run)
+    drawn = (worst_critical_section, worst_interrupt, heap_state, agreement_figure) if figures else ()
+    manifest = json.dumps(one.run.manifest.as_json(), indent=2, ensure_ascii=False)
+    blocks = present(
+        Prose("What to know", told, listed=True) if told else None,
+        comparison_table([one]),
+        *(figure(one) for figure in drawn),
+        Verbatim("run.json", manifest),
+    )
+    manifest_of = one.run.manifest
+    lead = (
+        f"{one.run.id} is {manifest_of.verdict}.",
+        f"{manifest_of.scenario} with {manifest_of.configuration} on {manifest_of.board}.",
+    )
+    return Page("run", one.name, lead, blocks)
+
+
+def _sentences(run: LoadedRun) -> tuple[str, ...]:
+    """Where its operations are from, why it is not complete, what it lacks, and its warnings."""
+    bound = bounds_sentence(run)
+    return (
+        *((run.origin,) if run.origin else ()),
+        *run.manifest.reasons,
+        *run.notes,
+        *run.manifest.warnings,
+        *((f"{bound}.",) if bound else ()),
+    )
+
+
+_OVERVIEW_COLUMNS = (
+    Column("critical_ns", "worst critical section (ns)"),
+    Column("interrupt_ns", "worst interrupt (ns)"),
+    Column("verdict", "verdict", numeric=False),
+    Column("board", "board", numeric=False),
+    Column("samplerate_hz", "samplerate"),
+    Column("operations", "operations"),
+    Column("run", "run", numeric=False),
+)
+
+
+def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
+    """All scenarios and all runs."""
+    blocks: list[Block] = [
+        Prose(scenario, headline(scenario, series)) for scenario, series in scenarios.items()
+    ]
+    groups = tuple(Group(scenario, _lines(series)) for scenario, series in scenarios.items())
+    return Page(
+        "overview", "Overview", _lead(scenarios), (*blocks, Grid("runs", "Runs", _OVERVIEW_COLUMNS, groups))
+    )
+
+
+def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
+    """What must be known before any number; nothing where every run is complete."""
+    doubtful = sum(not one.run.manifest.complete for series in scenarios.values() for one in series)
+    if not doubtful:
+        return ()
+    noun, verb = ("run", "is") if doubtful == 1 else ("runs", "are")
+    return (f"{doubtful} {noun} shown here {verb} not complete: see the reasons before any number.",)
+
+
+def _lines(series: Sequence[Series]) -> tuple[Line, ...]:
+    greatest = {quantity.key: largest(quantity, series) for quantity in (CRITICAL, LATENCY)}
+    return tuple(_overview_line(one, greatest) for one in series)
+
+
+def _overview_line(one: Series, greatest: Mapping[str, float]) -> Line:
+    manifest = one.run.manifest
+    maxima = tuple(brief(quantity, one, greatest[quantity.key]) for quantity in (CRITICAL, LATENCY))
+    told = (
+        Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
+        Cell(manifest.board, manifest.board),
+        Cell(samplerate(manifest.samplerate_hz), manifest.samplerate_hz),
+        Cell(grouped(manifest.counts.operations), manifest.counts.operations),
+        Cell(one.run.id, one.run.id),
+    )
+    return line_of(one, (*maxima, *told))
+
+
+_WORST = {"allocate": CRITICAL, "free": FREE_CRITICAL, "interrupt": LATENCY, "task": TASK}
+_MATRIX_COLUMNS = (
+    Column("allocate_ns", "allocate (ns)"),
+    Column("free_ns", "free (ns)"),
+    Column("interrupt_ns", "interrupt (ns)"),
+    Column("task_ns", "task (ns)"),
+    Column("bound_ns", "static bound, allocate (ns)"),
+    Column("heap_used_bytes", "heap used (bytes)"),
+    Column("flash_bytes", "flash (bytes)"),
+    Column("static_ram_bytes", "static RAM (bytes)"),
+    Column("fragmentation_percent", "fragmentation (%)"),
+)
+_LEGEND = (
+    "The worst that the run saw: the longest critical section of an allocation and of a free, the "
+    "longest wait of an interrupt and of the task that it wakes. ± is the error budget of the value."
+)
+
+
+def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
+    """Every allocator in every scenario, the worst allocation first."""
+    groups = tuple(_group(scenario, series) for scenario, series in scenarios.items())
+    grid = Grid("matrix", "Worst case by allocator and scenario", _MATRIX_COLUMNS, groups, legend=_LEGEND)
+    return Page("matrix", "Matrix", (), (grid,))
+
+
+def _group(scenario: str, series: Sequence[Series]) -> Group:
+    greatest = {word: largest(quantity, series) for word, quantity in _WORST.items()}
+    ordered = sorted(series, key=lambda one: -(one.run.summary(CRITICAL).max or 0))
+    return Group(scenario, tuple(_matrix_line(one, greatest) for one in ordered))
+
+
+def _matrix_line(one: Series, greatest: Mapping[str, float]) -> Line:
+    maxima = tuple(brief(quantity, one, greatest[word]) for word, quantity in _WORST.items())
+    used, lost = _memory(one)
+    return line_of(one, (*maxima, _bound(one), used, *_footprint(one), lost))
+
+
+def _bound(one: Series) -> Cell:
+    bound = bound_of(one.run, "allocate")
+    if bound is None:
+        return Cell(MISSING)
+    notes = ("grows with heap size",) if bound.region_decided else ()
+    return Cell(number(bound.ns, "ns"), bound.ns, notes)
+
+
+def _memory(one: Series) -> tuple[Cell, Cell]:
+    memory = one.run.manifest.memory
+    if memory is None:
+        return Cell(MISSING), Cell(MISSING)
+    why = memory.why_not or ""
+    used, lost = memory.used_bytes, memory.fragmentation_percent
+    return Cell(grouped(used), used, why=why), Cell(grouped(lost), lost, why=why)
+
+
+def _footprint(one: Series) -> tuple[Cell, Cell]:
+    """What the allocator takes of the chip; a run made before runs told it has dashes."""
+    told = one.run.manifest.footprint
+    values = (told.flash_bytes, told.static_ram_bytes) if told else (None, None)
+    flash, ram = (Cell(grouped(value), value) for value in values)
+    return flash, ram
+
 
 OF_ALL: tuple[Callable[[Mapping[str, Sequence[Series]]], Page], ...] = (overview, matrix)
 """Pages on all scenarios at once."""

@@ -1,4 +1,4 @@
-"""The comparison of a scenario's runs: under each quantity a row for each run."""
+"""Tables of a scenario's runs side by side: a row a run under each quantity, and each heap."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from base.metrology.quantiles import PERCENTILES, samples_needed
-from base.run_folder.quantities import Quantity
+from base.run_folder.quantities import LATENCY, Quantity
 from dashboards import caveats
+from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import MISSING, grouped, number
-from dashboards.loaded.bounds import bound_of
 from dashboards.loaded.certainty import confidence_words
-from dashboards.loaded.quantities import REPORTED, shown
+from dashboards.loaded.quantities import REPORTED, bound_of, shown
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Sample
-from dashboards.waveforms.keys import worst_key
+from dashboards.waveforms import worst_key
 
 _PERCENTILES = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
-_COLUMNS = (
+_COMPARISON_COLUMNS = (
     Column("max", "max"),
     Column("n", "n"),
     Column("min", "min"),
@@ -42,7 +42,7 @@ def comparison(series: Sequence[Series]) -> Grid:
     """Every quantity that the runs of one scenario tell: its maximum, then the rest."""
     quantities = shown(REPORTED, [one.run for one in series])
     groups = tuple(_group(quantity, series) for quantity in quantities)
-    return Grid("comparison", "Every quantity", _COLUMNS, groups, legend=" ".join(_legend(series)))
+    return Grid("comparison", "Every quantity", _COMPARISON_COLUMNS, groups, legend=" ".join(_legend(series)))
 
 
 def _legend(series: Sequence[Series]) -> list[str]:
@@ -69,10 +69,10 @@ def _timed(one: Series) -> bool:
 def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
     unit = f" ({quantity.unit})" if quantity.unit else ""
     greatest = largest(quantity, series)
-    return Group(quantity.words + unit, tuple(_line(quantity, one, greatest) for one in series))
+    return Group(quantity.words + unit, tuple(_comparison_line(quantity, one, greatest) for one in series))
 
 
-def _line(quantity: Quantity, one: Series, greatest: float) -> Line:
+def _comparison_line(quantity: Quantity, one: Series, greatest: float) -> Line:
     summary = one.run.summary(quantity)
     told = one.run.tells(quantity)
     cells = (
@@ -171,3 +171,36 @@ def budget(quantity: Quantity, one: Series) -> str:
         return ""
     overhead = f", overhead {number(own, quantity.unit)}" if own else ""
     return f"±{number(total, quantity.unit)}{overhead}"
+
+
+_MEMORY_COLUMNS = (
+    Column("interrupt_ns", "worst interrupt (ns)"),
+    Column("used_bytes", "heap used (bytes)"),
+    Column("peak_live_bytes", "live at most (bytes)"),
+    Column("fragmentation_percent", "fragmentation (%)"),
+    Column("sbbm_bytes", "largest free block, at worst (bytes)"),
+)
+_FIGURES = ("used_bytes", "peak_live_bytes", "fragmentation_percent", "sbbm_bytes")
+
+
+def memory(series: Sequence[Series]) -> Grid:
+    """A row for each run, the least heap first; runs that do not tell come last."""
+    greatest = largest(LATENCY, series)
+    ordered = sorted(series, key=_used)
+    lines = tuple(_memory_line(one, greatest) for one in ordered)
+    return Grid(
+        "memory", "Heap and worst interrupt", _MEMORY_COLUMNS, (Group("", lines),), legend=IN_GIVEN_HEAP
+    )
+
+
+def _used(one: Series) -> float:
+    told = one.run.manifest.memory
+    return float("inf") if told is None or told.used_bytes is None else told.used_bytes
+
+
+def _memory_line(one: Series, greatest: float) -> Line:
+    told = one.run.manifest.memory
+    why = (told.why_not or "") if told else "The run was recorded before runs told it."
+    values = [getattr(told, name, None) for name in _FIGURES]
+    cells = tuple(Cell(grouped(value), value, why="" if value is not None else why) for value in values)
+    return line_of(one, (brief(LATENCY, one, greatest), *cells))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dashboards.figures.cycles_by_size import cycles_by_size
-from dashboards.loaded.by_size import by_size
+from dashboards.figures.cycles import cycles_by_size
+from dashboards.loaded.quantities import by_size
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.terminal import terminal_report

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.compare.comparison import Comparison, compare
 from analysis.compare.tests.made import with_cycles, write
-from dashboards.compare import figures, page
+from dashboards import compare as dashboards_compare
 from dashboards.tests.browser import assert_draws, chromium
 
 in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
@@ -21,16 +21,16 @@ def found(tmp_path: Path) -> Comparison:
 
 
 def test_the_page_says_the_headline_and_has_every_table(found: Comparison) -> None:
-    text = page.html(found)
+    text = dashboards_compare.html(found)
     assert "worst critical section of an allocation: 7,143 → 7,619 ns (+476 ns, +6.7 %), operation 1" in text
     for title in ("Worst cases", "Operation by operation", "By outcome", "All samples"):
         assert f"<h3>{title}</h3>" in text
     assert "Settings that differ" not in text
-    assert text == page.html(found)
+    assert text == dashboards_compare.html(found)
 
 
 def test_each_operation_is_a_point(found: Comparison) -> None:
-    (chart,) = figures.charts(found.compared[0])
+    (chart,) = dashboards_compare.charts(found.compared[0])
     alike, otherwise = chart.figure.data
     assert list(zip(alike.x, alike.y, strict=True)) == [(0, 0), (1, 40), (2, 0), (3, 0), (4, 0)]
     assert not otherwise.x
@@ -40,7 +40,7 @@ def test_of_several_pairs_the_worse_ones_are_shown(tmp_path: Path) -> None:
     for side, longer in (("a", 0), ("b", 40)):
         write(tmp_path / side, with_cycles({1: longer}), allocator="seglist")
         write(tmp_path / side, allocator="tlsf")
-    text = page.html(compare(tmp_path / "a", tmp_path / "b"))
+    text = dashboards_compare.html(compare(tmp_path / "a", tmp_path / "b"))
     assert "2 pairs of runs: 1 worse, 1 equal." in text
     assert "<h3>made, seglist</h3>" in text
     assert "<h3>made, tlsf</h3>" not in text
@@ -48,4 +48,4 @@ def test_of_several_pairs_the_worse_ones_are_shown(tmp_path: Path) -> None:
 
 @in_a_browser
 def test_the_page_draws_its_figure_and_asks_for_nothing(found: Comparison, tmp_path: Path) -> None:
-    assert_draws(page.write(found, tmp_path / "compare.html"), 1)
+    assert_draws(dashboards_compare.write(found, tmp_path / "compare.html"), 1)

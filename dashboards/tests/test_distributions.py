@@ -9,7 +9,7 @@ import pytest
 
 from base.files.errors import RunError
 from base.files.whole import WriteError
-from dashboards import extremes, histograms
+from dashboards import extremes
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series
 from dashboards.tests.synthetic import mem_stress, write_run
@@ -49,7 +49,7 @@ def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series
 
 def test_each_distribution_is_a_file(tmp_path: Path, stress: list[Series]) -> None:
     folder = stress[0].run.folder
-    paths = histograms.write(folder, tmp_path / "out")
+    paths = extremes.write(folder, tmp_path / "out")
     measured = [key for key, summary in stress[0].run.manifest.statistics.items() if summary.n]
     assert "free_dwt_cycles" in measured
     assert {path.name for path in paths} == {f"{key}.hgrm" for key in measured}
@@ -63,10 +63,10 @@ def test_each_distribution_is_a_file(tmp_path: Path, stress: list[Series]) -> No
 
 def test_a_doubtful_run_says_so_in_the_names(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), verdict="inconclusive")
-    assert all("-inconclusive.hgrm" in path.name for path in histograms.write(folder, tmp_path / "out"))
+    assert all("-inconclusive.hgrm" in path.name for path in extremes.write(folder, tmp_path / "out"))
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path, stress: list[Series]) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match="cannot be written"):
-        histograms.write(stress[0].run.folder, tmp_path / "file" / "out")
+        extremes.write(stress[0].run.folder, tmp_path / "file" / "out")

@@ -10,7 +10,7 @@ import pytest
 
 from base.files.errors import RunError
 from dashboards.figures.ramp import ramp
-from dashboards.loaded.bounds import bounds_sentence
+from dashboards.loaded.quantities import bounds_sentence
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.page.explanations import explanations

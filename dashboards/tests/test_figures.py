@@ -12,16 +12,15 @@ import pytest
 
 from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart
-from dashboards.figures.cycles_by_probes import cycles_by_probes
-from dashboards.figures.heap_state import heap_state
+from dashboards.figures.cycles import cycles_by_probes
+from dashboards.figures.heap import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.loaded.palette import assign_styles
 from dashboards.loaded.runs import load_run
-from dashboards.loaded.series import Series, by_scenario
+from dashboards.loaded.series import Series, assign_styles, by_scenario
 from dashboards.pages.catalogue import OF_SCENARIO
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 

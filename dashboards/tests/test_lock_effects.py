@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dashboards.figures.task_latency_by_depth import task_latency_by_depth
+from dashboards.figures.latency_by_depth import task_latency_by_depth
 from dashboards.headline import headline
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import by_scenario

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.program.masks.measure import Found, measure
-from dashboards.masks import figures, page
+from analysis.program.masks.measure import MaskReport, measure
+from dashboards import masks
 from dashboards.tests.browser import assert_draws, chromium
 from simulator.program import user_program
 from tests import masked_sections
@@ -20,23 +20,23 @@ FIGURES = 3
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+def found(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
     elf = masked_sections.build(tmp_path_factory.mktemp("program"))
     return measure(user_program(elf), "5ms", False, lambda _: None)
 
 
-def test_the_page_names_the_longest_by_file_and_line(found: Found) -> None:
-    text = page.html(found)
+def test_the_page_names_the_longest_by_file_and_line(found: MaskReport) -> None:
+    text = masks.html(found)
     assert f"update_table (main.c:{masked_sections.line_of('    mask();')})" in text
     for title in ("The longest at each place", "Not taken, by priority, in cycles"):
         assert f"<h3>{title}</h3>" in text
-    assert text == page.html(found)
+    assert text == masks.html(found)
 
 
-def test_a_program_without_intervals_has_a_page_without_figures(found: Found) -> None:
+def test_a_program_without_intervals_has_a_page_without_figures(found: MaskReport) -> None:
     empty = replace(found, intervals=found.intervals.clear(), worst=(), priorities=())
-    assert figures.charts(empty) == []
-    assert "no interval that held interrupts off has ended" in page.html(empty)
+    assert masks.charts(empty) == []
+    assert "no interval that held interrupts off has ended" in masks.html(empty)
 
 
 def lengths(n: int) -> pl.DataFrame:
@@ -48,20 +48,20 @@ def lengths(n: int) -> pl.DataFrame:
 
 def test_no_figure_loses_its_maximum_or_grows_without_bound() -> None:
     rows = lengths(10_000)
-    kept = figures.longest_of_each_bin(rows, 10_000)
-    assert kept.height <= figures.MOST_POINTS and kept["ns"].max() == 10_000
-    ns, share, cycles = figures.survival(rows)
-    assert len(ns) <= 2 * figures.MOST_POINTS
+    kept = masks.longest_of_each_bin(rows, 10_000)
+    assert kept.height <= masks.MOST_POINTS and kept["ns"].max() == 10_000
+    ns, share, cycles = masks.survival(rows)
+    assert len(ns) <= 2 * masks.MOST_POINTS
     assert (ns[-1], cycles[-1], share[-1]) == (10_000, 10_000, pytest.approx(1 / 10_000))
 
 
 def test_a_share_is_that_of_intervals_at_least_so_long() -> None:
     rows = pl.DataFrame({"ns": [1.0, 1.0, 2.0, 5.0], "cycles": [1, 1, 2, 5]})
-    ns, share, _ = figures.survival(rows)
+    ns, share, _ = masks.survival(rows)
     assert ns.tolist() == [1, 2, 5] and share.tolist() == [1, 0.5, 0.25]
 
 
 @in_a_browser
-def test_the_page_draws_its_figures_and_asks_for_nothing(found: Found, tmp_path: Path) -> None:
-    output = page.write(found, tmp_path / "masks.html")
+def test_the_page_draws_its_figures_and_asks_for_nothing(found: MaskReport, tmp_path: Path) -> None:
+    output = masks.write(found, tmp_path / "masks.html")
     assert_draws(output, FIGURES)

@@ -16,7 +16,7 @@ from base.files.whole import WriteError
 from dashboards.headline import headline
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.page.pack import pack
+from dashboards.page.templates import pack
 from dashboards.report import write_report
 from dashboards.tests.packed import all_text, runs_of, unpacked, without_packed
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run

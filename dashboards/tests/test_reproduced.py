@@ -10,7 +10,7 @@ import pytest
 from dashboards.tests.browser import Browser, chromium
 from studies.reproduce import figures, page, published
 from studies.reproduce.beside import Beside, beside
-from studies.reproduce.remade import Found, Remade
+from studies.reproduce.remade import MadeFigure, Remade
 
 EXECUTABLE = chromium()
 in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
@@ -24,13 +24,13 @@ def made(name: str, scale: float = 1.1, rows: Sequence[str] = ()) -> Beside:
     """
     source, table = published.find(name)
     here = {
-        (part.title, row, column): Found(scale * (part.printed(row, column) or 1), 32, 1, 1, 1000)
+        (part.title, row, column): MadeFigure(scale * (part.printed(row, column) or 1), 32, 1, 1, 1000)
         for part in table.part
         for row in part.rows
         for column in part.columns
     }
     first = table.part[0]
-    here |= {(first.title, row, first.columns[0]): Found(5, 1, 1) for row in rows}
+    here |= {(first.title, row, first.columns[0]): MadeFigure(5, 1, 1) for row in rows}
     return beside(source, table, (), Remade({"here": here}, f"a test {HOSTILE}"))
 
 

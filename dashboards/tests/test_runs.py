@@ -19,7 +19,7 @@ from base.files.documents import check
 from base.files.errors import CaptureError, RunError, TailscopeError
 from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERVED
-from base.run_index.latest import latest_folders
+from base.run_index.index import latest_folders
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
 from dashboards.loaded.series import by_scenario
 from dashboards.report import report_html

@@ -19,8 +19,8 @@ from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.pages.blocks import Cell, Grid
 from dashboards.tables.comparison import comparison
-from dashboards.tables.cycles_by_probes import cycles_by_probes
 from dashboards.tables.differences import differences
+from dashboards.tables.witnesses import cycles_by_probes
 from dashboards.tests.synthetic import Operation, mem_stress, write_run
 
 WIRE = "critical section on the wire (ns)"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.fragmentation.cost_metric import CostMetric
-from analysis.fragmentation.metrics import Metrics
+from analysis.fragmentation.metrics import CostMetric, Metrics
 from analysis.fragmentation.study import Row, Study
 from base.files.errors import RunError, TailscopeError
 from base.files.tests.sentences import is_sentence
@@ -17,7 +16,7 @@ from base.run_folder.manifest import Manifest
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.packed import all_text
 from dashboards.tests.synthetic import Operation, write_run
-from dashboards.tradeoff import page, runs
+from dashboards.tradeoff import needs, page
 from dashboards.tradeoff.figures import best_of, points
 from dashboards.tradeoff.labels import place
 from dashboards.tradeoff.needs import gather
@@ -71,20 +70,20 @@ def study(names: list[str]) -> Study:
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> list[runs.Run]:
+def measured(tmp_path: Path) -> list[needs.Run]:
     """tlsf: 840 cycles in an allocation; best_fit: 1,680 in a free."""
     folders = [run(tmp_path, "tlsf", 840, 500), run(tmp_path, "best_fit", 600, 1_680)]
-    return runs.load(folders, [trace()], {})
+    return needs.load(folders, [trace()], {})
 
 
-def test_the_worst_is_the_longest_of_allocations_and_frees(measured: list[runs.Run]) -> None:
+def test_the_worst_is_the_longest_of_allocations_and_frees(measured: list[needs.Run]) -> None:
     tlsf, best_fit = measured
     assert tlsf.worst_ns == pytest.approx(840 * CYCLE_NS) and tlsf.kind == "allocation"
     assert best_fit.worst_ns == pytest.approx(1_680 * CYCLE_NS) and best_fit.kind == "free"
     assert (tlsf.n, tlsf.trace) == (3, 0)
 
 
-def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[runs.Run]) -> None:
+def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[needs.Run]) -> None:
     tlsf, best_fit = measured
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 200), row("avl", 500)]
     avl = replace(tlsf, loaded=replace(tlsf.loaded, manifest=_renamed(tlsf, "avl")))
@@ -99,7 +98,7 @@ def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[runs.Ru
     assert [one.need.name for one in best_of(found)] == ["best_fit", "tlsf"]
 
 
-def test_the_page_says_units_counts_seeds_and_sources(measured: list[runs.Run]) -> None:
+def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run]) -> None:
     names = ["tlsf", "best_fit", "heap_4", "o1heap"]
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 256), row("o1heap", None)]
     text = page.html(study(names), rows, measured)
@@ -108,19 +107,19 @@ def test_the_page_says_units_counts_seeds_and_sources(measured: list[runs.Run]) 
     assert "No run was given, so they stand open on the x axis: 1 heap_4." in text
     assert "no heap that serves was found: 4 o1heap." in text
     assert "n = 3 allocations and frees each · five operations, 5 operations, seed 0x5" in text
-    assert runs.digest(trace()) in text
+    assert needs.digest(trace()) in text
     assert all(one.loaded.id in text for one in measured)
     assert "smallest heap (bytes)" in text and "worst section (ns)" in text
 
 
-def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[runs.Run]) -> None:
+def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[needs.Run]) -> None:
     rows = [row("tlsf", None, 232), row("best_fit", None, 200)]
     found = points(gather(rows, measured))
     assert [one.heap_bytes for one in found] == [200, 232]
     assert "used bytes in the given heap" in all_text(page.html(study(["tlsf", "best_fit"]), rows, measured))
 
 
-def test_a_run_of_what_is_not_replayed_is_told_in_words(measured: list[runs.Run]) -> None:
+def test_a_run_of_what_is_not_replayed_is_told_in_words(measured: list[needs.Run]) -> None:
     text = page.html(study(["tlsf"]), [row("tlsf", 400)], measured)
     assert (
         "best_fit was not replayed, so it is in no figure; its worst critical section was 20,000.0 ns" in text
@@ -150,7 +149,7 @@ def test_a_run_without_its_image_is_refused(tmp_path: Path) -> None:
     folder = run(tmp_path, "tlsf", 840, 500)
     (folder / "operations.bin").unlink()
     with pytest.raises(TailscopeError, match=r"operations\.bin cannot be read"):
-        runs.load([folder], [trace()], {})
+        needs.load([folder], [trace()], {})
 
 
 def test_labels_hide_neither_each_other_nor_points() -> None:
@@ -197,7 +196,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = list(allocators.allocators())
     folders = [run(folder, name, 400 + 37 * number, 500) for number, name in enumerate(names)]
     rows = [row(name, 200 + 8 * (number * 7 % 23)) for number, name in enumerate(names)]
-    return page.write(study(names), rows, runs.load(folders, [trace()], {}), folder / "page.html")
+    return page.write(study(names), rows, needs.load(folders, [trace()], {}), folder / "page.html")
 
 
 @pytest.fixture
@@ -212,10 +211,10 @@ def browser() -> Iterator[Browser]:
 
 def _refused(folder: Path, says: str) -> None:
     with pytest.raises(RunError) as refused:
-        runs.load([folder], [trace()], {})
+        needs.load([folder], [trace()], {})
     assert says in str(refused.value)
     assert is_sentence(str(refused.value), "*.")
 
 
-def _renamed(one: runs.Run, allocator: str) -> Manifest:
+def _renamed(one: needs.Run, allocator: str) -> Manifest:
     return one.loaded.manifest.model_copy(update={"allocator": allocator})

@@ -8,8 +8,8 @@ import pytest
 
 from analysis.twin.comparison import Comparison, compare
 from analysis.twin.tests.made import made_run
+from dashboards import twin
 from dashboards.tests.browser import assert_draws, chromium
-from dashboards.twin import figures, page
 from scenarios import catalogue
 
 in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
@@ -25,16 +25,16 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 
 def test_the_page_says_the_verdict_and_has_every_table(found: Comparison) -> None:
-    text = page.html(found)
+    text = twin.html(found)
     assert found.verdict.replace("'", "&#39;") in text
     for title in ("Residuals", "Left with what holds taken out", "Worst ten", "What may explain it"):
         assert f"<h3>{title}</h3>" in text
-    assert text == page.html(found)
+    assert text == twin.html(found)
 
 
 def test_every_residual_is_drawn(found: Comparison) -> None:
     """Bars count all values; points are one an operation, before and after."""
-    cycles, operations, latencies, begins = figures.charts(found)
+    cycles, operations, latencies, begins = twin.charts(found)
     assert [sum(trace.y) for trace in cycles.figure.data] == [72, 72]
     first = found.trials.first
     assert sum(sum(trace.y) for trace in latencies.figure.data) == sum(
@@ -47,5 +47,5 @@ def test_every_residual_is_drawn(found: Comparison) -> None:
 
 @in_a_browser
 def test_the_page_draws_its_figures_and_asks_for_nothing(found: Comparison, tmp_path: Path) -> None:
-    output = page.write(found, tmp_path / "twin.html")
+    output = twin.write(found, tmp_path / "twin.html")
     assert_draws(output, FIGURES)

@@ -8,19 +8,11 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboards.figures.chart import Chart, style
-from dashboards.figures.heap_against_worst import frontier
+from dashboards.figures.heap import frontier
 from dashboards.formatting import grouped, number
-from dashboards.loaded.palette import INK, MUTED, SHADES
+from dashboards.loaded.series import INK, MUTED, SHADES
 from dashboards.tradeoff.labels import place
-from dashboards.tradeoff.needs import (
-    Figure,
-    Need,
-    cost_metric_bytes,
-    johnstone,
-    sbbm_bytes,
-    used_bytes,
-)
-from dashboards.tradeoff.runs import Run
+from dashboards.tradeoff.needs import Figure, Need, Run, cost_metric_bytes, johnstone, sbbm_bytes, used_bytes
 
 _HEIGHT_PX, _ROW_PX, _AROUND_PX = 480, 24, 110
 # What the axes leave to points on paper and on a telephone. Wider screens keep labels apart too.

@@ -10,12 +10,10 @@ from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.text import notes
 from base.files.whole import write_bytes
 from dashboards.formatting import number
-from dashboards.loaded.lock_effects import caveats
-from dashboards.loaded.series import by_scenario
+from dashboards.loaded.series import by_scenario, caveats
 from dashboards.page.templates import DRAWING, Figure, entries, render
 from dashboards.tradeoff import figures, tables
-from dashboards.tradeoff.needs import Need, gather
-from dashboards.tradeoff.runs import Run
+from dashboards.tradeoff.needs import Need, Run, gather
 from dashboards.tradeoff.tables import Table
 
 

@@ -10,13 +10,14 @@ from dashboards.formatting import MISSING, grouped, number, samplerate
 from dashboards.tradeoff.needs import (
     Figure,
     Need,
+    Run,
     cost_metric_bytes,
+    digest,
     johnstone,
     peak_live_bytes,
     sbbm_bytes,
     used_bytes,
 )
-from dashboards.tradeoff.runs import Run, digest
 from scenarios.trace import Trace
 
 Words = Callable[[float | None], str]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from base.files.errors import CaptureError
 from base.run_folder.records import encode, parse
 from base.run_folder.session_file import write_sr
-from decoders import by_sigrok
+from decoders.tests import sigrok
 from decoders.tests.serial_line import place, serial_line
 
 STACK = "uart:rx=TX:baudrate=1000000,alloc_records"
@@ -35,7 +35,7 @@ BODIES = (
 
 
 def crc16(data: bytes) -> int:
-    """CRC-16/CCITT-FALSE bit by bit, as docs/SPEC.md has it."""
+    """CRC-16/CCITT-FALSE bit by bit, as docs/reference/records.md has it."""
     register = 0xFFFF
     for byte in data:
         register ^= byte << 8
@@ -62,7 +62,7 @@ def saved(folder: Path, log: bytes, **choices: object) -> Path:
 
 
 def warnings(session: Path, decoder: str = STACK) -> list[str]:
-    lines = by_sigrok.annotations(session, decoder, "alloc_records=warning")
+    lines = sigrok.annotations(session, decoder, "alloc_records=warning")
     return [found.split(": ", 1)[1] for found in lines]
 
 
@@ -73,7 +73,7 @@ def test_the_checksum_of_these_tests_is_the_specified_one() -> None:
 def test_a_record_is_told_as_a_whole_by_fields_and_by_checksum(tmp_path: Path) -> None:
     """`@MARK,7*` is 8 bytes, its checksum 4 and its newline one: bytes 0 to 12. OP follows."""
     session = saved(tmp_path, line("MARK,7") + line("OP,5,A,120,366,469,3,1,120"))
-    found = by_sigrok.annotations(session, STACK, "alloc_records")
+    found = sigrok.annotations(session, STACK, "alloc_records")
     assert sorted(found, key=found.index) == [
         f"{where} alloc_records-1: {words}"
         for where, words in (
@@ -102,8 +102,8 @@ def test_a_sound_log_has_no_warning_and_comes_out_byte_for_byte(tmp_path: Path) 
     session = saved(tmp_path, b"ST-LINK says hello\n\xff\0" + LOG, gap_bits=2)
     log_from_boot = saved(tmp_path, LOG)
     assert warnings(session) == warnings(log_from_boot) == []
-    assert by_sigrok.binary(log_from_boot, STACK, "alloc_records=records") == LOG
-    assert by_sigrok.meta(log_from_boot, STACK, "alloc_records") == [
+    assert sigrok.binary(log_from_boot, STACK, "alloc_records=records") == LOG
+    assert sigrok.meta(log_from_boot, STACK, "alloc_records") == [
         "alloc_records-1: Longest section: 368",
         "alloc_records-1: Longest section: 424",
         "alloc_records-1: Records: 14",
@@ -121,7 +121,7 @@ def test_the_kinds_of_records_are_told_apart(tmp_path: Path) -> None:
         ("mark", ["MARK"]),
         ("end", ["STAT", "HEAP", "END"]),
     ):
-        lines = by_sigrok.annotations(session, STACK, f"alloc_records={kind}")
+        lines = sigrok.annotations(session, STACK, f"alloc_records={kind}")
         assert [found.split(": ")[1] for found in lines] == names
 
 
@@ -156,9 +156,9 @@ def test_what_is_wrong_gets_a_warning(tmp_path: Path, log: bytes, expected: list
 
 def test_a_wrong_checksum_is_marked_where_it_stands(tmp_path: Path) -> None:
     session = saved(tmp_path, line("MARK,1") + b"@MARK,2*0000\n")
-    found = by_sigrok.annotations(session, STACK, "alloc_records=checksum-bad")
+    found = sigrok.annotations(session, STACK, "alloc_records=checksum-bad")
     assert found == [f"{place(20, 24)} alloc_records-1: Wrong CRC"]
-    assert by_sigrok.binary(session, STACK, "alloc_records=damaged") == b"@MARK,2*0000\n"
+    assert sigrok.binary(session, STACK, "alloc_records=damaged") == b"@MARK,2*0000\n"
 
 
 def test_bytes_without_a_stop_bit_are_blamed_on_the_line(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_sections_beyond_the_limit_are_warned_of(tmp_path: Path) -> None:
 def test_both_lines_of_uart_are_read(tmp_path: Path) -> None:
     session = saved(tmp_path, LOG)
     by_tx = STACK.replace("rx=", "tx=")
-    assert by_sigrok.binary(session, by_tx, "alloc_records=records") == LOG
+    assert sigrok.binary(session, by_tx, "alloc_records=records") == LOG
 
 
 def test_a_core_clock_of_nothing_is_refused(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_what_is_a_record_here_is_one_to_the_bench(
     log = b"".join(lines)
     known = parse(log)
     session = saved(tmp_path_factory.mktemp("sr"), log)
-    damaged = by_sigrok.binary(session, STACK, "alloc_records=damaged")
+    damaged = sigrok.binary(session, STACK, "alloc_records=damaged")
     assert damaged == b"".join(found.line[:128] + b"\n" for found in known.damaged)
-    good = by_sigrok.binary(session, STACK, "alloc_records=records").count(b"\n")
+    good = sigrok.binary(session, STACK, "alloc_records=records").count(b"\n")
     assert good == len(known.records)

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from base.run_folder.edges import CHANNELS
-from decoders import by_sigrok, pulseview
+from decoders import pulseview
+from decoders.tests import sigrok
 
 
 def read(text: str) -> configparser.ConfigParser:
@@ -19,7 +20,7 @@ def declared_channels(decoder: str) -> list[str]:
     """The names of a decoder's channels as sigrok-cli tells them, in the order of their numbers."""
     shown = subprocess.run(
         ["sigrok-cli", "-P", decoder, "--show"],
-        env=by_sigrok.environment(),
+        env=sigrok.environment(),
         capture_output=True,
         check=True,
         text=True,

@@ -17,7 +17,8 @@ from base.run_folder.session_file import write_sr
 from capture.acquisition.sigrok_cli import find_tool
 from capture.reading import frames, vectorised
 from capture.reading.tests.waveform import Waveform
-from decoders import by_sigrok
+from decoders import pulseview
+from decoders.tests import sigrok
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
 CRITICAL = "critical_section:crit=CRIT:op=OP:sync=SYNC"
@@ -56,12 +57,12 @@ class Latency(NamedTuple):
 def test_a_decoder_that_is_told_no_clock_takes_the_nominal_one(decoder: str, words: str) -> None:
     """Decoders run inside sigrok and import nothing of ours, so the number stands there again."""
     command = [find_tool(), "-P", decoder, "--show"]
-    shown = subprocess.run(command, env=by_sigrok.environment(), capture_output=True, text=True, check=True)
+    shown = subprocess.run(command, env=sigrok.environment(), capture_output=True, text=True, check=True)
     assert f"- core_hz: {words} (default {NOMINAL_CORE_HZ})" in shown.stdout
 
 
 def test_a_frame_is_the_same_in_both_decodings() -> None:
-    source = ast.parse((by_sigrok.FOLDER / "critical_section" / "pd.py").read_text(encoding="utf-8"))
+    source = ast.parse((pulseview.FOLDER / "critical_section" / "pd.py").read_text(encoding="utf-8"))
     constants = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in source.body
@@ -82,12 +83,12 @@ def saved(folder: Path, edges: EdgeList) -> Path:
 
 
 def pulses_by_sigrok(session: Path, decoder: str = CRITICAL) -> list[Pulse]:
-    data = by_sigrok.binary(session, decoder, "critical_section=pulses")
+    data = sigrok.binary(session, decoder, "critical_section=pulses")
     return [Pulse(*row) for row in struct.iter_unpack("<BBHIQQ", data)]
 
 
 def latencies_by_sigrok(session: Path, decoder: str = LATENCY) -> list[Latency]:
-    data = by_sigrok.binary(session, decoder, "irq_latency=latencies")
+    data = sigrok.binary(session, decoder, "irq_latency=latencies")
     return [Latency(*row) for row in struct.iter_unpack("<BBHIQQ", data)]
 
 
@@ -171,16 +172,16 @@ def test_pulses_carry_operation_number_maximum_and_limit(tmp_path: Path) -> None
 
 def test_annotations_state_cycles_time_and_samples(tmp_path: Path) -> None:
     session = saved(tmp_path, run_of_three_operations().edges())
-    lines = by_sigrok.annotations(session, CRITICAL + ":limit_cycles=300", "critical_section=critical")
+    lines = sigrok.annotations(session, CRITICAL + ":limit_cycles=300", "critical_section=critical")
     assert lines == [
         "56000-56004 critical_section-1: 4 cycles, 47.6 ns, 4 samples",
         "60020-60120 critical_section-1: #0: 100 cycles, 1190.5 ns, 100 samples",
         "62020-62420 critical_section-1: #1: 400 cycles, 4761.9 ns, 400 samples",
         "64020-64320 critical_section-1: #2: 300 cycles, 3571.4 ns, 300 samples",
     ]
-    lines = by_sigrok.annotations(session, CRITICAL + ":limit_cycles=300", "critical_section=longest")
+    lines = sigrok.annotations(session, CRITICAL + ":limit_cycles=300", "critical_section=longest")
     assert [line.split()[0] for line in lines] == ["56000-56004", "60020-60120", "62020-62420"]
-    lines = by_sigrok.annotations(session, CRITICAL + ":limit_cycles=350", "critical_section=warning")
+    lines = sigrok.annotations(session, CRITICAL + ":limit_cycles=350", "critical_section=warning")
     assert lines == ["62020-62420 critical_section-1: Longer than 350 cycles"]
 
 
@@ -198,7 +199,7 @@ def test_an_answer_beyond_the_limit_is_warned_of_and_flagged(tmp_path: Path) -> 
         (1, over_limit),
         (0, 0),
     ]
-    assert by_sigrok.annotations(session, limited, "irq_latency=warning") == [
+    assert sigrok.annotations(session, limited, "irq_latency=warning") == [
         "100-145 irq_latency-1: ISR later than 44 cycles",
         "100-170 irq_latency-1: Task later than 44 cycles",
     ]
@@ -207,7 +208,7 @@ def test_an_answer_beyond_the_limit_is_warned_of_and_flagged(tmp_path: Path) -> 
 
 def test_meta_output_tells_each_longest_so_far(tmp_path: Path) -> None:
     session = saved(tmp_path, run_of_three_operations().edges())
-    assert by_sigrok.meta(session, CRITICAL, "critical_section") == [
+    assert sigrok.meta(session, CRITICAL, "critical_section") == [
         "critical_section-1: Longest section: 4.0",
         "critical_section-1: Longest section: 100.0",
         "critical_section-1: Longest section: 400.0",
@@ -218,7 +219,7 @@ def test_meta_output_tells_each_longest_so_far(tmp_path: Path) -> None:
         wave.pulse("ISR", rise, rise + 5)
     wave.toggle("CTRL", 600)
     wave.pulse("CISR", 612, 620)
-    assert by_sigrok.meta(saved(tmp_path, wave.edges()), LATENCY, "irq_latency") == [
+    assert sigrok.meta(saved(tmp_path, wave.edges()), LATENCY, "irq_latency") == [
         "irq_latency-1: Longest ISR latency: 20.0",
         "irq_latency-1: Longest ISR latency: 30.0",
         "irq_latency-1: Longest Control latency: 12.0",
@@ -252,7 +253,7 @@ def test_latencies_and_misses_are_those_that_were_drawn(tmp_path: Path) -> None:
         Latency(1, missed, 0, 0, 300, NO_ANSWER),
         Latency(0, 0, 0, 0, 500, 520),
     ]
-    assert by_sigrok.annotations(session, LATENCY, "irq_latency") == [
+    assert sigrok.annotations(session, LATENCY, "irq_latency") == [
         "110-122 irq_latency-1: 142.9 ns, 12 cycles, 12 samples",
         "100-145 irq_latency-1: 535.7 ns, 45 cycles, 45 samples",
         "100-170 irq_latency-1: 833.3 ns, 70 cycles, 70 samples",

@@ -7,7 +7,7 @@
 enum { CALIBRATION_PULSES = 16 };
 
 /**
- * Sends the calibration pulses (docs/SPEC.md, section 2) and their records, numbered from
+ * Sends the calibration pulses (docs/reference/wire.md) and their records, numbered from
  * `first_index`. Then records what the counter and a pin cost, and the tick.
  */
 void calibrate(uint32_t first_index);

@@ -1,5 +1,5 @@
 /**
- * Operations that are no heap operations, between the same markers (docs/SPEC.md, section 3, kind
+ * Operations that are no heap operations, between the same markers (docs/reference/operation-image.md, kind
  * 4).
  */
 #ifndef TAILSCOPE_BENCH_CALLS_H

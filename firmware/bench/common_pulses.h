@@ -3,7 +3,7 @@
 #define TAILSCOPE_BENCH_COMMON_PULSES_H
 
 /**
- * Sends 8 pulses (docs/SPEC.md, section 2). No stimulus may be running, because STIM and CTRL are
+ * Sends 8 pulses (docs/reference/wire.md). No stimulus may be running, because STIM and CTRL are
  * taken from their timers.
  */
 void send_common_pulses(void);

@@ -1,4 +1,4 @@
-/** The two checksums of docs/SPEC.md. */
+/** The two checksums of docs/reference/records.md. */
 #ifndef TAILSCOPE_BENCH_CRC_H
 #define TAILSCOPE_BENCH_CRC_H
 

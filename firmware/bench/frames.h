@@ -1,4 +1,4 @@
-/** The frames on SYNC that bracket a run: 64 edges timed by hardware (docs/SPEC.md, section 2). */
+/** The frames on SYNC that bracket a run: 64 edges timed by hardware (docs/reference/wire.md). */
 #ifndef TAILSCOPE_BENCH_FRAMES_H
 #define TAILSCOPE_BENCH_FRAMES_H
 

@@ -21,8 +21,8 @@ enum { RANDOM_PERIOD_MIN_TICKS = 2 * STIMULUS_PERIOD_MIN_TICKS, BURST_SPACING_MI
 /* SYNC is toggled after a swept stimulus is armed and before the operation begins. */
 enum { SWEEP_OFFSET_MIN_TICKS = 32 };
 
-_Static_assert(sizeof(image_header) == 64, "docs/SPEC.md, section 3: header");
-_Static_assert(sizeof(image_entry) == 12, "docs/SPEC.md, section 3: entry");
+_Static_assert(sizeof(image_header) == 64, "docs/reference/operation-image.md: header");
+_Static_assert(sizeof(image_entry) == 12, "docs/reference/operation-image.md: entry");
 
 /* Symbols of the linker script: their addresses are the values. */
 extern const image operation_image;

@@ -1,5 +1,5 @@
 /**
- * The operation image that the host compiled (docs/SPEC.md, section 3), and the checks before it is
+ * The operation image that the host compiled (docs/reference/operation-image.md), and the checks before it is
  * used.
  */
 #ifndef TAILSCOPE_BENCH_IMAGE_H

@@ -181,7 +181,7 @@ uint32_t interpret(const image *checked) {
         const outcome done = skipped ? skip(entry) : run(entry);
         follow(entry, done.kind);
 #ifdef TAILSCOPE_WITHOUT_RECORDS
-        (void)record_operation; /* docs/PERTURBATION.md */
+        (void)record_operation; /* docs/reference/perturbation.md */
         (void)record_interrupts;
         (void)done;
 #else

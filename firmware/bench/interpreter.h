@@ -1,6 +1,6 @@
 /**
- * Runs the operations of an image against the heap, one record each (docs/SPEC.md, sections 2 and
- * 4).
+ * Runs the operations of an image against the heap, one record each (docs/reference/wire.md,
+ * docs/reference/records.md).
  */
 #ifndef TAILSCOPE_BENCH_INTERPRETER_H
 #define TAILSCOPE_BENCH_INTERPRETER_H

@@ -1,4 +1,4 @@
-/* One run, from reset to END (docs/SPEC.md, section 2). */
+/* One run, from reset to END (docs/reference/wire.md). */
 #include <stdbool.h>
 #include <stddef.h>
 

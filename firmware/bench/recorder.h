@@ -1,5 +1,5 @@
 /**
- * Records (docs/SPEC.md, section 4), one line each. A line is sent as it is made: no buffer limits
+ * Records (docs/reference/records.md), one line each. A line is sent as it is made: no buffer limits
  * it, and the serial line is quiet when record_end() returns. With RTT the line may still lie in
  * the ring then, and the debugger fetches it without the core.
  */

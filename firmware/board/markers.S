@@ -23,7 +23,7 @@
     cpsid   i
     .endm
 
-    /* Left out one by one, to measure what they cost (docs/PERTURBATION.md). */
+    /* Left out one by one, to measure what they cost (docs/reference/perturbation.md). */
     .macro write_pin
 #ifndef TAILSCOPE_WITHOUT_PINS
     str     r3, [r1]

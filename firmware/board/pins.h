@@ -1,5 +1,5 @@
 /**
- * The eight pins of the analyzer (docs/SPEC.md, section 1) and the serial line. Usable in assembly.
+ * The eight pins of the analyzer (docs/reference/pins.md) and the serial line. Usable in assembly.
  */
 #ifndef TAILSCOPE_BOARD_PINS_H
 #define TAILSCOPE_BOARD_PINS_H

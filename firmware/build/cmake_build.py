@@ -1,4 +1,7 @@
-"""Configures and compiles with CMake and Ninja, for the board or for this machine."""
+"""Configures and compiles with CMake and Ninja, for the board or for this machine.
+
+Which compiler made an image, its object files tell in its own words.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
 
 from base.files.errors import TailscopeError
 from base.processes import children
@@ -123,3 +129,25 @@ def check_tools(tools: Mapping[str, str]) -> None:
     for tool, packages in tools.items():
         if shutil.which(tool) is None:
             raise BuildError(f"{tool} is not on the PATH: install the Debian package {packages}.")
+
+
+_MOST_CHARACTERS = 200
+
+
+class CompilerError(TailscopeError):
+    """An image does not tell; the message says why."""
+
+
+def of_image(elf: Path) -> str:
+    """`GCC: (15:12.2.rel1-1) 12.2.1 20221205`, from the section .comment.
+
+    Several compilers are separated by `; `. Raises CompilerError.
+    """
+    try:
+        with elf.open("rb") as file:
+            section = ELFFile(file).get_section_by_name(".comment")
+            words = section.data().split(b"\0") if section else []
+    except (OSError, ELFError) as error:
+        raise CompilerError(f"{elf} could not be read: {error}.") from None
+    told = dict.fromkeys(word.decode("ascii", "replace") for word in words if word)
+    return "; ".join(told)[:_MOST_CHARACTERS] or "unknown"

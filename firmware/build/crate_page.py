@@ -139,7 +139,7 @@ def text_table() -> str:
 
 
 def main() -> None:
-    """Prints the tables of docs/FOOTPRINT.md."""
+    """Prints the tables of docs/reference/footprint.md."""
     print(levels_table(), text_table(), sep="\n\n")
 
 

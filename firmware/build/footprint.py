@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from base.files.errors import TailscopeError
-from firmware.build import catalogue, overhead
+from firmware.build import catalogue, region
 from firmware.build import image as firmware
 
 _FLASH = (".text", ".rodata", ".data")
@@ -62,10 +62,10 @@ def of_image(image: firmware.FirmwareImage) -> Footprint:
 def _of_digest(_sha256: bytes, elf: Path, allocator: str) -> Footprint:
     """The same of the ELF file with that digest."""
     sections = section_bytes(elf)
-    taken = overhead.read(elf)
+    taken = region.read(elf)
     return Footprint(
         allocator,
-        flash=sum(sections.get(name, 0) for name in _FLASH) - overhead.CONSTANT_BYTES,
+        flash=sum(sections.get(name, 0) for name in _FLASH) - region.CONSTANT_BYTES,
         static_ram=sum(sections.get(name, 0) for name in _STATIC_RAM),
         heap_overhead=taken.heap,
         block_overhead=taken.block,

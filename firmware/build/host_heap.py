@@ -20,8 +20,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from base import heap_size
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
 from base.paths import ROOT

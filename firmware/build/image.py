@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from base import heap_size
-from base.files.near_misses import near_miss
+from base.files.errors import near_miss
 from base.files.turns import taking_turns
 from base.paths import ROOT
-from firmware.build import catalogue, cmake_build, overhead, search_places, sram
-from firmware.build.cmake_build import BuildError as BuildError
+from firmware.build import catalogue, cmake_build, region, search_places
+from firmware.build.cmake_build import BuildError
 
 _FIRMWARE = ROOT / "firmware"
 _BUILDS = _FIRMWARE.parent / "build" / "firmware"
@@ -163,10 +163,10 @@ def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str
 
 
 def _check_heap(row: catalogue.Allocator, heap_bytes: int) -> None:
-    if not heap_size.is_one(heap_bytes) or not sram.slots_beside(heap_bytes):
+    if not heap_size.is_one(heap_bytes) or not region.slots_beside(heap_bytes):
         raise BuildError(
             f"A heap of {heap_bytes:,} bytes cannot be built: give a multiple of {heap_size.STEP_BYTES} "
-            f"from {heap_size.SMALLEST_BYTES} to {sram.largest_heap_bytes(slots=1):,}."
+            f"from {heap_size.SMALLEST_BYTES} to {region.largest_heap_bytes(slots=1):,}."
         )
     if refusal := row.objection(heap_bytes):
         raise BuildError(refusal)
@@ -176,7 +176,7 @@ def _check_overhead(chosen: _Build) -> None:
     """Raises BuildError where the region does not even hold one block: some allocators would set up
     their lists outside of it.
     """
-    taken = overhead.read(chosen.folder / "tailscope_footprint.elf")
+    taken = region.read(chosen.folder / "tailscope_footprint.elf")
     least = taken.heap + taken.smallest_block
     if chosen.heap_bytes < least:
         raise BuildError(
@@ -221,7 +221,7 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "TAILSCOPE_ART": "on" if chosen.art else "off",
         "TAILSCOPE_LOCKING": chosen.locking,
         "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,
-        "TAILSCOPE_SLOTS": sram.slots_beside(chosen.heap_bytes),
+        "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         "TAILSCOPE_KERNEL_CALLS": _on(chosen.kernel_calls),
         **({"TAILSCOPE_SHIFT": chosen.shift_bytes} if chosen.shift_bytes else {}),
@@ -252,3 +252,16 @@ def _check_locking(row: catalogue.Allocator, locking: str | None) -> None:
         raise BuildError(
             f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
         )
+
+
+SOURCE = ROOT / "firmware" / "wiring"
+_FOLDER = SOURCE.parent.parent / "build" / "firmware" / "wiring"
+
+
+def build_wiring() -> Path:
+    """The ELF file that `./lab wiring check` loads. Raises BuildError."""
+    cmake_build.check_tools(TOOLS)
+    described = cmake_build.Build("The wiring firmware", SOURCE, _FOLDER, {})
+    with taking_turns(_FOLDER):
+        described.make()
+    return _FOLDER / "wiring.elf"

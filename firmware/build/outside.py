@@ -24,7 +24,7 @@ from base.paths import ROOT
 from base.run_folder.records import Locking
 from firmware.build import catalogue, outside_file
 from firmware.build.catalogue import LOCKINGS, Allocator, Kind, SearchPlace, Source
-from firmware.build.outside_file import FirstLook, Found, OutsideError
+from firmware.build.outside_file import ExaminedFile, FirstLook, OutsideError
 from firmware.build.promises import PROMISES, Promise
 
 _BUILDS = ROOT / "build" / "outside"
@@ -184,7 +184,7 @@ def _name(file: Path, chosen: str | None) -> str:
     return name
 
 
-def _row(file: Path, name: str, statement: Statement, found: Found, scratch: Path) -> Allocator:
+def _row(file: Path, name: str, statement: Statement, found: ExaminedFile, scratch: Path) -> Allocator:
     if found.format == "index.h" and (statement.promises or not statement.frees):
         raise OutsideError(
             f"{file.stem}.toml states promises of an index: the block layer keeps them all; drop them."
@@ -213,7 +213,7 @@ def _row(file: Path, name: str, statement: Statement, found: Found, scratch: Pat
 
 
 def _build_words(
-    file: Path, heap: Path, statement: Statement, found: Found, scratch: Path
+    file: Path, heap: Path, statement: Statement, found: ExaminedFile, scratch: Path
 ) -> tuple[list[str], frozenset[Promise], str | None]:
     """The lines of its <name>.cmake, what it promises, and why it has no host build, if so."""
     words = [f'tailscope_knob({knob} {value} "stated")' for knob, value in statement.knobs.items()]
@@ -238,7 +238,7 @@ def _freertos_words(
     file: Path,
     heap: Path,
     statement: Statement,
-    found: Found,
+    found: ExaminedFile,
     scratch: Path,
     words: list[str],
     stated: frozenset[Promise],
@@ -271,7 +271,7 @@ def _freertos_words(
     return words, stated, plain if isinstance(plain, str) else None
 
 
-def _variables(file: Path, found: Found) -> tuple[str, ...]:
+def _variables(file: Path, found: ExaminedFile) -> tuple[str, ...]:
     """What is put back at a reset of a FreeRTOS heap that has none of its own."""
     if hidden := [name for name in found.variables if not name.isidentifier()]:
         raise OutsideError(
@@ -286,7 +286,7 @@ def _write_variables(folder: Path, kept: Sequence[str]) -> None:
     (folder / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
 
 
-def _refuse_broken(file: Path, found: Found, look: FirstLook | str) -> None:
+def _refuse_broken(file: Path, found: ExaminedFile, look: FirstLook | str) -> None:
     if isinstance(look, FirstLook) and look.step == "init" and look.ended:
         what = (
             "its initialisation"
@@ -313,7 +313,7 @@ def _in_order(promises: Sequence[Promise] | frozenset[Promise]) -> str:
     return " ".join(promise for promise in PROMISES if promise in promises)
 
 
-def _keep(file: Path, heap: Path, name: str, words: Sequence[str], found: Found) -> Path:
+def _keep(file: Path, heap: Path, name: str, words: Sequence[str], found: ExaminedFile) -> Path:
     """The folder with all that the build takes; another one for other content."""
     lines = [f'set(TAILSCOPE_OUTSIDE_FILE "{heap.name}")', *words]
     table = "".join(f"{line}\n" for line in lines).encode()

@@ -62,7 +62,7 @@ class OutsideError(TailscopeError):
 
 
 @dataclass(frozen=True)
-class Found:
+class ExaminedFile:
     """What a file is.
 
     `defined` are the names of its functions and variables that others see; `variables` all its
@@ -99,7 +99,7 @@ def required(format_: Format) -> tuple[str, ...]:
     return (*names, "allocator_overhead") if format_ == "allocator.h" else names
 
 
-def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> Found:
+def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> ExaminedFile:
     """Compiles `file` into the folder `scratch`. Raises OutsideError."""
     if shutil.which(_TARGET[0]) is None:
         raise OutsideError(f"{_TARGET[0]} is not on the PATH: install the Debian package gcc-arm-none-eabi.")
@@ -123,7 +123,7 @@ def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> Found:
         text, symbols = _with_the_benchs_array(file, text, knobs, scratch)
     _refuse_large(file, symbols)
     _link(file, object_file, format_)
-    return Found(
+    return ExaminedFile(
         format_,
         symbols.defined,
         tuple(name for name in symbols.variables if name != "ucHeap"),
@@ -143,7 +143,12 @@ def constant_mentions(heap: Path, scratch: Path, beside: Path, knobs: Mapping[st
 
 
 def first_look(
-    heap: Path, found: Found, beside: Path, knobs: Mapping[str, int], macros: Sequence[str], scratch: Path
+    heap: Path,
+    found: ExaminedFile,
+    beside: Path,
+    knobs: Mapping[str, int],
+    macros: Sequence[str],
+    scratch: Path,
 ) -> FirstLook | str:
     """The first steps on this machine; or, where it cannot be built for it, why, in a sentence.
 

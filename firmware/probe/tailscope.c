@@ -1,4 +1,4 @@
-/* What the wire shows is docs/SPEC.md, section 2, without its common pulses. */
+/* What the wire shows is docs/reference/wire.md, without its common pulses. */
 #include "tailscope.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))

@@ -1,4 +1,5 @@
-"""Operation images for tests, packed as docs/SPEC.md, section 3, says, without `scenarios`."""
+"""Operation images for tests, packed as docs/reference/operation-image.md says, without
+`scenarios`."""
 
 from __future__ import annotations
 

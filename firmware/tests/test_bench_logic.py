@@ -149,7 +149,7 @@ def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reaso
 
 
 def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
-    """docs/SPEC.md, section 3, said once more: what the firmware must not refuse."""
+    """docs/reference/operation-image.md, said once more: what the firmware must not refuse."""
     magic, version, header_bytes, count, crc, slots, stimulus, control, mode, records, parameter, name = (
         struct.unpack("<IHHIIIIIBBH32s", candidate[:64])
     )

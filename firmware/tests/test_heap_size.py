@@ -13,7 +13,7 @@ from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.records import Boot, FailRecord, HeapRecord
 from firmware.build import image as firmware
-from firmware.build import sram
+from firmware.build import region
 from firmware.build.footprint import section_bytes
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import runner
@@ -48,7 +48,7 @@ def shared_bytes(elf: Path) -> int:
 
 @pytest.mark.parametrize("allocator", firmware.allocators())
 def test_what_is_neither_heap_nor_slots_keeps_to_its_share(allocator: str) -> None:
-    assert shared_bytes(firmware.build(allocator).elf) <= sram.BENCH_BYTES
+    assert shared_bytes(firmware.build(allocator).elf) <= region.BENCH_BYTES
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_what_is_neither_heap_nor_slots_keeps_to_its_share(allocator: str) -> No
     ],
 )
 def test_so_do_the_largest(build: Callable[[], firmware.FirmwareImage]) -> None:
-    assert shared_bytes(build().elf) <= sram.BENCH_BYTES
+    assert shared_bytes(build().elf) <= region.BENCH_BYTES
 
 
 def test_the_linker_has_the_same_sram() -> None:
     (kib,) = re.findall(r"SRAM \(rwx\) +: ORIGIN = 0x20000000, LENGTH = (\d+)K", LINKER_SCRIPT.read_text())
-    assert int(kib) * 1024 == sram.SRAM_BYTES
+    assert int(kib) * 1024 == region.SRAM_BYTES
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_the_linker_has_the_same_sram() -> None:
     ],
 )
 def test_the_heap_leaves_so_many_slots(heap_bytes: int, slots: int) -> None:
-    assert sram.slots_beside(heap_bytes) == slots
-    assert sram.objection(heap_bytes, slots, "x") is None
-    assert sram.largest_heap_bytes(slots) >= heap_bytes
+    assert region.slots_beside(heap_bytes) == slots
+    assert region.objection(heap_bytes, slots, "x") is None
+    assert region.largest_heap_bytes(slots) >= heap_bytes
 
 
 def test_a_slot_too_many_is_told_with_the_heap_that_would_fit() -> None:
-    told = sram.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag")
+    told = region.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag")
     assert told == (
         "A heap of 86,064 bytes does not fit the board beside the 315 slots of mem_frag: "
         "it may have 86,056 bytes at most."
     )
     assert is_sentence(told, "*.")
-    assert sram.objection(86_056, SLOTS_BESIDE_IT + 1, "mem_frag") is None
+    assert region.objection(86_056, SLOTS_BESIDE_IT + 1, "mem_frag") is None
 
 
 @pytest.mark.parametrize("allocator", DEPENDENT)

@@ -1,4 +1,5 @@
-"""The firmware on the virtual Nucleo: its pins and records against docs/SPEC.md, edge by edge."""
+"""The firmware on the virtual Nucleo: its pins and records against docs/reference/wire.md, edge by
+edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each mode of the stimulus on the virtual Nucleo: its edges against docs/SPEC.md, section 2."""
+"""Each mode of the stimulus on the virtual Nucleo: its edges against docs/reference/wire.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /*
  * Moves one pin at a time, for ever, so that `./lab wiring check` can tell which input of the
- * analyzer sees which pin (docs/SPEC.md, section 2.1).
+ * analyzer sees which pin (docs/reference/wiring-check.md).
  *
  * It needs no allocator, no kernel and no clock but the HSI, on which the core starts. It has no
  * data, so its reset handler is all of it.

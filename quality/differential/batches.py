@@ -1,10 +1,13 @@
-"""Programs in memory, each with a random state to run in."""
+"""Programs in memory, each with a random state to run in; and how the simulator's core runs them."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +16,45 @@ from quality.differential import values
 from quality.differential.encodings import Encoding, Opcodes
 from quality.differential.opcodes import is_memory, loads_pc
 from quality.differential.programs import Program
-from quality.differential.records import CASE, Cases
 from quality.differential.values import Random
+
+STATE: list[Any] = [
+    ("pc", "<u4"),
+    ("r", "<u4", 15),
+    ("status", "<u4"),
+    ("fpscr", "<u4"),
+    ("s", "<u4", 32),
+]
+CASE = np.dtype([("steps", "<u4"), *STATE])
+RESULT = np.dtype([("outcome", "<u4"), *STATE, ("memory", "<u8")])
+STATE_BYTES = 4 * (1 + 15 + 2 + 32)
+
+Cases = npt.NDArray[Any]
+Results = npt.NDArray[Any]
+Bytes = npt.NDArray[np.uint8]
+
+# The outcome of a case that was executed; any other means that it was not.
+EXECUTED = 0
+
+APSR_MASK = np.uint32(0xF80F_0000)
+
+
+def memory_hash(before: Bytes, after: Bytes) -> int:
+    """The hash of the changed bytes; 0 if none changed. The core's side computes the same."""
+    changed = np.flatnonzero(before != after)
+    terms = changed.astype(np.uint64) << np.uint64(8) | after[changed].astype(np.uint64)
+    return int((terms * terms * terms | np.uint64(1)).sum(dtype=np.uint64))
+
+
+def run(binary: Path, batch: Batch) -> Results:
+    """The results of all cases of a batch. Raises RuntimeError with what the core's side says."""
+    sizes = np.array([len(batch.data), len(batch.code)], "<u4").tobytes()
+    message = sizes + batch.data + batch.code + batch.cases.tobytes()
+    done = subprocess.run([binary, "run"], input=message, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"The core's side of the differential test failed: {done.stderr.decode()[-2000:]}")
+    return np.frombuffer(done.stdout, RESULT)
+
 
 CODE = 0x10_0000
 # Literals reach 4 KiB either way. What lies there is random.

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from quality.differential import compare, core, encodings, opcodes, oracle, programs
-from quality.differential.batches import SLOTS, Batch, Kind, assemble
+from quality.differential import batches, encodings, opcodes, oracle, programs
+from quality.differential import report as differential_report
+from quality.differential.batches import EXECUTED, SLOTS, Batch, Kind, assemble
 from quality.differential.encodings import Encoding
 from quality.differential.programs import Program
-from quality.differential.records import EXECUTED
 from quality.differential.report import Report, load_accepted
 from quality.differential.values import Random
 
@@ -34,8 +34,8 @@ def run(count: int, seed: int) -> Report:
     random = np.random.default_rng(seed)
     while report.cases < count:
         for batch in round_of_batches(rows, random):
-            ours, theirs = core.run(binary, batch), oracle.run(batch)
-            report.add(batch.rows, compare.divergences(batch, ours, theirs))
+            ours, theirs = batches.run(binary, batch), oracle.run(batch)
+            report.add(batch.rows, differential_report.divergences(batch, ours, theirs))
     return report
 
 
@@ -56,7 +56,7 @@ def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
     executed = []
     for start in range(0, len(made), SLOTS):
         part = made[start : start + SLOTS]
-        results = core.run(binary, assemble(part, rows, random, Kind(counted=True)))
+        results = batches.run(binary, assemble(part, rows, random, Kind(counted=True)))
         done = np.flatnonzero(results["outcome"] == EXECUTED)
         executed += [f"{rows[part[at].row].label}: {[hex(o) for o in part[at].opcodes]}" for at in done]
     return len(made), executed

@@ -13,8 +13,7 @@ import unicorn
 from unicorn import arm_const as arm
 from unicorn import unicorn_const as const
 
-from quality.differential.batches import CODE, Batch
-from quality.differential.records import CASE, RESULT, STATE_BYTES, Results, memory_hash
+from quality.differential.batches import CASE, CODE, RESULT, STATE_BYTES, Batch, Results, memory_hash
 
 PAGE_BYTES = 0x1000
 # In the order of a record, with two S registers in each D register.

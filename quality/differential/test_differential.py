@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from quality.differential import Report, executed_unpredictable, run
-from quality.differential.batches import CODE, MARGIN_BYTES, SLOT_BYTES, Batch
-from quality.differential.compare import Divergence, divergences
-from quality.differential.records import CASE, RESULT
-from quality.differential.report import Accepted
+from quality.differential.batches import CASE, CODE, MARGIN_BYTES, RESULT, SLOT_BYTES, Batch
+from quality.differential.report import Accepted, Divergence, divergences
 
 CASES = 100_000
 SEED = 1

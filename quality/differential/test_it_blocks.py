@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quality.differential import core, encodings
-from quality.differential.batches import SLOTS, Kind, assemble
+from quality.differential import batches, encodings
+from quality.differential.batches import EXECUTED, SLOTS, Kind, Results, assemble
 from quality.differential.it_model import condition_passed, in_xpsr, it_advance
 from quality.differential.programs import Program
-from quality.differential.records import EXECUTED, Results
 
 # ADD.W Rd, Rd, #1 leaves the flags alone. There is one for each place in a block, and one behind.
 INCREMENTS = tuple(0xF100_0001 | d << 16 | d << 8 for d in range(5))
@@ -36,7 +35,7 @@ def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
         programs = [Program(row, (0xBF00 | it, *INCREMENTS), steps) for it, _, steps in part]
         batch = assemble(programs, rows, np.random.default_rng(start), Kind(counted=True))
         batch.cases["status"] = [flags << 28 for _, flags, _ in part]
-        ran: Results = core.run(binary, batch)
+        ran: Results = batches.run(binary, batch)
         yield from ((*one, batch.cases[at], ran[at]) for at, one in enumerate(part))
 
 

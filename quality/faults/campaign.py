@@ -10,8 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from base.run_folder.manifest import Manifest, Verdict
 from capture.redecode import Stored
 from capture.summary.summary import summarise_run

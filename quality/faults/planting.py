@@ -1,20 +1,29 @@
-"""A healthy run, and faults in it that are drawn from a seed and can be named."""
+"""A healthy run, and faults in it that are drawn from a seed and can be named.
+
+Where no run folder is given, healthy runs are made on the virtual board and kept nowhere.
+"""
 
 from __future__ import annotations
 
+import tempfile
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
 from base.files.errors import TailscopeError
+from base.heap_size import DEFAULT_BYTES
 from base.run_folder.manifest import Manifest
+from capture import conductor
 from capture.redecode import Stored, read_stored
 from capture.summary.summary import summarise_run
+from firmware.build import image as firmware
 from quality.faults import records, wire
+from scenarios import catalogue
+from simulator import build as simulator
 
 Planted = tuple[Stored, str]
 
@@ -96,3 +105,75 @@ class Fault:
         """
         random = np.random.default_rng((seed, zlib.crc32(self.kind.encode()), self.number))
         return run.kinds[self.kind](random)
+
+
+BOARD = "virtual"
+_AT_LEAST_S = 2.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A run of `scenario`, small, since a fault costs as much time as the run has edges."""
+
+    scenario: str
+    samplerate_hz: int
+    parameters: Mapping[str, str | int] = field(default_factory=dict)
+    stimulus: str | None = None
+    records: str = "uart"
+    allocator: str = "seglist"
+    heap_bytes: int = DEFAULT_BYTES
+
+    def __str__(self) -> str:
+        words = [f"{self.scenario} on {self.allocator} at {self.samplerate_hz // 1_000_000} MS/s"]
+        words += [f"stimulus {self.stimulus}"] if self.stimulus else []
+        words += ["records by RTT"] if self.records == "rtt" else []
+        return ", ".join(words)
+
+
+_STRESS: Mapping[str, str | int] = {"operations": 600}
+_FRAG: Mapping[str, str | int] = {"depth": 32}
+_SWEEP: Mapping[str, str | int] = {"depth": 32, "depths": 2, "fine_cycles": 128}
+RECIPES = (
+    Recipe("mem_stress", 84_000_000, _STRESS),
+    Recipe("mem_stress", 24_000_000, _STRESS),
+    Recipe("mem_stress", 84_000_000, _STRESS, stimulus="random:7001,7919,11"),
+    Recipe("mem_stress", 24_000_000, _STRESS, stimulus="burst:9001,7919,700"),
+    Recipe("mem_frag", 84_000_000, _FRAG),
+    Recipe("mem_frag", 24_000_000, _FRAG),
+    Recipe("mem_frag", 200_000_000, _FRAG),
+    Recipe("mem_frag", 84_000_000, _FRAG, records="rtt"),
+    Recipe("latency_sweep", 84_000_000, _SWEEP),
+    Recipe("latency_sweep", 24_000_000, _SWEEP),
+    Recipe("kernel_masking", 84_000_000, {"depth": 4, "rounds": 12}),
+    # Requests are refused and tried again, and what is behind the end is skipped.
+    Recipe("until_full_aligned", 84_000_000, {"requests": 120}, allocator="tlsf", heap_bytes=4096),
+    # The virtual board counts the probes, which heap_4 does not.
+    Recipe("recorded_dash", 24_000_000, {"scale": 20}, allocator="heap_4"),
+)
+"""Every way to drive heap, stimulus and transport, above the core clock, at it and below."""
+
+
+def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
+    """Makes the run of each recipe, in order.
+
+    Raises TailscopeError where a run cannot be made, and FaultError where one is not complete.
+    """
+    simulator.build()
+    runs = []
+    for recipe in RECIPES:
+        progress(f"making a run: {recipe}")
+        plan = catalogue.load(recipe.scenario, recipe.parameters, stimulus=recipe.stimulus).compile()
+        image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=recipe.heap_bytes)
+        with tempfile.TemporaryDirectory() as folder:
+            result = conductor.run(
+                plan,
+                image,
+                BOARD,
+                recipe.samplerate_hz,
+                Path(folder),
+                # A debugger reads more slowly than the serial line sends.
+                duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
+                records=recipe.records,
+            )
+            runs.append(healthy(str(recipe), read_stored(result.folder)))
+    return runs

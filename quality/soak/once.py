@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from base.processes import devices, signals
+from base.processes import children, signals
 
 SCENARIO, ALLOCATOR, PARAMETERS = "mem_frag", "tlsf", {"depth": "8"}
 HEADLINES = ("probes", "dwt_cycles")
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     """Runs, decodes what was kept again, and tells of both."""
     from base.files.errors import TailscopeError
 
-    devices.keep()
+    children.keep()
     signals.listen()
     board, runs, *fault = arguments
     told: dict[str, Any] = {}

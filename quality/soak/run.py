@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from base.processes import children
-from base.processes.marked import marked
+from base.processes.children import marked
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from firmware.build import image as firmware

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 from base.processes import signals
 from quality.soak.catalogue import COMPLETE, FAULTS, NONE, DeskFault, named
 from quality.soak.run import Headlines, Outcome, carry_out
@@ -97,7 +96,7 @@ class Accounting:
         }
 
 
-Tell = Callable[[int, Outcome], None]
+OnOutcome = Callable[[int, Outcome], None]
 
 
 def soak(
@@ -108,7 +107,7 @@ def soak(
     minutes: float | None = None,
     runs: int | None = None,
     faults: Sequence[str] = (),
-    tell: Tell = lambda _number, _outcome: None,
+    tell: OnOutcome = lambda _number, _outcome: None,
 ) -> Accounting:
     """Runs until `minutes` are over or `runs` are done, and a signal ends it early.
 
@@ -192,3 +191,34 @@ def check_names(boards: Sequence[str], faults: Sequence[str]) -> None:
                 f"{name!r} comes on none of the boards {', '.join(boards)}; it is a fault of "
                 f"{', '.join(named(name).boards)}."
             )
+
+
+def line(number: int, outcome: Outcome) -> str:
+    """One run."""
+    state = "UNACCOUNTED" if outcome.wrong else "as due"
+    return f"run {number}: {outcome.board}, {outcome.fault}: {outcome.verdict}, {state}"
+
+
+def as_text(found: Accounting) -> str:
+    """The accounting."""
+    lines = [f"{'board':8} {'fault':26} {'outcome':13} runs"]
+    lines += [
+        f"{board:8} {fault:26} {verdict:13} {runs:4}"
+        for (board, fault, verdict), runs in found.counts().items()
+    ]
+    for outcome in found.unaccounted:
+        lines.append(f"{outcome.board}, {outcome.fault}: {' '.join(outcome.wrong)}")
+        lines += [f"  it said: {sentence}" for sentence in outcome.sentences]
+        lines += [f"  kept: {outcome.folder}"] if outcome.folder else []
+    lines.append(
+        f"{len(found.outcomes)} runs in {found.seconds / 60:.1f} min, {len(found.unaccounted)} "
+        f"unaccounted for, {sum(len(one.left) for one in found.outcomes)} processes left"
+        f"{', stopped by a signal' * found.stopped}"
+    )
+    lines.append(
+        f"growth from the first run to the last: {found.descriptors_grown} descriptors, "
+        f"{found.memory_grown_kib:,} KiB; a run's bench took at most "
+        f"{max((one.memory_kib for one in found.outcomes), default=0):,} KiB"
+    )
+    lines.append(f"results: {found.folder}")
+    return "\n".join(lines)

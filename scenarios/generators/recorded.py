@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from base.heap_size import DEFAULT_BYTES
-from scenarios import trace_file
+from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator, Step
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
@@ -62,7 +62,7 @@ class Recorded(Generator):
     @cached_property
     def recording(self) -> Trace:
         """What the file holds. Raises ScenarioError."""
-        return trace_file.read(Path(self.trace))
+        return scenarios_trace.read(Path(self.trace))
 
     @cached_property
     def scaled(self) -> Trace:

@@ -1,4 +1,5 @@
-"""What a board said of its heap (firmware/trace), as lines of a trace: docs/SPEC.md, section 13.
+"""What a board said of its heap (firmware/trace), as lines of a trace:
+docs/reference/board-trace.md.
 
 A log may hold anything else beside, before and behind the lines that count. What is missing or
 damaged is told, and the trace goes on with what can be known.
@@ -6,16 +7,21 @@ damaged is told, and the trace goes on with what can be known.
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from base.files.regular import read_bytes
-from base.files.whole import why
+import serial
+
+from base.files.errors import first_line
+from base.files.whole import read_bytes, why
+from base.processes import signals
 from base.run_folder.records import crc16
-from scenarios.recording.errors import RecordingError
-from scenarios.trace_file import MOST_OPERATIONS
+from scenarios.errors import RecordingError
+from scenarios.trace import MOST_OPERATIONS
 
 MOST_BYTES = 128 << 20
 MOST_DEFECTS_TOLD = 20
@@ -152,3 +158,34 @@ def sentences(found: BoardTrace) -> Iterator[str]:
         yield f"Further defects: {more:,}."
     if found.refused:
         yield f"Requests that the board's heap refused, left out: {found.refused:,}."
+
+
+_READ_BYTES = 65_536
+
+
+def listen(url: str, baud: int, within_s: float = math.inf) -> bytes:
+    """What comes from `url`, a port or what else pySerial opens, until `within_s` or Ctrl-C.
+
+    A line that breaks ends it too: what came until then counts. Raises RecordingError if the port
+    cannot be opened or nothing came.
+    """
+    received = bytearray()
+    heard: list[int] = []
+    deadline_s = time.monotonic() + within_s
+    try:
+        # Without waiting: pySerial's blocking read drops what it has when the line breaks.
+        with serial.serial_for_url(url, baudrate=baud, timeout=0) as port, signals.passed_on(heard.append):
+            while not heard and time.monotonic() < deadline_s and len(received) < MOST_BYTES:
+                if came := port.read(_READ_BYTES):
+                    received += came
+                else:
+                    time.sleep(signals.POLL_S)
+    except (serial.SerialException, OSError, ValueError) as error:
+        if not received:
+            words = first_line(error)
+            raise RecordingError(
+                f"The serial port {url} cannot be heard ({words}); check its name."
+            ) from None
+    if not received:
+        raise RecordingError(f"Nothing came from {url}; check the port, the board's power and the baud rate.")
+    return bytes(received)

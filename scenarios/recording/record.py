@@ -13,8 +13,8 @@ from pathlib import Path
 from base.files.faults import quoted
 from base.files.whole import why, write_whole
 from base.processes import children
-from scenarios.recording import programs, recorder
-from scenarios.recording.errors import RecordingError
+from scenarios.errors import RecordingError
+from scenarios.recording import recorder
 from scenarios.recording.process_file import MOST_OPERATIONS, Account, Conversion, ProcessFile, open_file
 
 MOST_PROCESSES = 256
@@ -56,7 +56,7 @@ def record(
     could be recorded, and WriteError.
     """
     library = recorder.build()
-    programs.check(command[0], library)
+    recorder.check(command[0], library)
     with tempfile.TemporaryDirectory(prefix="tailscope-record-") as name:
         folder = Path(name)
         preloaded = Path(shutil.copy(library, folder / "recorder.so"))

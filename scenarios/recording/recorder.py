@@ -1,17 +1,26 @@
-"""Builds the library that stands in front of a program's malloc (shim/heap_recorder.c)."""
+"""Builds the library that stands in front of a program's malloc (shim/heap_recorder.c).
+
+The loader must take it in front of the program's own, so not every command can be recorded.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from base.files.faults import quoted
 from base.files.turns import taking_turns
-from base.files.whole import write_whole
+from base.files.whole import why, write_whole
 from base.paths import ROOT
 from base.processes import children
-from scenarios.recording.errors import RecordingError
+from scenarios.errors import RecordingError
 
 _SOURCES = Path(__file__).resolve().parent / "shim"
 _BUILDS = ROOT / "build" / "recorder"
@@ -43,3 +52,58 @@ def _compile(sources: list[Path], output: Path) -> None:
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or ["nothing"])[0]
         raise RecordingError(f"{compiler} cannot build the recorder; it said: {said}")
+
+
+_ELF = b"\x7fELF"
+
+
+def check(word: str, recorder: Path) -> None:
+    """Raises RecordingError for a command that is none, or whose loader would refuse `recorder`.
+
+    Of a script nothing is known: it is its interpreter that runs.
+    """
+    path = shutil.which(word)
+    if path is None:
+        raise RecordingError(f"There is no command {quoted(word)}; check its name, or give its path.")
+    try:
+        found = Path(path).stat()
+        with Path(path).open("rb") as file:
+            is_elf = file.read(len(_ELF)) == _ELF
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {why(error)}.") from None
+    if objection := _privileges(path, found) or (_loading(path, recorder) if is_elf else None):
+        raise RecordingError(f"{path} cannot be recorded: {objection}.")
+
+
+def _privileges(path: str, found: os.stat_result) -> str | None:
+    user = found.st_mode & stat.S_ISUID and found.st_uid != os.geteuid()
+    group = found.st_mode & stat.S_ISGID and found.st_gid != os.getegid()
+    if user or group:
+        return "it runs with another user's rights (setuid), and then the loader takes no library of ours"
+    if os.geteuid() != 0 and "security.capability" in os.listxattr(path):
+        return "it runs with rights of its own (capabilities), and then the loader takes no library of ours"
+    return None
+
+
+def _loading(path: str, recorder: Path) -> str | None:
+    try:
+        own = _machine(recorder)
+        interpreted, machine = _is_interpreted(path), _machine(Path(path))
+    except (ELFError, OSError, ValueError, KeyError, OverflowError):
+        return "it is no sound ELF file"
+    if machine != own:
+        return f"it is built for {' '.join(map(str, machine))} bits, the recorder for {own[0]} {own[1]}"
+    if not interpreted:
+        return "it is statically linked, so there is no loader that could take the recorder in"
+    return None
+
+
+def _machine(path: Path) -> tuple[str, int]:
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        return str(elf.get_machine_arch()), int(elf.elfclass)
+
+
+def _is_interpreted(path: str) -> bool:
+    with Path(path).open("rb") as file:
+        return any(segment["p_type"] == "PT_INTERP" for segment in ELFFile(file).iter_segments())

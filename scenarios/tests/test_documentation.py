@@ -1,4 +1,4 @@
-"""The generator shown in docs/SCENARIOS.md must be one."""
+"""The generator shown in docs/reference/scenarios.md must be one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenarios.stimulus import NO_STIMULUS
 
 pytestmark = pytest.mark.docs
 
-PAGE = ROOT / "docs" / "SCENARIOS.md"
+PAGE = ROOT / "docs" / "reference" / "scenarios.md"
 
 
 def test_the_example_generator_compiles() -> None:

@@ -1,4 +1,4 @@
-"""The image against docs/SPEC.md section 3, byte by byte, and against hostile input."""
+"""The image against docs/reference/operation-image.md, byte by byte, and against hostile input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenarios.operations import Allocate, Free, Image, Mark, Operation, body_cr
 from scenarios.stimulus import NO_STIMULUS, Stimulus
 from scenarios.tests.strategies import IMAGES
 
-# Written by hand from the two tables of SPEC.md: four entries, then the header for them.
+# Written by hand from the two tables of operation-image.md: four entries, then the header for them.
 BODY = bytes.fromhex(
     "03 00 0000 02010000 0000 00 00"  # mark, label 0x102
     "01 01 0700 78000000 0000 00 00"  # allocate, measured, slot 7, 120 bytes

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from base.files.tests.sentences import is_sentence
-from scenarios import catalogue, trace_file
+from scenarios import catalogue
+from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Free, decode
 
@@ -46,7 +47,7 @@ def test_sizes_are_divided_and_rounded_up(tmp_path: Path) -> None:
 def test_a_plan_says_where_it_comes_from(tmp_path: Path) -> None:
     file = trace(tmp_path, "a,1,60000\nf,1\n" * 3)
     plan = catalogue.load("recorded", {"trace": file, "scale": 0}).compile()
-    sha256 = trace_file.read(Path(file)).sha256
+    sha256 = scenarios_trace.read(Path(file)).sha256
     # 60,016 bytes with their header are more than three quarters, and no scale has less.
     assert plan.parameters == {"trace": file, "scale": 1, "divide": 1, "trace_sha256": sha256}
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios import trace_file
+from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
 from scenarios.scaling import Room, Scaling, board
 from scenarios.trace import ALLOCATE, FREE, Trace, TraceBuilder
@@ -117,7 +117,7 @@ def test_the_chosen_scale_is_the_smallest_that_fits(
 
 def test_a_sample_has_the_shape_of_the_whole() -> None:
     """jq's trace: each class of sizes and each of lifetimes keeps its share, to within a block."""
-    trace = trace_file.read(TRACES / "jq.csv")
+    trace = scenarios_trace.read(TRACES / "jq.csv")
     whole = by_block(trace)
     part = by_block(Scaling(trace).scaled(17))
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from base.files.tests.sentences import is_sentence
-from scenarios import trace_file
+from scenarios import trace
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Call, Free
@@ -27,7 +27,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_slots_are_used_again(tmp_path: Path) -> None:
     lines = "# of a test\na,0x20001000,24\na,b,8,64\n\nf,0x20001000\r\n a , 7 , 16\nr,b,40\nf,7\n"
-    found = trace_file.read(written(tmp_path, lines))
+    found = trace.read(written(tmp_path, lines))
     assert found.operations.tolist() == [
         [ALLOCATE, 0, 24, 0],
         [ALLOCATE, 1, 8, 64],
@@ -62,21 +62,21 @@ def test_slots_are_used_again(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(ScenarioError) as refused:
-        trace_file.read(written(tmp_path, text))
+        trace.read(written(tmp_path, text))
     assert says in str(refused.value)
     assert is_sentence(str(refused.value), "*.")
 
 
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"none\.csv cannot be read"):
-        trace_file.read(tmp_path / "none.csv")
+        trace.read(tmp_path / "none.csv")
     (tmp_path / "trace.csv").write_bytes(b"a,\xff,8\n")
     with pytest.raises(ScenarioError, match="no text in UTF-8"):
-        trace_file.read(tmp_path / "trace.csv")
+        trace.read(tmp_path / "trace.csv")
 
 
 def test_times_are_checked_and_left_out(tmp_path: Path) -> None:
-    found = trace_file.read(written(tmp_path, "a,1,24,@0\na,2,8,64,@17\nf,1 , @17\nr,2,9\n"))
+    found = trace.read(written(tmp_path, "a,1,24,@0\na,2,8,64,@17\nf,1 , @17\nr,2,9\n"))
     assert found.operations.tolist() == [
         [ALLOCATE, 0, 24, 0],
         [ALLOCATE, 1, 8, 64],
@@ -88,22 +88,22 @@ def test_times_are_checked_and_left_out(tmp_path: Path) -> None:
 def test_the_digest_is_of_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, "a,1,24\n")
     said = subprocess.run(["sha256sum", path], check=True, capture_output=True, text=True).stdout
-    assert said.split()[0] == trace_file.read(path).sha256
+    assert said.split()[0] == trace.read(path).sha256
 
 
 def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "a,1,8\nf,1\n" * 3)
-    monkeypatch.setattr(trace_file, "MOST_OPERATIONS", 5)
+    monkeypatch.setattr(trace, "MOST_OPERATIONS", 5)
     with pytest.raises(ScenarioError, match="line 6: a trace has 5 operations at most; cut it there"):
-        trace_file.read(path)
-    monkeypatch.setattr(trace_file, "MOST_BYTES", 20)
+        trace.read(path)
+    monkeypatch.setattr(trace, "MOST_BYTES", 20)
     with pytest.raises(ScenarioError, match="it has more than 20 bytes"):
-        trace_file.read(path)
+        trace.read(path)
     with pytest.raises(ScenarioError, match="a device or a pipe"):
-        trace_file.read(Path("/dev/zero"))
+        trace.read(Path("/dev/zero"))
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ScenarioError, match="a device or a pipe"):
-        trace_file.read(tmp_path / "pipe")
+        trace.read(tmp_path / "pipe")
 
 
 @given(st.lists(st.sampled_from(["a", "f", "r", "1", "2", ",", "8", "\n", "@", "#", "\0", "é", " "])))
@@ -112,7 +112,7 @@ def test_no_slip_ends_in_another_exception(
 ) -> None:
     path = written(tmp_path_factory.getbasetemp(), "a,1,8\n" + "".join(pieces))
     with suppress(ScenarioError):
-        assert len(trace_file.read(path).operations) >= 1
+        assert len(trace.read(path).operations) >= 1
 
 
 def test_the_steps_of_a_scenario_without_its_calls() -> None:

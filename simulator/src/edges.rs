@@ -57,7 +57,7 @@ const fn pin(port: u8, number: u8) -> Pin {
     Pin { port, number }
 }
 
-/// The analyzer's channels in order (docs/SPEC.md, section 1): CRIT, OP, STIM, ISR, TASK, CTRL,
+/// The analyzer's channels in order (docs/reference/pins.md): CRIT, OP, STIM, ISR, TASK, CTRL,
 /// CISR, SYNC.
 pub const CHANNELS: [Pin; 8] = [
     pin(0, 8),

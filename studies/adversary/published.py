@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from base.paths import ROOT
 from firmware.build import catalogue
-from studies.adversary import found, text
+from studies.adversary import row as adversary_row
+from studies.adversary import text
 from studies.adversary.row import Row
 from studies.adversary.search import Budget, What, objection
 from studies.adversary.study import Study
@@ -26,7 +27,7 @@ def main() -> None:
     """Prints the tables as Markdown."""
     rows = list(_rows())
     for row in rows:
-        found.write(row, FOLDER)
+        adversary_row.write(row, FOLDER)
     print(text.as_markdown(text.TIME_COLUMNS, text.time_cells(rows)))
     print()
     print(text.as_markdown(text.SPACE_COLUMNS, text.space_cells(rows)))

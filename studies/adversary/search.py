@@ -1,4 +1,7 @@
-"""One search on one allocator: it goes on from where it was left, and is left at any moment."""
+"""One search on one allocator: it goes on from where it was left, and is left at any moment.
+
+What it found costs instructions, cycles and time on the wire, as the virtual board tells.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,49 @@ from base.paths import ROOT
 from base.processes import signals
 from firmware.build import host_heap, host_search
 from firmware.build.host_search import Goal, Progress, Ranking, Terms
-from scenarios.operations import MAX_SLOTS
-from scenarios.trace import Operations
+from scenarios.operations import MAX_SLOTS, Allocate, Free, Image, Operation, encode
+from scenarios.stimulus import NO_STIMULUS
+from scenarios.trace import ALLOCATE, Operations
+from studies.tables import critical_sections
+from studies.tables.critical_sections import CriticalSection
+
+_TICK_INSTRUCTIONS = 32
+"""A tick adds fewer to a critical section that it comes into."""
+
+_KINDS: dict[Goal, str] = {"allocate": "AO", "free": "F"}
+
+
+def longest(allocator: str, operations: Operations) -> dict[Goal, CriticalSection]:
+    """The critical section with the most instructions, of allocations (refused ones too) and of
+    frees, where the list has one.
+
+    A kernel's tick is not the allocator's. So a section that one came into stands only if it is the
+    longest by more than a tick adds.
+
+    Raises BuildError, SimulatorError, ImageError.
+    """
+    sections = critical_sections.measure(allocator, encode(image(operations)))
+    found: dict[Goal, CriticalSection] = {}
+    for goal, kinds in _KINDS.items():
+        of_kind = [section for section in sections if section.kind in kinds]
+        if of_kind:
+            found[goal] = max(of_kind, key=_own_instructions)
+    return found
+
+
+def _own_instructions(section: CriticalSection) -> int:
+    """Of the allocator at least."""
+    return section.instructions - _TICK_INSTRUCTIONS * section.ticks
+
+
+def image(operations: Operations) -> Image:
+    """The operations as the firmware runs them, without a stimulus. Raises ImageError."""
+    return Image("adversary", NO_STIMULUS, tuple(_operation(*row) for row in operations.tolist()))
+
+
+def _operation(kind: int, slot: int, size: int, _alignment: int) -> Operation:
+    return Allocate(slot, size) if kind == ALLOCATE else Free(slot)
+
 
 What = Literal["allocate", "free", "fragmentation"]
 
@@ -45,7 +89,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search came to."""
 
     progress: Progress
@@ -85,7 +129,7 @@ class Search:
         limit = self.live_bytes if spreads else heap_size.DEFAULT_BYTES
         return Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
 
-    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> Found:
+    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> SearchResult:
         """Searches on until the budget is spent. `tell` hears how far it is.
 
         Raises HostHeapError, WriteError, signals.Stopped.
@@ -95,7 +139,9 @@ class Search:
         with taking_turns(state):
             return self._go_on(program, state, budget, tell)
 
-    def _go_on(self, program: Path, state: Path, budget: Budget, tell: Callable[[Progress], None]) -> Found:
+    def _go_on(
+        self, program: Path, state: Path, budget: Budget, tell: Callable[[Progress], None]
+    ) -> SearchResult:
         found = host_search.breed(program, state, self.terms, 0)
         if budget.lists is not None and found.lists > budget.lists:
             # It has gone farther before. What so many lists find must not depend on that.
@@ -110,7 +156,7 @@ class Search:
             write_bytes(_clock(state), json.dumps({"seconds": spent_s}).encode())
             tell(found)
             signals.check()
-        return Found(found, program, state)
+        return SearchResult(found, program, state)
 
     def _state(self, program: Path) -> Path:
         terms = [self.allocator, self.what, f"seed{self.seed}"]

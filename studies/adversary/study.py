@@ -1,4 +1,8 @@
-"""Searches, confirmed on the virtual board: one row for each allocator and each question."""
+"""Searches, confirmed on the virtual board, beside the worst cases that are known.
+
+A row for each allocator and each question. A known case is made for one kind of allocator, and
+tried on every one. All keep to the scale of a search.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from analysis.bounds.image import bounds_of
 from analysis.fragmentation.metrics import metrics
@@ -16,11 +21,94 @@ from base import heap_size
 from firmware.build import catalogue, host_heap
 from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking
-from scenarios.trace import Operations, Trace
-from studies.adversary import board, known
+from scenarios import catalogue as scenario_catalogue
+from scenarios.generators.worst import CONSTRUCTIONS
+from scenarios.trace import Operations, Trace, TraceBuilder, of_steps
+from studies.adversary import search as adversary_search
 from studies.adversary.row import Row, Space, Time
-from studies.adversary.search import SMALLEST_SPREAD_BYTES, STATES, Budget, Found, Search, What, objection
+from studies.adversary.search import (
+    SMALLEST_SPREAD_BYTES,
+    STATES,
+    Budget,
+    Search,
+    SearchResult,
+    What,
+    objection,
+)
 from studies.tables.critical_sections import CriticalSection
+
+_PAIRS = 1000
+_HEADER_BYTES = 16
+
+# The smallest victims that lie in the list of a larger request, by how allocators divide sizes.
+_VICTIM_REQUEST_BYTES = ((8, 16), (16, 24), (24, 32), (72, 120))
+
+
+@cache
+def worst_cases() -> tuple[Trace, ...]:
+    """Those of time: where a single allocation or free is to take long.
+
+    The constructions of `./lab worst`, two scenarios, and the longest lists that the region holds
+    of an allocator's smallest blocks: the list of `./lab worst` fits it with every allocator.
+    """
+    constructions = [_scenario("worst", {"target": target}, target) for target in CONSTRUCTIONS]
+    scenarios = [_scenario(name) for name in ("mem_frag", "mem_stress")]
+    lists = [_list(victim, request) for victim, request in _VICTIM_REQUEST_BYTES]
+    return (*constructions, *scenarios, *lists)
+
+
+def spread(live_bytes: int, smallest_bytes: int) -> Trace:
+    """That of space: few live bytes, as far apart as can be.
+
+    Blocks of one size, of which every other is freed, then blocks twice as large that fit no hole,
+    and so on (J. M. Robson, Journal of the ACM 18, 1971, in its plainest form).
+    """
+    builder = TraceBuilder()
+    live: list[tuple[int, int]] = []
+    names = count()
+    size = smallest_bytes
+    while size <= live_bytes // 2:
+        while sum(bytes_ for _, bytes_ in live) + size <= live_bytes:
+            live.append((next(names), size))
+            builder.allocate(*live[-1])
+        for name, _ in live[1::2]:
+            builder.free(name)
+        live, size = live[::2], 2 * size
+    return builder.trace("spread")
+
+
+def _scenario(name: str, parameters: dict[str, Any] | None = None, title: str | None = None) -> Trace:
+    found = scenario_catalogue.load(name, parameters or {})
+    return of_steps(title or name, found.generator.steps())
+
+
+def _list(victim_bytes: int, request_bytes: int) -> Trace:
+    """Free blocks that are all too small, and behind them in the list those that are large enough.
+
+    Then a request; then the frees of the live blocks that lie first and last.
+    """
+    builder = TraceBuilder()
+    for pair in range(_PAIRS):
+        builder.allocate(f"victim {pair}", victim_bytes)
+        builder.allocate(f"spacer {pair}", 8)
+    rest = list(_fill(builder))
+    for name in rest:
+        builder.free(name)
+    for pair in range(_PAIRS):
+        builder.free(f"victim {pair}")
+    builder.allocate("request", request_bytes)
+    builder.free("spacer 0")
+    builder.free(f"spacer {_PAIRS - 1}")
+    return builder.trace(f"list of {victim_bytes}")
+
+
+def _fill(builder: TraceBuilder) -> Iterator[str]:
+    """Takes what is left of the region, in large pieces first."""
+    for power in range(15, 9, -1):
+        name = f"rest {power}"
+        builder.allocate(name, (1 << power) - _HEADER_BYTES)
+        yield name
+
 
 CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
 """How many of a search's winners are run on the board, which says which is the dearest. Those of
@@ -29,7 +117,7 @@ each scale too: one set of basic blocks may run in many ways, whose order on the
 LENT = 8
 """How many winners of each lender are run on an allocator that has no build for this machine."""
 
-Tell: TypeAlias = Callable[[str, What, Progress], None]
+OnProgress: TypeAlias = Callable[[str, What, Progress], None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +134,7 @@ class Study:
     jobs: int = 1
     states: Path = STATES
 
-    def rows(self, tell: Tell = lambda *_: None) -> Iterator[Row]:
+    def rows(self, tell: OnProgress = lambda *_: None) -> Iterator[Row]:
         """In the order of the pairs. `tell` hears of each search how far it is.
 
         Raises BuildError, HostHeapError, SimulatorError, WriteError, signals.Stopped.
@@ -59,7 +147,7 @@ class Study:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _row(self, allocator: str, what: What, tell: Tell) -> Row:
+    def _row(self, allocator: str, what: What, tell: OnProgress) -> Row:
         if what == "fragmentation":
             return self._space_row(allocator, tell)
         lists, winners = self._winners(allocator, what, tell)
@@ -80,7 +168,7 @@ class Study:
             bound.why_not,
         )
 
-    def _winners(self, allocator: str, what: What, tell: Tell) -> tuple[int, list[Operations]]:
+    def _winners(self, allocator: str, what: What, tell: OnProgress) -> tuple[int, list[Operations]]:
         """How many lists were tried, and the dearest. For an allocator that has no build for this
         machine, the dearest of each that has one.
         """
@@ -92,11 +180,11 @@ class Study:
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
         return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
 
-    def _search(self, allocator: str, what: What, tell: Tell) -> Found:
+    def _search(self, allocator: str, what: What, tell: OnProgress) -> SearchResult:
         search = Search(allocator, what, self.seed, self.live_bytes, self.states)
         return search.run(self.budget, partial(tell, allocator, what))
 
-    def _space_row(self, allocator: str, tell: Tell) -> Row:
+    def _space_row(self, allocator: str, tell: OnProgress) -> Row:
         found = self._search(allocator, "fragmentation", tell)
         (operations,) = found.winners(1)
         return Row(
@@ -105,7 +193,7 @@ class Study:
             self.seed,
             found.progress.lists,
             space(allocator, Trace("found", operations)),
-            space(allocator, known.spread(self.live_bytes, SMALLEST_SPREAD_BYTES)),
+            space(allocator, spread(self.live_bytes, SMALLEST_SPREAD_BYTES)),
             operations,
             why_no_bound="The machine code bounds time and not space.",
         )
@@ -139,14 +227,14 @@ def known_time(allocator: str, goal: Goal) -> Time:
 
 @cache
 def _known(allocator: str) -> Mapping[str, Mapping[Goal, CriticalSection]]:
-    return {trace.name: board.longest(allocator, trace.operations) for trace in known.worst_cases()}
+    return {trace.name: adversary_search.longest(allocator, trace.operations) for trace in worst_cases()}
 
 
 def _longest(
     allocator: str, lists: Sequence[Operations], goal: Goal
 ) -> tuple[CriticalSection | None, Operations]:
     """The longest section that one of the lists has on the board, and that list up to it."""
-    sections = [(board.longest(allocator, one).get(goal), one) for one in lists]
+    sections = [(adversary_search.longest(allocator, one).get(goal), one) for one in lists]
     best, operations = max(sections, key=lambda pair: pair[0].instructions if pair[0] else 0)
     return best, operations[: best.operation + 1] if best else operations
 

@@ -12,9 +12,9 @@ from firmware.build import catalogue as allocators
 from scenarios.generators.sizes import FRAGMENTED, FRESH
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations
-from studies.reproduce.footprints import Footprints
+from studies.reproduce.crate import Footprints
 from studies.reproduce.published import PublishedTable, Source, source
-from studies.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade
+from studies.reproduce.remade import Budget, Figures, MadeFigure, Measure, Place, Remade
 
 _BOARD = f"{board.BOARD}; ART off"
 _WINDOWS = {"whole call": "operation_cycles", "critical section": "critical_cycles"}
@@ -29,7 +29,7 @@ def by_size(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """article-intro: what a block costs behind fragments, over what it costs on a fresh heap."""
     (part,) = table.part
     known = {"heap_4": "FreeRTOS", "seglist": "VaiOS, SEGLIST", "tlsf": "VaiOS, TLSF"}
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for allocator in budget.allocators(known, board.able()):
         run = allocations(measure(BoardRun(allocator, _SIZES)))
         row = known.get(allocator, allocator)
@@ -41,18 +41,20 @@ def by_size(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
             )
             if len(fresh) and len(behind):
                 ratio = float(behind.mean() / fresh.mean())
-                figures[part.title, row, column] = Found(ratio, len(fresh) + len(behind), 0.01)
+                figures[part.title, row, column] = MadeFigure(ratio, len(fresh) + len(behind), 0.01)
     return Remade({"here": figures}, f"sizes; whole calls, mean behind 256 fragments / mean fresh; {_BOARD}")
 
 
 def search_under_stress(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """article-8: counts of operations, and the probes of the allocations."""
     counts, probes = (part.title for part in table.part)
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for row, allocator in _rows(budget, counting=True):
         run = measure(BoardRun(allocator, _STRESS))
         for column, kind in (("allocations", "A"), ("frees", "F"), ("out of memory", "O")):
-            figures[counts, row, column] = Found(run.filter(pl.col("kind") == kind).height, run.height, 1)
+            figures[counts, row, column] = MadeFigure(
+                run.filter(pl.col("kind") == kind).height, run.height, 1
+            )
         figures |= {
             (probes, row, column): found
             for column, found in _quantiles(
@@ -67,13 +69,13 @@ def cycles_under_stress(table: PublishedTable, measure: Measure, budget: Budget)
     (part,) = (part.title for part in table.part)
     variants: dict[str, Figures] = {}
     for window, column in _WINDOWS.items():
-        figures: dict[Place, Found] = {}
+        figures: dict[Place, MadeFigure] = {}
         for row, allocator in _rows(budget):
             cycles = allocations(measure(BoardRun(allocator, _STRESS)))[column]
             figures |= {
                 (part, row, name): found for name, found in _quantiles(cycles, {"median": 50, "p99": 99})
             }
-            figures[part, row, "first allocation"] = Found(cycles[0], 1, 1)
+            figures[part, row, "first allocation"] = MadeFigure(cycles[0], 1, 1)
         variants[window] = figures
     return Remade(variants, f"mem_stress, seed 0x1234abcd; {_BOARD}")
 
@@ -83,13 +85,13 @@ def cycles_by_probes(table: PublishedTable, measure: Measure, budget: Budget) ->
     (part,) = table.part
     variants: dict[str, Figures] = {}
     for window, column in _WINDOWS.items():
-        figures: dict[Place, Found] = {}
+        figures: dict[Place, MadeFigure] = {}
         for row, allocator in _rows(budget, counting=True):
             bins = allocations(measure(BoardRun(allocator, _STRESS))).group_by("probes")
             for probes, cycles in bins.agg(pl.col(column)).select("probes", column).iter_rows():
                 if 1 <= probes <= _MOST_PROBES:
                     place = part.title, row, part.columns[probes - 1]
-                    figures[place] = Found(float(np.mean(cycles)), len(cycles), 1)
+                    figures[place] = MadeFigure(float(np.mean(cycles)), len(cycles), 1)
         variants[window] = figures
     notes = (
         *_uncounted(budget),
@@ -101,15 +103,15 @@ def cycles_by_probes(table: PublishedTable, measure: Measure, budget: Budget) ->
 def search_under_fragments(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """article-10: probes at each depth, and at how many the article's rule holds."""
     probes, rule = table.part
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for row, allocator in _rows(budget, counting=True):
         worst = _by_depth(measure(BoardRun(allocator, _FRAG)), "probes", "max")
         for column in probes.columns:
             depth = int(column.removeprefix("depth "))
-            figures[probes.title, row, column] = Found(worst[depth], 3, 1)
+            figures[probes.title, row, column] = MadeFigure(worst[depth], 3, 1)
         if allocator in _RULES:
             held = sum(worst[depth] == _RULES[allocator](depth) for depth in range(1, _DEPTHS + 1))
-            figures[rule.title, row, "depths"] = Found(held, 3 * _DEPTHS, 1)
+            figures[rule.title, row, "depths"] = MadeFigure(held, 3 * _DEPTHS, 1)
     made_from = f"mem_frag, depths 1 to {_DEPTHS}, the most of three trials; {_BOARD}"
     return Remade({"here": figures}, made_from, _uncounted(budget))
 
@@ -119,12 +121,12 @@ def cycles_under_fragments(table: PublishedTable, measure: Measure, budget: Budg
     (part,) = table.part
     variants: dict[str, Figures] = {}
     for window, column in _WINDOWS.items():
-        figures: dict[Place, Found] = {}
+        figures: dict[Place, MadeFigure] = {}
         for row, allocator in _rows(budget):
             least = _by_depth(measure(BoardRun(allocator, _FRAG)), column, "min")
-            figures[part.title, row, f"depth {_DEEP}"] = Found(least[_DEEP], 3, 1)
+            figures[part.title, row, f"depth {_DEEP}"] = MadeFigure(least[_DEEP], 3, 1)
             slope = (least[_DEEP] - least[_SHALLOW]) / (_DEEP - _SHALLOW)
-            figures[part.title, row, "one more block"] = Found(slope, 6, 1 / (_DEEP - _SHALLOW))
+            figures[part.title, row, "one more block"] = MadeFigure(slope, 6, 1 / (_DEEP - _SHALLOW))
         variants[window] = figures
     made_from = f"mem_frag, the slope from depth {_SHALLOW} to {_DEEP}; {_BOARD}"
     return Remade(variants, made_from)
@@ -140,15 +142,15 @@ def footprint(table: PublishedTable, measure: Measure, budget: Budget) -> Remade
         "flash of the backend": "index_text",
     }
     found = {row: measure(Footprints(allocator)).row(0, named=True) for row, allocator in _rows(budget)}
-    figures: dict[Place, Found] = {
-        (whole, row, column): Found(bytes_[key], 1, 1)
+    figures: dict[Place, MadeFigure] = {
+        (whole, row, column): MadeFigure(bytes_[key], 1, 1)
         for row, bytes_ in found.items()
         for column, key in columns.items()
         if bytes_[key] is not None and column in table.part_called(whole).columns
     }
     for column, key in columns.items():
         difference = found["TLSF"][key] - found["SEGLIST"][key]
-        figures[less, "TLSF less SEGLIST", column] = Found(difference, 2, 1)
+        figures[less, "TLSF less SEGLIST", column] = MadeFigure(difference, 2, 1)
     return Remade({"here": figures}, "size -A of the images with ART on, -O2, Cortex-M4")
 
 
@@ -172,10 +174,10 @@ def _uncounted(budget: Budget) -> tuple[str, ...]:
     return (f"These do not count their probes: {', '.join(names)}.",)
 
 
-def _quantiles(values: pl.Series, percents: dict[str, int]) -> Sequence[tuple[str, Found]]:
+def _quantiles(values: pl.Series, percents: dict[str, int]) -> Sequence[tuple[str, MadeFigure]]:
     """By nearest rank."""
     ordered = np.sort(values.to_numpy())
-    return [(name, Found(nearest_rank(ordered, one), len(ordered), 1)) for name, one in percents.items()]
+    return [(name, MadeFigure(nearest_rank(ordered, one), len(ordered), 1)) for name, one in percents.items()]
 
 
 def _by_depth(run: pl.DataFrame, column: str, statistic: str) -> dict[int, float]:

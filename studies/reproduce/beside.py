@@ -1,13 +1,16 @@
-"""Published figures beside those made here, figure by figure."""
+"""Published figures beside those made here, figure by figure: as pairs, in words, as rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from studies.reproduce.contradictions import Contradiction
-from studies.reproduce.published import Misprint, Part, Printed, PublishedTable, Source
-from studies.reproduce.remade import Found, Remade
+from studies.reproduce.published import Compared, Misprint, Part, Printed, PublishedTable, Source
+from studies.reproduce.remade import MadeFigure, Remade
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Pair:
     variant: str
     printed: Printed | None
     doubtful: bool
-    found: Found | None
+    found: MadeFigure | None
 
     @property
     def published(self) -> float | None:
@@ -132,3 +135,116 @@ def _pairs(made: Beside) -> Iterator[Pair]:
 def _allocator(source: Source, part: Part, row: str) -> str | None:
     """Of a row that is no allocator's, None."""
     return source.names.get(row) or (None if row in part.rows else row)
+
+
+DOUBTFUL = "†"
+MISSING = "–"
+BYTES = "bytes"
+"""Of these the difference is told, not the share: images are not one another's multiples."""
+
+
+def figure(value: float | None, unit: str) -> str:
+    """A share with two decimals; all else grouped, with one decimal where it is no whole number."""
+    if value is None:
+        return MISSING
+    form = ",.2f" if unit == "%" else ",.0f" if float(value).is_integer() else ",.1f"
+    return f"{value:{form}}".replace("-", "−")
+
+
+def signed(value: float, form: str) -> str:
+    """With its sign, a typographic minus."""
+    return f"{value:+{form}}".replace("-", "−")
+
+
+def printed(pair: Pair) -> str:
+    """What the publication prints: nothing where it has no such figure."""
+    if pair.printed is None or pair.printed == _NONE_PRINTED:
+        return ""
+    if isinstance(pair.printed, str):
+        return pair.printed
+    return figure(pair.printed, pair.unit) + (f" {DOUBTFUL}" if pair.doubtful else "")
+
+
+_NONE_PRINTED = "-"
+
+
+def found(pair: Pair, compared: Compared) -> str:
+    """What came out: the range of several seeds, or how far it is from what is published."""
+    if pair.found is None:
+        return MISSING
+    value = ranged(pair.found, pair.unit)
+    if pair.difference is None or compared not in ("exactly", "as difference"):
+        return value
+    if pair.difference == 0:
+        return f"{value} (=)"
+    if compared == "exactly" or pair.unit == BYTES or pair.deviation_percent is None:
+        return f"{value} ({signed(pair.difference, ',.4g' if pair.unit != BYTES else ',.0f')})"
+    return f"{value} ({signed(pair.deviation_percent, '.1f')} %)"
+
+
+def ranged(made: MadeFigure, unit: str) -> str:
+    """The value, and of several seeds the range behind it."""
+    middle = figure(made.value, unit)
+    if made.least is None or made.constant:
+        return middle
+    return f"{middle} ({figure(made.least, unit)}–{figure(made.most, unit)})"
+
+
+def counts(pairs: Iterable[Pair]) -> str:
+    """The numbers of samples behind the figures of a row."""
+    numbers = [pair.found.n for pair in pairs if pair.found]
+    return ", ".join(f"{number:,}" for number in (numbers if len(set(numbers)) > 1 else numbers[:1]))
+
+
+def listed(words: Iterable[str], most: int) -> str:
+    """As many as `most`, and how many more."""
+    all_of_them = list(words)
+    more = len(all_of_them) - most
+    return "; ".join(all_of_them[:most]) + (f"; and {more} more" if more > 0 else "")
+
+
+COLUMNS = (
+    *("table", "place", "part", "row", "column", "allocator", "unit", "compared"),
+    *("published", "doubtful", "variant", "here", "least", "most", "n", "resolution"),
+    *("difference", "deviation_percent", "within", "made_from"),
+)
+
+
+def rows(made: Beside) -> list[dict[str, Any]]:
+    """One row for each figure, and for each variant of it."""
+    return [_row(made, pair) for pair in made.pairs]
+
+
+def as_csv(made: Beside) -> str:
+    """The rows with a heading. What is missing is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(made))
+    return text.getvalue()
+
+
+def _row(made: Beside, pair: Pair) -> dict[str, Any]:
+    found = pair.found
+    return {
+        "table": made.table.name,
+        "place": made.table.place,
+        "part": pair.part,
+        "row": pair.row,
+        "column": pair.column,
+        "allocator": pair.allocator,
+        "unit": pair.unit,
+        "compared": made.table.compared,
+        "published": pair.printed,
+        "doubtful": pair.doubtful,
+        "variant": pair.variant or None,
+        "here": found.value if found else None,
+        "least": found.least if found else None,
+        "most": found.most if found else None,
+        "n": found.n if found else None,
+        "resolution": found.resolution if found else None,
+        "difference": pair.difference,
+        "deviation_percent": pair.deviation_percent,
+        "within": pair.within,
+        "made_from": made.remade.made_from if made.remade else made.table.reason or None,
+    }

@@ -15,7 +15,7 @@ from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.stimulus import Stimulus
 from simulator import run as simulator
-from studies.reproduce.knobs import Parameters, Settings, words
+from studies.reproduce.remade import Parameters, Settings, words
 
 BOARD = "virtual Nucleo-F401RE, 84 MHz, no stimulus, a heap of 65,536 bytes"
 

@@ -7,9 +7,8 @@ from math import isnan
 
 import scipy
 
-from studies.reproduce.beside import Beside, Pair
+from studies.reproduce.beside import BYTES, Beside, Pair, figure, listed, signed
 from studies.reproduce.published import Part
-from studies.reproduce.words import BYTES, figure, listed, signed
 
 LEAST_PAIRS = 4
 """An order of fewer says nothing."""

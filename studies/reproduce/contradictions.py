@@ -1,6 +1,6 @@
 """Printed figures that contradict each other: what can be worked out without running anything.
 
-The rules are the publications' own: docs/FRAGMENTATION.md has those of fragmentation.
+The rules are the publications' own: docs/how-to/fragmentation.md has those of fragmentation.
 """
 
 from __future__ import annotations

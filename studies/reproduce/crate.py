@@ -7,12 +7,61 @@ from typing import ClassVar
 
 import polars as pl
 
-from firmware.build import crate_page
+from firmware.build import crate_page, footprint
+from firmware.build import image as firmware
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun
-from studies.reproduce.knobs import settings
 from studies.reproduce.published import PublishedTable, source
-from studies.reproduce.remade import Budget, Found, Measure, Place, Remade
+from studies.reproduce.remade import Budget, MadeFigure, Measure, Place, Remade, Settings, settings, words
+
+_CHECK = ".text.heap_index_check"
+
+
+@dataclass(frozen=True)
+class Footprints:
+    """What is asked."""
+
+    SOURCES: ClassVar[tuple[str, ...]] = ("firmware", "studies/reproduce/crate.py")
+
+    allocator: str
+    knobs: Settings = ()
+
+    def __str__(self) -> str:
+        return f"footprint of {self.allocator}{words(self.knobs)}"
+
+    def measure(self) -> pl.DataFrame:
+        """One row of bytes: `flash` and `static_ram` of the allocator's image, `text` and `bss` of
+        the firmware; `index_text` and `index_bss` of the object of an index, null for others.
+
+        Raises BuildError, FootprintError.
+        """
+        image = firmware.build(self.allocator, knobs=dict(self.knobs))
+        found = footprint.measure(self.allocator)
+        whole = footprint.section_bytes(image.elf)
+        objects = sorted(image.elf.parent.rglob(f"indexes/{self.allocator}.c.obj"))
+        index = footprint.section_bytes(objects[0]) if objects else {}
+        return pl.DataFrame(
+            {
+                "flash": [found.flash],
+                "static_ram": [found.static_ram],
+                "text": [whole[".text"]],
+                "bss": [whole[".bss"]],
+                "index_text": [_sum(index, ".text")],
+                "index_bss": [_sum(index, ".bss")],
+            },
+            schema=dict.fromkeys(("flash", "static_ram", "text", "bss", "index_text", "index_bss"), pl.Int64),
+        )
+
+
+def _sum(sections: dict[str, int], name: str) -> int | None:
+    """All sections whose name begins so: each function and each variable has its own.
+
+    The check of the heap for the contract tests is left out; no other allocator brings one.
+    """
+    if not sections:
+        return None
+    return sum(size for one, size in sections.items() if one.startswith(name) and one != _CHECK)
+
 
 _FLL = 2
 _WINDOWS = {"critical section": "critical_cycles", "whole call": "operation_cycles"}
@@ -52,12 +101,12 @@ class Text:
 def levels(table: PublishedTable, measure: Measure, _budget: Budget) -> Remade:
     """crate-fll: the largest request that is served, its bits, and the structure's size."""
     (part,) = table.part
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for one in measure(Levels()).rows(named=True):
         row = f"FLL {one['fll']}"
         values = (one["largest_bytes"].bit_length(), one["largest_bytes"], one["header_bytes"])
         figures |= {
-            (part.title, row, column): Found(value, 1, 1)
+            (part.title, row, column): MadeFigure(value, 1, 1)
             for column, value in zip(part.columns, values, strict=True)
         }
     return Remade({"here": figures}, "the crate tlsf 1.1.0, run on this machine over a pool of 64 KiB")
@@ -67,7 +116,9 @@ def text(table: PublishedTable, measure: Measure, _budget: Budget) -> Remade:
     """crate-text: the page's own recipe, with our compiler."""
     (part,) = table.part
     found = {row: measure(Text(row)).row(0, named=True) for row in part.rows}
-    figures = {(part.title, row, part.columns[0]): Found(one["bytes"], 1, 1) for row, one in found.items()}
+    figures = {
+        (part.title, row, part.columns[0]): MadeFigure(one["bytes"], 1, 1) for row, one in found.items()
+    }
     versions = ", ".join(sorted({one["rustc"] for one in found.values()}))
     return Remade({"here": figures}, f"the page's recipe; rustc {versions}")
 
@@ -85,7 +136,7 @@ def malloc(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
 def _until_full(table: PublishedTable, measure: Measure, budget: Budget, scenario: str) -> Remade:
     (part,) = table.part
     known = {here: row for row, here in source("crate").names.items()}
-    variants: dict[str, dict[Place, Found]] = {window: {} for window in _WINDOWS}
+    variants: dict[str, dict[Place, MadeFigure]] = {window: {} for window in _WINDOWS}
     for allocator in budget.allocators(known, board.able()):
         knobs = settings(FLL=_FLL) if allocator in known else ()
         run = measure(BoardRun(allocator, scenario, art=True, knobs=knobs))
@@ -98,12 +149,12 @@ def _until_full(table: PublishedTable, measure: Measure, budget: Budget, scenari
     return Remade(variants, made_from)
 
 
-def _extremes(run: pl.DataFrame, column: str) -> dict[str, Found]:
+def _extremes(run: pl.DataFrame, column: str) -> dict[str, MadeFigure]:
     """Least and most cycles of each kind of operation that occurred."""
     figures = {}
     for name, kinds in _KINDS.items():
         cycles = run.filter(pl.col("kind").is_in(list(kinds)))[column].to_list()
         if cycles:
-            figures[f"{name} min"] = Found(min(cycles), len(cycles), 1)
-            figures[f"{name} max"] = Found(max(cycles), len(cycles), 1)
+            figures[f"{name} min"] = MadeFigure(min(cycles), len(cycles), 1)
+            figures[f"{name} max"] = MadeFigure(max(cycles), len(cycles), 1)
     return figures

@@ -10,11 +10,10 @@ from firmware.build.host_heap import HostHeapError
 from scenarios import catalogue as scenarios
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
-from studies.reproduce.heaps import HeapStudy, able
+from studies.reproduce.heaps import HeapStudy, WorstOnThisMachine, able
 from studies.reproduce.published import PublishedTable, source
-from studies.reproduce.remade import Budget, Found, Measure, Place, Remade
+from studies.reproduce.remade import Budget, MadeFigure, Measure, Place, Remade
 from studies.reproduce.thesis import HEAP_BYTES, constructed
-from studies.reproduce.worst import WorstOnThisMachine
 from studies.worst import host
 from studies.worst.matrix import constructions
 
@@ -54,7 +53,7 @@ def bounds(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
         "tlsf": largest,
     }
     known = {here: row for row, here in source(table.name.split("-")[0]).names.items()}
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for allocator in budget.allocators(known, set(able(HEAP_BYTES)) & set(known)):
         work = HeapStudy(
             *(allocator, _BOUNDED, budget.seeds, HEAP_BYTES), searches=False, processes=budget.processes
@@ -62,8 +61,10 @@ def bounds(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
         study = measure(work)
         shares = study["fragmentation_percent"].to_list()
         bound = 100 * (factors[allocator] - 1)
-        figures[part.title, known[allocator], "by the formula"] = Found(bound, 1, 0.01)
-        figures[part.title, known[allocator], "most of all seeds"] = Found(max(shares), len(shares), 0.01)
+        figures[part.title, known[allocator], "by the formula"] = MadeFigure(bound, 1, 0.01)
+        figures[part.title, known[allocator], "most of all seeds"] = MadeFigure(
+            max(shares), len(shares), 0.01
+        )
     return Remade(
         {"here": figures},
         f"{_BOUNDED}, seeds {budget.seeds[0]} to {budget.seeds[-1]}, replayed on the PC in a heap of "
@@ -78,7 +79,8 @@ def ranges(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
     octave, slot = (int(word) for word in row.strip("()").split(","))
     edges = (2**octave + number * 2 ** (octave - _LISTS_LOG2) for number in (slot, slot + 1))
     figures = {
-        (part.title, row, column): Found(edge, 1, 1) for column, edge in zip(part.columns, edges, strict=True)
+        (part.title, row, column): MadeFigure(edge, 1, 1)
+        for column, edge in zip(part.columns, edges, strict=True)
     }
     return Remade({"here": figures}, "the slide's formula")
 
@@ -86,15 +88,15 @@ def ranges(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
 def worst_allocation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """deck1-alloc: four constructions on every allocator, in instructions and in cycles."""
     instructions, cycles = (part.title for part in table.part)
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for row, allocator in _rows(table, budget, able(host.HEAP_BYTES)):
         for column, construction in _CONSTRUCTIONS.items():
             if (found := _instructions(measure, allocator, construction)) is not None:
-                figures[instructions, row, column] = Found(found, 1, 1)
+                figures[instructions, row, column] = MadeFigure(found, 1, 1)
     for row, allocator in _rows(table, budget, board.able()):
         for column, construction in _CONSTRUCTIONS.items():
             cost = constructed(measure, allocator, construction)["critical_cycles"][0]
-            figures[cycles, row, column] = Found(cost, 1, 1)
+            figures[cycles, row, column] = MadeFigure(cost, 1, 1)
     return Remade({"here": figures}, _WORST_FROM, (_NO_FASTBINS, _UNSERVED))
 
 
@@ -107,7 +109,7 @@ def worst_free(table: PublishedTable, measure: Measure, budget: Budget) -> Remad
     names = constructions(frees=True)
     for row, allocator in _rows(table, budget, board.able()):
         most = max(constructed(measure, allocator, one)["critical_cycles"][0] for one in names)
-        figures[part.title, row, "cycles"] = Found(most, len(names), 1)
+        figures[part.title, row, "cycles"] = MadeFigure(most, len(names), 1)
     return Remade({"here": figures}, _WORST_FROM, (_UNSERVED,))
 
 
@@ -121,14 +123,14 @@ def own_worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade
 
 def _own_worst(
     measure: Measure, rows: Iterable[tuple[str, str]], title: str, column: str, frees_: bool
-) -> dict[Place, Found]:
+) -> dict[Place, MadeFigure]:
     """The most instructions of the constructions that an allocator serves."""
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for row, allocator in rows:
         counts = [_instructions(measure, allocator, one) for one in constructions(frees=frees_)]
         served = [count for count in counts if count is not None]
         if served:
-            figures[title, row, column] = Found(max(served), len(served), 1)
+            figures[title, row, column] = MadeFigure(max(served), len(served), 1)
     return figures
 
 
@@ -148,7 +150,7 @@ def _rows(table: PublishedTable, budget: Budget, able_ones: Iterable[str]) -> li
 
 def fragmentation_of_sets(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """deck1-fragmentation: mean and deviation of F over the seeds."""
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for part in table.part:
         for row, shares in _shares(table, measure, budget, _SETS[part.title], _SETS_BYTES).items():
             one = {"mean": fmean(shares), "standard deviation": stdev(shares)}
@@ -158,7 +160,7 @@ def fragmentation_of_sets(table: PublishedTable, measure: Measure, budget: Budge
 
 def fragmentation_of_tests(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """deck2-fragmentation: mean, deviation, most and least of F over the seeds."""
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for part in table.part:
         for row, shares in _shares(table, measure, budget, _TESTS[part.title], _TESTS_BYTES).items():
             one = {"avg": fmean(shares), "stdv": stdev(shares), "max": max(shares), "min": min(shares)}
@@ -186,9 +188,9 @@ def instructions(table: PublishedTable, measure: Measure, budget: Budget) -> Rem
 
 def _statistics(
     table: PublishedTable, measure: Measure, budget: Budget, column: str, art: bool
-) -> dict[Place, Found]:
+) -> dict[Place, MadeFigure]:
     """Of each part, `malloc, Test 1` or `free, Test 1`."""
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for part in table.part:
         operation, test = part.title.split(", ")
         for row, allocator in _rows(table, budget, board.able()):
@@ -200,7 +202,9 @@ def _statistics(
                 "max": max(samples),
                 "min": min(samples),
             }
-            figures |= {(part.title, row, name): Found(value, len(samples), 1) for name, value in one.items()}
+            figures |= {
+                (part.title, row, name): MadeFigure(value, len(samples), 1) for name, value in one.items()
+            }
     return figures
 
 
@@ -222,8 +226,8 @@ def _shares(
     return found
 
 
-def _share(value: float, shares: list[float]) -> Found:
-    return Found(value, len(shares), 0.01)
+def _share(value: float, shares: list[float]) -> MadeFigure:
+    return MadeFigure(value, len(shares), 0.01)
 
 
 def _periodic_from(budget: Budget, names: str, heap_bytes: int) -> str:

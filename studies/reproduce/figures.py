@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, style
-from dashboards.loaded.palette import INK, MUTED, SHADES
-from studies.reproduce import words
+from dashboards.loaded.series import INK, MUTED, SHADES
+from studies.reproduce import beside
 from studies.reproduce.beside import Beside, Pair
 from studies.reproduce.published import Part
 
@@ -157,9 +157,9 @@ def _hover(pair: Pair) -> str:
     found = pair.found
     lines = [
         f"<b>{pair.row}</b>, {pair.column}",
-        f"{pair.variant} {words.ranged(found, pair.unit)} {pair.unit}",
+        f"{pair.variant} {beside.ranged(found, pair.unit)} {pair.unit}",
         f"n = {found.n:,}, resolution {found.resolution:.3g}",
-        *([f"published {words.printed(pair)}"] if words.printed(pair) else []),
+        *([f"published {beside.printed(pair)}"] if beside.printed(pair) else []),
     ]
     return "<br>".join(lines)
 

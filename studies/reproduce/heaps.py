@@ -1,8 +1,13 @@
-"""How much heap a scenario needs on one allocator, with many seeds: one row for each."""
+"""How much heap a scenario needs on one allocator, with many seeds; and the constructed worst cases.
+
+These are at the scale of 8 MiB, in instructions of this machine.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +18,8 @@ from firmware.build import catalogue as allocators
 from firmware.build import host_heap
 from scenarios import catalogue
 from scenarios.trace import FREE, KIND, SIZE, Trace, of_steps
-from studies.reproduce.knobs import Parameters, Settings, words
+from studies.reproduce.remade import Parameters, Settings, words
+from studies.worst import host
 
 _HEADER_BYTES = 16
 """Of the block layer, below every index."""
@@ -100,3 +106,24 @@ def able(heap_bytes: int) -> tuple[str, ...]:
         for name, row in allocators.allocators().items()
         if "frees" in row.promises and host_heap.objection(name, heap_bytes) is None
     )
+
+
+@dataclass(frozen=True)
+class WorstOnThisMachine:
+    """What is asked; `construction` is one of the generator `worst`."""
+
+    SOURCES: ClassVar[tuple[str, ...]] = (
+        *("firmware", "scenarios", "studies/worst", "studies/reproduce/heaps.py"),
+    )
+
+    allocator: str
+    construction: str
+
+    def __str__(self) -> str:
+        return f"{self.construction} on {self.allocator}, 8 MiB"
+
+    def measure(self) -> pl.DataFrame:
+        """`instructions` of the operation that is measured. Raises HostHeapError."""
+        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+            cell = host.cell(self.construction, self.allocator, Path(folder))
+        return pl.DataFrame({"instructions": [cell.instructions]})

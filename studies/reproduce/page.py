@@ -1,14 +1,66 @@
-"""The page as a file: one HTML text that needs no other."""
+"""The pages: docs/reference/reproduced.md with its folder, and the same as one HTML text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dashboards.page.templates import DRAWING, Figure, entries, render
 from studies.reproduce import figures
 from studies.reproduce.beside import Beside
-from studies.reproduce.sections import Chapter, Section, chapters
+from studies.reproduce.sections import Chapter, Grid, Section, chapters
+
+INDEX = "reproduced.md"
+_FOLDER = "reproduced"
+_WIDTH_COLUMNS = 100
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=False,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+def pages(tables: Sequence[Beside]) -> dict[str, str]:
+    """The text of each page, by its path: an index, and a page for each publication.
+
+    Equal results give equal text.
+    """
+    found = chapters(tables)
+    written = {INDEX: _rendered("page.md.jinja", chapters=found, folder=_FOLDER)}
+    for chapter in found:
+        path = f"{_FOLDER}/{chapter.source.key}.md"
+        written[path] = _rendered("chapter.md.jinja", chapter=chapter, index=INDEX)
+    return written
+
+
+def _rendered(template: str, **values: object) -> str:
+    text = _TEMPLATES.get_template(template).render(**values, lines=_lines, wrapped=_wrapped)
+    return text.rstrip() + "\n"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Prose in lines that fit, the further ones indented."""
+    return fill(
+        text, _WIDTH_COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _lines(grid: Grid) -> list[str]:
+    """The grid as a Markdown table."""
+    rule = f"|---|---|{'---:|' * (len(grid.headings) - 2)}"
+    return [_line(grid.headings), rule, *map(_line, grid.lines)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from pydantic import Field
 
 from base.files.documents import Table as Document
 from base.files.documents import read_toml
-from base.files.errors import TailscopeError
-from base.files.near_misses import near_miss
+from base.files.errors import TailscopeError, near_miss
 
 _FOLDER = Path(__file__).parent / "published"
 SOURCES = ("article", "crate", "thesis", "deck1", "deck2")
@@ -124,5 +123,5 @@ def find(name: str) -> tuple[Source, PublishedTable]:
             if table.name == name:
                 return one, table
     raise UnknownTableError(
-        f"There is no table {name!r}: `./lab reproduce --list` names them all.{near_miss(name, names())}"
+        f"There is no table {name!r}: `./lab heap reproduce --list` names them all.{near_miss(name, names())}"
     )

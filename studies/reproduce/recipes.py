@@ -1,11 +1,14 @@
-"""How each table is made again: a row for each that can be."""
+"""How each table is made again, one after the other: a row for each that can be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from studies.reproduce import article, crate, decks, thesis
+from studies.reproduce import article, crate, decks, published, thesis
+from studies.reproduce.beside import Beside, beside
+from studies.reproduce.contradictions import contradictions
+from studies.reproduce.kept import Kept
 from studies.reproduce.published import PublishedTable
 from studies.reproduce.remade import Budget, Measure, Remade
 
@@ -40,3 +43,22 @@ RECIPES: Mapping[str, Recipe] = {
     "deck2-instructions": decks.instructions,
     "deck2-fragmentation": decks.fragmentation_of_tests,
 }
+
+
+def chosen(words: Sequence[str]) -> tuple[str, ...]:
+    """The tables that are named, each once; all without a name. Raises UnknownTableError."""
+    for word in words:
+        published.find(word)
+    return tuple(name for name in published.names() if not words or name in words)
+
+
+def run(names: Sequence[str], budget: Budget, keep: Kept) -> Iterator[Beside]:
+    """Each table as it is done. `keep` measures, or has what was measured.
+
+    Raises TailscopeError, and Stopped where a signal asks for the end.
+    """
+    for name in names:
+        source, table = published.find(name)
+        recipe = RECIPES.get(name)
+        remade = recipe(table, keep, budget) if recipe else None
+        yield beside(source, table, tuple(contradictions(source)), remade)

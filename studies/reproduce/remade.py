@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median_low
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import polars as pl
 
 from studies.reproduce.kept import Work
 
+Value = TypeVar("Value", int, str)
+
+Settings: TypeAlias = tuple[tuple[str, int], ...]
+"""Names and numbers, sorted by name."""
+
+Parameters: TypeAlias = tuple[tuple[str, int | str], ...]
+"""Names and values of a scenario, sorted by name."""
+
+
+def settings(**values: Value) -> tuple[tuple[str, Value], ...]:
+    """Names and values."""
+    return tuple(sorted(values.items()))
+
+
+def words(chosen: Parameters) -> str:
+    """`, NAME=VALUE` for each."""
+    return "".join(f", {name}={value}" for name, value in chosen)
+
 
 @dataclass(frozen=True)
-class Found:
+class MadeFigure:
     """A figure that was made here, in the unit of its column.
 
     `value` is one that occurred, or a mean; of several seeds the median that occurred, between
@@ -35,7 +53,7 @@ class Found:
 Place: TypeAlias = tuple[str, str, str]
 """Part, row and column. The row is the publication's word, or an allocator here that it lacks."""
 
-Figures: TypeAlias = Mapping[Place, Found]
+Figures: TypeAlias = Mapping[Place, MadeFigure]
 
 
 @dataclass(frozen=True)
@@ -80,15 +98,15 @@ class Budget:
 Measure: TypeAlias = Callable[[Work], pl.DataFrame]
 
 
-def over_seeds(values: Iterable[float | None], resolution: float) -> Found | None:
+def over_seeds(values: Iterable[float | None], resolution: float) -> MadeFigure | None:
     """The median that occurred, and the range. None where a seed lacks the figure."""
     found = list(values)
     present = [value for value in found if value is not None]
     if not present or len(present) < len(found):
         return None
-    return Found(median_low(present), len(present), resolution, min(present), max(present))
+    return MadeFigure(median_low(present), len(present), resolution, min(present), max(present))
 
 
-def present(figures: Mapping[Place, Found | None]) -> Figures:
+def present(figures: Mapping[Place, MadeFigure | None]) -> Figures:
     """Those that there are."""
     return {place: found for place, found in figures.items() if found is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from studies.reproduce import words
+from studies.reproduce import beside
 from studies.reproduce.beside import Beside, Pair
 from studies.reproduce.comparisons import headline, sentences
 from studies.reproduce.published import Part, Source
@@ -82,15 +82,15 @@ def _told(made: Beside) -> Iterator[str]:
     yield from made.remade.notes if made.remade else ()
     yield from made.table.remarks
     for one in made.misprints:
-        should = "cannot be" if one.should is None else f"should be {words.figure(one.should, '')}"
+        should = "cannot be" if one.should is None else f"should be {beside.figure(one.should, '')}"
         yield (
-            f"{words.DOUBTFUL} {one.row}, {one.column}: the printed {words.figure(one.printed, '')} "
+            f"{beside.DOUBTFUL} {one.row}, {one.column}: the printed {beside.figure(one.printed, '')} "
             f"{should}: {one.why}."
         )
     deviations = sum("stdv" in one.rule for one in made.contradictions)
     if deviations:
         yield (
-            f"{words.DOUBTFUL} {deviations} of the printed standard deviations cannot be: no numbers of "
+            f"{beside.DOUBTFUL} {deviations} of the printed standard deviations cannot be: no numbers of "
             "this mean between this minimum and this maximum have one above "
             "√((max − avg) (avg − min)). They are not compared."
         )
@@ -105,7 +105,7 @@ def _grid(made: Beside, part: Part) -> Grid:
 def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
     """What is published, then each variant of what was made here."""
     own = [pair for pair in made.of(part) if pair.row == row]
-    printed = {pair.column: words.printed(pair) for pair in own}
+    printed = {pair.column: beside.printed(pair) for pair in own}
     called = row
     if any(printed.values()):
         yield [called, "published", *printed.values(), *([""] if made.remade else [])]
@@ -114,8 +114,8 @@ def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
         pairs = {pair.column: pair for pair in own if pair.variant == variant}
         found = [pairs.get(column) for column in part.columns]
         if any(pair and pair.found for pair in found):
-            cells = [words.found(pair, made.table.compared) if pair else words.MISSING for pair in found]
-            yield [called, variant, *cells, words.counts(pairs.values())]
+            cells = [beside.found(pair, made.table.compared) if pair else beside.MISSING for pair in found]
+            yield [called, variant, *cells, beside.counts(pairs.values())]
             called = ""
 
 

@@ -14,9 +14,19 @@ from scenarios.generators.worst import CONSTRUCTIONS
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
 from studies.reproduce.heaps import HeapStudy, able
-from studies.reproduce.knobs import Settings, settings
 from studies.reproduce.published import PublishedTable, source
-from studies.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade, over_seeds, present
+from studies.reproduce.remade import (
+    Budget,
+    Figures,
+    MadeFigure,
+    Measure,
+    Place,
+    Remade,
+    Settings,
+    over_seeds,
+    present,
+    settings,
+)
 
 TRACES = {
     "Small": "lifetimes_small",
@@ -53,7 +63,7 @@ def traces(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
     (part,) = table.part
     keys = ("size_min_bytes", "size_max_bytes", "ttl_max")
     figures = {
-        (part.title, row, column): Found(int(scenarios.load(name).parameters[key]), 1, 1)
+        (part.title, row, column): MadeFigure(int(scenarios.load(name).parameters[key]), 1, 1)
         for row, name in TRACES.items()
         for column, key in zip(part.columns, keys, strict=True)
     }
@@ -78,14 +88,14 @@ def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Rema
     """thesis-b-time: means and maxima of allocations and frees, and the change to Buddy."""
     variants: dict[str, Figures] = {}
     for art, on in _ART.items():
-        figures: dict[Place, Found] = {}
+        figures: dict[Place, MadeFigure] = {}
         for part in table.part:
             rows = _timed(measure, budget, TRACES[part.title], on)
             reference = rows[_REFERENCE]["average operation"].value
             for row, found in rows.items():
                 average = found["average operation"]
                 change = 100 * (average.value / reference - 1)
-                found = {**found, "change %": Found(change, average.n, 100 / reference)}
+                found = {**found, "change %": MadeFigure(change, average.n, 100 / reference)}
                 figures |= {(part.title, row, column): found[column] for column in part.columns}
         variants[art] = figures
     return Remade(variants, _made_from("lifetimes_*"), _refused(measure, budget))
@@ -94,17 +104,17 @@ def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Rema
 def worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-7: the worst that was found of each, constructed or on a synthetic trace."""
     own, thresholds = table.part
-    figures: dict[Place, Found] = {}
+    figures: dict[Place, MadeFigure] = {}
     for row, allocator in _rows(budget, board.able()):
         runs = [constructed(measure, allocator, target) for target in CONSTRUCTIONS]
         runs += [measure(BoardRun(allocator, name, art=True)) for name in TRACES.values()]
         for column, part_of in (("allocation", allocations), ("free", frees)):
             cycles = [one for run in runs for one in part_of(run)["operation_cycles"]]
-            figures[own.title, row, column] = Found(max(cycles), len(cycles), 1)
+            figures[own.title, row, column] = MadeFigure(max(cycles), len(cycles), 1)
     for row in thresholds.rows:
         knobs = settings(SEARCH_THRESHOLD=int(row.removeprefix("threshold ")))
         run = constructed(measure, "half_fit_cstm", "list", knobs)
-        figures[thresholds.title, row, "allocation"] = Found(
+        figures[thresholds.title, row, "allocation"] = MadeFigure(
             int(allocations(run)["operation_cycles"][0]), 1, 1
         )
     made_from = (
@@ -133,7 +143,7 @@ def fragmentation(table: PublishedTable, measure: Measure, budget: Budget) -> Re
 def cost_metric(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-13: the smallest heap that serves, and as a share of Buddy's with the same seed."""
     whole, share = (part.title for part in table.part)
-    variants: dict[str, dict[Place, Found]] = {}
+    variants: dict[str, dict[Place, MadeFigure]] = {}
     for variant, knobs in _FORMATS.items():
         figures = variants[variant] = {}
         for trace, name in TRACES.items():
@@ -168,7 +178,7 @@ def heaps(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
         }
 
     variants = _in_formats(measure, budget, figures)
-    live: dict[Place, Found | None] = {}
+    live: dict[Place, MadeFigure | None] = {}
     for trace, name in TRACES.items():
         _, study = next(iter(_studies(measure, budget, name, THESIS_KNOBS)))
         live[peak.title, trace, peak.columns[0]] = over_seeds(study["peak_live_bytes"].to_list(), 1)
@@ -177,7 +187,7 @@ def heaps(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     return Remade(variants, _studied(budget), tuple(_constants(table, variants[first])))
 
 
-_Needed: TypeAlias = Callable[[str], dict[str, dict[str, Found]]]
+_Needed: TypeAlias = Callable[[str], dict[str, dict[str, MadeFigure]]]
 """Of a scenario by row, then by column: what heap studies found."""
 
 
@@ -241,19 +251,19 @@ def constructed(measure: Measure, allocator: str, target: str, knobs: Settings =
     return run.filter("measured")
 
 
-def _timed(measure: Measure, budget: Budget, scenario: str, art: bool) -> dict[str, dict[str, Found]]:
+def _timed(measure: Measure, budget: Budget, scenario: str, art: bool) -> dict[str, dict[str, MadeFigure]]:
     """By row, then by column: the cycles of whole calls."""
-    rows: dict[str, dict[str, Found]] = {}
+    rows: dict[str, dict[str, MadeFigure]] = {}
     for row, allocator in _rows(budget, board.able()):
         run = measure(BoardRun(allocator, scenario, art))
         taken, given = (part["operation_cycles"].to_numpy() for part in (allocations(run), frees(run)))
         means = float(np.mean(taken)), float(np.mean(given))
         rows[row] = {
-            "average allocation": Found(means[0], len(taken), 1),
-            "average free": Found(means[1], len(given), 1),
-            "worst allocation": Found(int(taken.max()), len(taken), 1),
-            "worst free": Found(int(given.max()), len(given), 1),
-            "average operation": Found(sum(means) / 2, len(taken) + len(given), 1),
+            "average allocation": MadeFigure(means[0], len(taken), 1),
+            "average free": MadeFigure(means[1], len(given), 1),
+            "worst allocation": MadeFigure(int(taken.max()), len(taken), 1),
+            "worst free": MadeFigure(int(given.max()), len(given), 1),
+            "average operation": MadeFigure(sum(means) / 2, len(taken) + len(given), 1),
         }
     return rows
 
@@ -273,9 +283,9 @@ def _refused(measure: Measure, budget: Budget) -> tuple[str, ...]:
 
 def _needed(
     measure: Measure, budget: Budget, knobs: Mapping[str, Settings] | None, scenario: str
-) -> dict[str, dict[str, Found]]:
+) -> dict[str, dict[str, MadeFigure]]:
     """By row, then by column: what a heap study found over the seeds."""
-    rows: dict[str, dict[str, Found]] = {}
+    rows: dict[str, dict[str, MadeFigure]] = {}
     for row, study in _studies(measure, budget, scenario, knobs):
         percent = 100 / int(study["peak_live_bytes"].to_numpy().max())
         steps = {"Cost Metric": _STEP_BYTES, "F %": percent, "F % there": percent}

@@ -34,7 +34,8 @@ class CriticalSection:
 
 
 def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSection]:
-    """Runs an operation image (docs/SPEC.md, section 3): one result for each heap operation.
+    """Runs an operation image (docs/reference/operation-image.md): one result for each heap
+    operation.
 
     The image must free nothing that was not allocated. Raises BuildError, SimulatorError, and
     ValueError if the run does not come to its end.

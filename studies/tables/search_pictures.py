@@ -1,4 +1,5 @@
-"""The pictures of docs/ALLOCATORS.md: `python -m studies.tables.search_pictures` draws them anew.
+"""The pictures of docs/reference/allocators.md: `python -m studies.tables.search_pictures` draws
+them anew.
 
 Of each allocator its heap before a request, and downwards, one below the other, the places that the
 request's critical section read. They have a light ground of their own, so that they can be read on
@@ -14,7 +15,7 @@ from base.paths import ROOT
 from firmware.build import image as firmware
 from studies.tables.searches import REQUEST_BYTES, Block, Search, search
 
-FOLDER = ROOT / "docs" / "allocators"
+FOLDER = ROOT / "docs" / "reference" / "allocators"
 FAMILIES: Mapping[str, Sequence[str]] = {
     "no-search": ("heap_1",),
     "first-fit": (

@@ -35,7 +35,7 @@ REQUEST_BYTES = 160
 
 _QUIET = Stimulus("none", 0, 0)
 _LONGEST = "2s"
-# The first pulses of OP are common and calibration pulses (docs/SPEC.md, section 7).
+# The first pulses of OP are common and calibration pulses (docs/reference/simulator-files.md).
 _PULSES_BEFORE = 24
 _SLOT_BYTES = 8
 _LOADS = {"ldr": 4, "ldrd": 8, "ldrh": 2, "ldrb": 1, "ldrsh": 2, "ldrsb": 1}

@@ -1,6 +1,6 @@
 """The worst critical sections of the TLSFs side by side.
 
-`python -m studies.tables.worst_cases` prints the table of docs/TLSF.md. All have the same
+`python -m studies.tables.worst_cases` prints the table of docs/reference/tlsf.md. All have the same
 compiler options (`-O2`), facade, region, scenarios and timing. There are no interrupts, so every
 cycle is the allocator's own.
 """

@@ -1,1 +1,1 @@
-"""Each allocator's own worst case, and everybody else on it: docs/TIMING.md."""
+"""Each allocator's own worst case, and everybody else on it: docs/reference/timing.md."""

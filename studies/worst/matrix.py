@@ -82,7 +82,7 @@ class Matrix:
         return _costliest(one for one in self.cells if one.construction == construction)
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md, section 14, has it."""
+        """As docs/reference/heap-worst.md has it."""
         return {
             "platform": self.platform,
             "heap_bytes": self.heap_bytes,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.errors import NoBoundError
 from analysis.bounds.facts import LOOPS_FILE, Loops
+from analysis.errors import NoBoundError
 from base.files.tests.sentences import is_sentence
 from firmware.build import catalogue
 

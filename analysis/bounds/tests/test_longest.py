@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from analysis.bounds.errors import NoBoundError
 from analysis.bounds.longest import longest
+from analysis.errors import NoBoundError
 
 Edges = dict[int, list[tuple[int, int]]]
 

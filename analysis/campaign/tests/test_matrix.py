@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from analysis.campaign import matrix
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.matrix import Point
+from analysis.errors import CampaignError
 from base.paths import ROOT
 from firmware.build import catalogue
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.campaign import conduct, matrix, order, wishes
+from analysis.campaign import conduct, matrix, order
 from analysis.campaign.cluster import MOST_RUNS, TASK_S, Job, Lost, runs_of_a_task
 from analysis.campaign.order import Needs, Orders, ShippedImage
 from analysis.campaign.store import Store
@@ -43,7 +43,7 @@ class Images:
 @pytest.fixture
 def images(monkeypatch: pytest.MonkeyPatch) -> Images:
     found = Images()
-    for room in (order, wishes):
+    for room in (order, conduct):
         monkeypatch.setattr(room, "shipped", found.shipped)
     return found
 
@@ -104,7 +104,7 @@ def test_another_image_scenario_or_bench_is_another_run(
     assert len(workers.attempts) == 8
     conducted(asked(tmp_path, depth=3), tmp_path / "out", workers)
     assert len(workers.attempts) == 12
-    for room in (order, wishes):
+    for room in (order, conduct):
         monkeypatch.setattr(room, "digest", lambda: "other sources")
     conducted(asked(tmp_path, depth=3), tmp_path / "out", workers)
     assert len({key for key, _ in workers.attempts}) == len(workers.attempts) == 16

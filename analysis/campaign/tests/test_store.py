@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 from analysis.campaign import journal
-from analysis.campaign.errors import CampaignError
 from analysis.campaign.journal import MOST_ATTEMPTS, Recognized
 from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import JOURNAL, RUNS, Store
 from analysis.campaign.tests.made import outcome
 from analysis.campaign.work import Outcome
+from analysis.errors import CampaignError
 from base.run_folder.tables import write_table
 
 _UP = "../../../../"

@@ -9,7 +9,7 @@ from zipfile import ZipFile, ZipInfo
 
 import pytest
 
-from analysis.campaign import verification
+from analysis.campaign import work as verification
 
 
 def archive_of(name: str, kind: int = stat.S_IFREG) -> bytes:

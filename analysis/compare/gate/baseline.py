@@ -1,4 +1,4 @@
-"""The baseline file: TOML with an entry for each run (docs/SPEC.md, section 25)."""
+"""The baseline file: TOML with an entry for each run (docs/reference/baseline.md)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from analysis.compare.gate import lines
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.lines import Operation
+from analysis.errors import GateError
 from base.files.documents import Table, open_toml
 from base.files.faults import WrongValueError
 from base.files.whole import write_bytes

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.compare.gate.baseline import Entry
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.lines import Operation
 from analysis.compare.gate.measured import Measured
 from analysis.compare.gate.outcome import Check, State
 from analysis.compare.gate.quantities import JUDGED, latency_check
 from analysis.compare.gate.settings import excuse_of
 from analysis.compare.settings import FIRMWARE
+from analysis.errors import GateError
 
 _SERVED = ("A", "F", "K")
 _OUTCOMES = {

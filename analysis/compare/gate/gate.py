@@ -7,11 +7,11 @@ from pathlib import Path
 
 from analysis.compare.gate import exact, limits, repeated
 from analysis.compare.gate.baseline import Baseline, Entry
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.lines import Operation
 from analysis.compare.gate.measured import Measured, read
 from analysis.compare.gate.outcome import Check, Judged, Report
 from analysis.compare.settings import differing
+from analysis.errors import GateError
 from base.files.errors import TailscopeError
 
 NAMED = 10

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.measured import Measured
 from analysis.compare.gate.outcome import Check
 from analysis.compare.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS
+from analysis.errors import GateError
 from base.run_folder.named_quantities import named
 
 _EXAMPLE = "such as allocate=10us or free=900cycles"

@@ -2,7 +2,7 @@
 
     512 depth 1: F391/204 (A365/185/4 F460/243)*3
 
-docs/SPEC.md, section 25, says what stands where. A line holds what has one label, or eight
+docs/reference/baseline.md says what stands where. A line holds what has one label, or eight
 operations, so that a change of one operation changes one line.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from analysis.compare.gate.errors import GateError
+from analysis.errors import GateError
 from base.run_folder.records import OPERATION_KINDS
 from base.run_folder.tables import MOST_OPERATIONS
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 
 from analysis.compare.found import Stored
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.lines import Operation
 from analysis.compare.gate.settings import chosen_of, made_by_of
 from analysis.compare.run import Run
 from analysis.compare.run import read as read_run
+from analysis.errors import GateError
 from base.run_folder import folder as names
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest
@@ -33,7 +33,7 @@ class Measured:
 
     @property
     def table(self) -> pl.DataFrame:
-        """Every operation (docs/SPEC.md, section 5)."""
+        """Every operation (docs/reference/operations.md)."""
         return self.run.operations
 
     @property

@@ -59,7 +59,7 @@ def _changes(run: Judged) -> Iterator[str]:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """docs/SPEC.md, section 25."""
+    """docs/reference/baseline.md."""
     return {
         "schema": SCHEMA,
         "exit_status": report.exit_status,

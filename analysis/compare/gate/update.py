@@ -8,12 +8,12 @@ from pathlib import Path
 
 from analysis.compare.gate import exact, repeated
 from analysis.compare.gate.baseline import REPETITIONS_LEAST, Baseline, Entry, Statistics
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.gate import check_repetitions, groups, once
 from analysis.compare.gate.lines import write
 from analysis.compare.gate.measured import Measured, read
 from analysis.compare.gate.quantities import JUDGED, counted
 from analysis.compare.settings import differing
+from analysis.errors import GateError
 
 
 def updated(

@@ -12,11 +12,11 @@ import pytest
 
 from analysis.compare.comparison import Comparison, compare
 from analysis.compare.document import as_json
-from analysis.compare.errors import CompareError
 from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, with_cycles, write
 from analysis.compare.text import as_text
 from analysis.compare.worst import Worst
+from analysis.errors import CompareError
 from base.files.errors import TailscopeError
 from dashboards.tests.synthetic import Operation
 

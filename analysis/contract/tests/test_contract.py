@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.contract import contract, lists, text
-from analysis.contract.shrink import shrink
+from analysis.contract.lists import shrink
 from base.paths import ROOT
 from firmware.build import catalogue, outside
 

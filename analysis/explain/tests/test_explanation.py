@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from analysis.errors import ExplainError
 from analysis.explain import explanation, text
-from analysis.explain.errors import ExplainError
+from analysis.explain.execution import unwind
 from analysis.explain.program import Program
 from analysis.explain.replay import replay
 from analysis.explain.sources import Sources
-from analysis.explain.stack import unwind
 from analysis.explain.worst import find
 from base.files.errors import RunError
 from base.paths import ROOT

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.explain.execution import unwind
 from analysis.explain.program import Program
-from analysis.explain.stack import unwind
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import masks
@@ -33,7 +33,7 @@ def image() -> bytes:
 
 @pytest.fixture(scope="module")
 def log(elf: Path, image: bytes) -> masks.MaskRun:
-    return masks.run(UserProgram(elf), UNTIL, image)
+    return masks.run_masks(UserProgram(elf), UNTIL, image)
 
 
 def entries(log: masks.MaskRun) -> pl.DataFrame:

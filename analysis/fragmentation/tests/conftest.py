@@ -7,8 +7,7 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from analysis.fragmentation.cost_metric import CostMetric, Search
-from analysis.fragmentation.metrics import least_bytes
+from analysis.fragmentation.metrics import CostMetric, Search, least_bytes
 from firmware.build import host_heap
 from firmware.build.host_heap import Replay
 from scenarios import catalogue

@@ -1,4 +1,4 @@
-"""Latencies and sections as JSON (docs/SPEC.md, section 21)."""
+"""Latencies and sections as JSON (docs/reference/latency.md)."""
 
 from __future__ import annotations
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from analysis.explain import execution, stack
+from analysis.errors import LatencyError
+from analysis.explain import execution
 from analysis.explain.program import Program
 from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Answered
-from analysis.program.latency.errors import LatencyError
 from analysis.program.latency.named_places import function_named
 from analysis.program.latency.sections import Measured, Passed
-from analysis.program.masks.clock import Clock
+from analysis.program.masks.intervals import Clock
 from analysis.program.masks.places import Place, Places
 from base.run_folder.explanation import Total
-from simulator import latency, passages
+from base.tell import Tell
+from simulator import latency, masks
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
 from simulator.latency import Answers, Question
@@ -29,8 +30,6 @@ _MARGIN_CYCLES = 64
 _ERASED, _EMPTY = 0xFFFF_FFFF, 0
 # So many other vectors with one handler are a default handler.
 _MANY_VECTORS = 8
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def _around(subject: Subject, question: Question, name: str) -> Question:
         raise LatencyError("Give --around or --from, not both: each says where the pends begin.")
     function = function_named(subject.program, name)
     section = sections.parse(subject.program, f"{function.name}..")
-    passed = passages.run(subject.user, section.addresses, question.until)
+    passed = masks.run_marks(subject.user, section.addresses, question.until)
     found = sections.measure(section, passed.rows).passed
     if not found:
         raise LatencyError(_never(f"{name} is never called to its end", question.until))
@@ -163,12 +162,10 @@ def section_times(
     """How long these sections take, in one run. Raises TailscopeError if one is never passed."""
     parsed = [sections.parse(subject.program, text) for text in texts]
     addresses: set[int] = set().union(*(section.addresses for section in parsed))
-    if len(addresses) > passages.MOST_MARKS:
-        raise LatencyError(
-            f"The sections have more than {passages.MOST_MARKS} places: ask for fewer at once."
-        )
+    if len(addresses) > masks.MOST_MARKS:
+        raise LatencyError(f"The sections have more than {masks.MOST_MARKS} places: ask for fewer at once.")
     tell("running to see where the sections begin and end")
-    found = passages.run(subject.user, addresses, until)
+    found = masks.run_marks(subject.user, addresses, until)
     clock = Clock(found.stats.clocks)
     told = []
     for section in parsed:
@@ -210,7 +207,9 @@ def _explained(subject: Subject, spans: Sequence[tuple[int, int]], traced: int) 
     states = simulator.run(subject.user, until=max(begins) + 1, states_at=begins).states
     stacks = []
     for number, state in enumerate(states):
-        frames = [frame.address for frame in stack.unwind(subject.program, state)] or [state.registers["pc"]]
+        frames = [frame.address for frame in execution.unwind(subject.program, state)] or [
+            state.registers["pc"]
+        ]
         stacks += [(number, depth, address) for depth, address in enumerate(frames)]
     table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
     places = Places(subject.program, table)

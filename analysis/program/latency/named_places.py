@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from analysis.errors import LatencyError
 from analysis.explain.program import Function, Program
-from analysis.program.latency.errors import LatencyError
-from base.files.near_misses import nearest
+from base.files.errors import nearest
 
 _RETURNS = re.compile(r"bx(\w\w)?$")
 _LOADS = ("pop", "ldm", "ldr")

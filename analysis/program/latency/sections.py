@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from analysis.errors import LatencyError
 from analysis.explain.program import Program
-from analysis.program.latency.errors import LatencyError
 from analysis.program.latency.named_places import addresses_of, exits_of, function_named
-from simulator.passages import MOST_MARKS
+from simulator.masks import MOST_MARKS
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def parse(program: Program, text: str) -> Section:
 
 
 def measure(section: Section, passages: pl.DataFrame) -> Measured:
-    """Pairs the passages of the section's ends (simulator.passages.Passages.rows)."""
+    """Pairs the passages of the section's ends (simulator.masks.Passages.rows)."""
     found = Measured(section)
     rows = (_Row(*row) for row in passages.iter_rows())
     mine = (row for row in rows if row.address in section.addresses)

@@ -1,7 +1,8 @@
-"""What was found as JSON (docs/SPEC.md, section 20)."""
+"""What was found as JSON (docs/reference/masks.md), and its call stacks for flame graph tools."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import polars as pl
 from analysis.explain import execution
 from analysis.explain.execution import Step
 from analysis.program.masks.intervals import KINDS
-from analysis.program.masks.measure import AtPriority, Found
+from analysis.program.masks.measure import AtPriority, MaskReport
 from analysis.program.masks.places import Places
 from analysis.program.masks.worst import name_of
 from base.metrology.quantiles import summarise
@@ -19,7 +20,7 @@ from base.metrology.quantiles import summarise
 _MOST_STEPS = 20_000
 
 
-def as_json(found: Found) -> dict[str, Any]:
+def as_json(found: MaskReport) -> dict[str, Any]:
     """The whole document."""
     return {
         "elf": str(found.program.elf),
@@ -43,7 +44,7 @@ def as_json(found: Found) -> dict[str, Any]:
     }
 
 
-def _kind(found: Found, kind: str) -> dict[str, Any]:
+def _kind(found: MaskReport, kind: str) -> dict[str, Any]:
     rows = found.intervals.filter(kind=kind)
     levels = rows["level"].drop_nulls().unique().sort().to_list()
     by = [(level, rows.filter(level=level)) for level in levels]
@@ -122,3 +123,25 @@ def _explained(steps: list[Step]) -> dict[str, Any]:
         ],
         "steps_left_out": max(len(steps) - _MOST_STEPS, 0),
     }
+
+
+def folded(found: MaskReport) -> str:
+    """`kind;outermost;…;innermost cycles`, one line for each stack that began an interval.
+
+    Cycles are those of all its intervals that ended. The format is that of Brendan Gregg's
+    stackcollapse scripts.
+    """
+    begun = found.run.changes.with_row_index("begin_row").select(
+        pl.col("begin_row").cast(pl.Int64), "pc", "stack"
+    )
+    rows = found.intervals.filter(pl.col("cycles").is_not_null()).join(begun, on="begin_row")
+    totals: Counter[str] = Counter()
+    for kind, level, pc, stack, cycles in (
+        rows.group_by("kind", "level", "pc", "stack").agg(pl.col("cycles").sum()).iter_rows()
+    ):
+        frames = [frame.function for frame in reversed(found.places.stack(stack, pc))]
+        entry = found.places.entry(level) if kind == "handler" else None
+        own = [entry.function] if entry else []
+        names = (name_of(kind, level, found.places), *frames, *own)
+        totals[";".join(name.replace(";", ":") for name in names)] += cycles
+    return "".join(f"{stack} {cycles}\n" for stack, cycles in sorted(totals.items()))

@@ -1,16 +1,89 @@
-"""The intervals in which interrupts are held off, from the rows of changes.
+"""The intervals in which interrupts are held off, those in which the core slept, and their times.
 
-docs/DESIGN.md says how intervals are cut.
+They are cut from the rows of changes; docs/DESIGN.md says how. Cycles become times through every
+clock that the core has had since reset. An interrupt that PRIMASK holds would have ended a sleep in
+WFI.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from analysis.program.masks.sleep import Sleep
+from base.run_folder.edges import NS_PER_S
+from simulator.outputs import ClockSpan
+
+
+class Clock:
+    """The clocks of a run (Stats.clocks): one row for each span of cycles that are equally long."""
+
+    def __init__(self, spans: Sequence[ClockSpan]) -> None:
+        self._cycle = np.array([span.cycle for span in spans], dtype=np.int64)
+        self._ns = np.array([float(span.seconds * NS_PER_S) for span in spans])
+        self._cycle_ns = np.array([float(NS_PER_S / span.core_hz) for span in spans])
+        self.last_hz = float(spans[-1].core_hz)
+
+    def ns(self, cycles: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """When these cycles begin, in nanoseconds since reset."""
+        at = np.asarray(cycles, dtype=np.int64)
+        span = self._span(at)
+        found: npt.NDArray[np.float64] = self._ns[span] + (at - self._cycle[span]) * self._cycle_ns[span]
+        return found
+
+    def between_ns(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """How long it is from each of `begin` to that of `end`.
+
+        Where the clock did not change between them, it is the cycles times their length.
+        """
+        first, last = np.asarray(begin, dtype=np.int64), np.asarray(end, dtype=np.int64)
+        one = self._span(first) == self._span(last)
+        same: npt.NDArray[np.float64] = (last - first) * self._cycle_ns[self._span(first)]
+        return np.where(one, same, self.ns(last) - self.ns(first))
+
+    def _span(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        return np.searchsorted(self._cycle, cycles, side="right") - 1
+
+
+# ARMv7-M Architecture Reference Manual, A7.7.263: WFI, narrow and wide.
+_WFI = (b"\x30\xbf", b"\xaf\xf3\x03\x80")
+
+
+class Sleep:
+    """The spans of cycles in which the core slept, in order."""
+
+    def __init__(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> None:
+        begins, ends = np.asarray(begin, dtype=np.int64), np.asarray(end, dtype=np.int64)
+        self._cycle = np.stack([begins, ends], axis=1).ravel()
+        slept = np.stack([np.zeros(len(begins), dtype=np.int64), ends - begins], axis=1).ravel()
+        self._total = np.cumsum(slept)
+
+    def within(self, begin: pl.Series, end: pl.Series) -> npt.NDArray[np.int64]:
+        """How many cycles it slept from each of `begin` to that of `end`; 0 where that is null."""
+        begins = begin.to_numpy()
+        return self._until(end.fill_null(begin).to_numpy()) - self._until(begins)
+
+    def _until(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        if not self._cycle.size:
+            return np.zeros(len(cycles), dtype=np.int64)
+        found: npt.NDArray[np.int64] = np.interp(cycles, self._cycle, self._total).astype(np.int64)
+        return found
+
+
+def sleep(changes: pl.DataFrame, end_cycle: int, code: Callable[[int, int], bytes]) -> Sleep:
+    """When the core slept in WFI. `code` gives so many bytes of the program from an address on."""
+    rows = changes.filter(pl.col("what").is_in(["sleep", "reset"]))
+    rows = rows.with_columns(value=pl.when(pl.col("what") == "reset").then(0).otherwise("value"))
+    slept = rows.select(
+        "value", "pc", begin="cycle", end=pl.col("cycle").shift(-1, fill_value=end_cycle)
+    ).filter(value=1)
+    waits = {pc: any(code(pc, len(form)) == form for form in _WFI) for pc in slept["pc"].unique()}
+    waited = slept.filter(pl.Series([waits[pc] for pc in slept["pc"]], dtype=pl.Boolean))
+    return Sleep(waited["begin"], waited["end"])
+
 
 KINDS = ("primask", "faultmask", "basepri", "handler", "scheduler")
 THREAD = 0

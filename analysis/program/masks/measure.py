@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,21 +10,19 @@ import polars as pl
 
 from analysis.explain.execution import Step
 from analysis.explain.program import Program
-from analysis.program.masks import executed, tasks
-from analysis.program.masks.clock import Clock
-from analysis.program.masks.intervals import intervals
+from analysis.program.masks import tasks
+from analysis.program.masks import worst as masks_worst
+from analysis.program.masks.intervals import Clock, intervals, sleep
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions, Holding, held, parts
 from analysis.program.masks.priorities import executed as executed_priorities
-from analysis.program.masks.sleep import sleep
 from analysis.program.masks.worst import Worst, worst_by_place
 from base.processes import signals
+from base.tell import Tell
 from simulator import masks as simulator
 from simulator.build import build
 from simulator.masks import MaskRun
 from simulator.program import UserProgram
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Found:
+class MaskReport:
     """What a run of `program` up to `until` showed.
 
     `intervals` has the columns of intervals.INTERVALS and `ns`. `worst` are those that ended, the
@@ -87,20 +84,20 @@ class Found:
         return self.run.stats.cycles
 
 
-def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> Found:
+def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> MaskReport:
     """Runs `program` up to `until` and finds what held interrupts off. Raises TailscopeError."""
     tell("building the virtual Nucleo")
     with signals.orderly():
         build()
         tell(f"running {program.elf.name}")
-        run = simulator.run(program, until)
+        run = simulator.run_masks(program, until)
     tell("reading debug information")
     return of_run(program, until, run, explain, tell)
 
 
 def of_run(
     program: UserProgram, until: str, run: MaskRun, explain: bool, tell: Tell, image: bytes | None = None
-) -> Found:
+) -> MaskReport:
     """What `run` of `program`, with the operations of `image`, shows."""
     elf = Program(program.elf, stripped=True)
     places = Places(elf, run.stacks)
@@ -123,8 +120,8 @@ def of_run(
     if explain:
         for one in _longest_of_each_kind(worst):
             tell(f"running again for the instructions of the longest {one.kind}")
-            steps[one.kind] = executed.steps_of(program, elf, one)
-    return Found(
+            steps[one.kind] = masks_worst.steps_of(program, elf, one)
+    return MaskReport(
         program=program,
         until=until,
         run=run,

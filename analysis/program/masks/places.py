@@ -7,8 +7,8 @@ from functools import cached_property
 
 import polars as pl
 
-from analysis.explain.inlined import Inlined
 from analysis.explain.program import Program
+from analysis.explain.sources import Inlined
 from simulator.interrupts import FIRST_IRQ
 from simulator.program import FLASH_ADDRESS
 

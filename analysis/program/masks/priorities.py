@@ -12,8 +12,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from analysis.program.masks.intervals import spans
-from analysis.program.masks.sleep import Sleep
+from analysis.program.masks.intervals import Sleep, spans
 from simulator.interrupts import FIRST_IRQ
 
 _NOTHING = 256

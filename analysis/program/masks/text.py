@@ -12,7 +12,7 @@ from rich.text import Text
 from analysis.explain import execution
 from analysis.explain.execution import Step
 from analysis.program.masks.intervals import KINDS
-from analysis.program.masks.measure import AtPriority, Found
+from analysis.program.masks.measure import AtPriority, MaskReport
 from analysis.program.masks.worst import Worst, name_of
 from base.metrology.quantiles import Number, Summary, summarise
 
@@ -23,7 +23,7 @@ _SHOWN_FRAMES = 8
 _NS_PER_US = 1000
 
 
-def as_text(found: Found) -> str:
+def as_text(found: MaskReport) -> str:
     """A headline, the kinds, the longest by place, and what each priority waits for."""
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
@@ -34,7 +34,7 @@ def as_text(found: Found) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def headline(found: Found) -> str:
+def headline(found: MaskReport) -> str:
     """What ran how long, and the longest interval of all."""
     ran = f"{found.program.elf.name}, {found.cycles:,} cycles"
     if not found.worst:
@@ -53,7 +53,7 @@ def microseconds(ns: Number | None) -> str:
     return "" if ns is None else f"{ns / _NS_PER_US:,.2f}\N{NO-BREAK SPACE}µs"
 
 
-def _parts(found: Found) -> Iterator[Sequence[str | Table]]:
+def _parts(found: MaskReport) -> Iterator[Sequence[str | Table]]:
     kinds = _kinds(found)
     if kinds.row_count:
         yield "Intervals, by kind, in cycles", kinds
@@ -69,7 +69,7 @@ def _parts(found: Found) -> Iterator[Sequence[str | Table]]:
         yield f"Instructions of the longest {kind}", *_explained(steps)
 
 
-def _kinds(found: Found) -> Table:
+def _kinds(found: MaskReport) -> Table:
     table = _table("kind")
     for name in ("count", "min", "median", "p99", "max", "", "total"):
         table.add_column(name, justify="right")
@@ -109,7 +109,7 @@ def who(one: Worst) -> str:
     return f"{begun}{one.begin}{caller}; {ended} {one.end}"
 
 
-def _left_out(found: Found) -> list[str]:
+def _left_out(found: MaskReport) -> list[str]:
     more = len(found.worst) - _SHOWN
     return [f"and {more:,} more places (--json or --output FILE.html has all)"] if more > 0 else []
 
@@ -125,7 +125,7 @@ def _open(one: Worst) -> str:
     return f"  {one.name}, since cycle {one.begin_cycle:,}, raised by {one.begin}"
 
 
-def _priorities(found: Found) -> Table:
+def _priorities(found: MaskReport) -> Table:
     table = _table("priority")
     for name in ("count", "longest", "", "total"):
         table.add_column(name, justify="right")
@@ -136,7 +136,7 @@ def _priorities(found: Found) -> Table:
     return table
 
 
-def _add_priority(table: Table, one: AtPriority, found: Found) -> None:
+def _add_priority(table: Table, one: AtPriority, found: MaskReport) -> None:
     longest = one.longest or {"cycles": 0, "ns": None}
     held_by = (f"{name_of(p.kind, p.level, found.places)} {p.end - p.begin:,}" for p in one.parts)
     table.add_row(

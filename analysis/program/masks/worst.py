@@ -8,8 +8,14 @@ from typing import Any
 
 import polars as pl
 
+from analysis.errors import MasksError
+from analysis.explain.execution import Step, steps
+from analysis.explain.program import Program
+from analysis.explain.replay import TRACE_MOST
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions
+from simulator import run as simulator
+from simulator.program import UserProgram
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Worst:
         return self.begin in self.stack[:-1]
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/SPEC.md has it."""
+        """As docs/reference/masks.md has it."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -182,3 +188,21 @@ def _worst(
         held=tuple(places.exception(one) for one in held),
         count=count,
     )
+
+
+# Each step takes a cycle or more; what is under way as the interval begins is one more.
+_MORE_STEPS = 16
+
+
+def steps_of(program: UserProgram, elf: Program, worst: Worst) -> list[Step]:
+    """What was executed in an interval that ended. Raises MasksError if a trace cannot keep it."""
+    assert worst.end_cycle is not None
+    length = worst.end_cycle - worst.begin_cycle
+    kept = min(length + _MORE_STEPS, TRACE_MOST)
+    trace = simulator.run(program, until=worst.end_cycle, trace_last=kept).trace
+    if trace[0]["cycle"] > worst.begin_cycle:
+        raise MasksError(
+            f"The longest {worst.kind} has more than {TRACE_MOST:,} instructions, the most that a trace "
+            "keeps: leave out --explain."
+        )
+    return steps(elf, trace, worst.begin_cycle, worst.end_cycle)

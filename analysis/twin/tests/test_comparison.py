@@ -11,9 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.explain.errors import ExplainError
+from analysis.errors import ExplainError, TwinError
 from analysis.twin.comparison import Comparison, compare
-from analysis.twin.errors import TwinError
 from analysis.twin.residuals import KEYS, beyond
 from analysis.twin.tests.made import CORE_HZ, made_run, with_cycles
 from analysis.twin.text import as_text

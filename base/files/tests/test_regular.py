@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from base.files.regular import read_bytes
-from base.files.whole import WriteError, write_bytes
+from base.files.whole import WriteError, read_bytes, write_bytes
 
 
 def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:

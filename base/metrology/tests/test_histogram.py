@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from base.metrology.histogram import percentile_distribution
+from base.metrology.quantiles import percentile_distribution
 
 ROW = re.compile(r"\s*(\d+\.\d{3}) (\d\.\d{12})\s+(\d+)(?:\s+(\d+\.\d\d))?")
 

@@ -50,7 +50,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
 
 def test_the_file_is_as_specified(tmp_path: Path) -> None:
-    """By the words of docs/SPEC.md, section 5, with the standard library alone."""
+    """By the words of docs/reference/edges.md, with the standard library alone."""
     write(tmp_path / "s", BLOCKS[:1])
     header, _, block = (tmp_path / "s").read_bytes().partition(b"\n")
     assert header == (

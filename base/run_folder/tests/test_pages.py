@@ -164,8 +164,8 @@ def test_the_largest_manifest_fits() -> None:
 
 
 def test_the_bounds_are_those_of_the_specification() -> None:
-    page = (ROOT / "docs" / "SPEC.md").read_text()
-    table = page[page.index("**What is read is bounded.**") :]
+    page = (ROOT / "docs" / "reference" / "run-folder.md").read_text()
+    table = page[page.index("## What is read is bounded") :]
     for line in (
         f"| `run.json` | {JSON_BYTES_MAX >> 20} MiB; of a sweep with {MAX_ENTRIES // 2:,} labels of 256",
         f"| {MOST_LOG_BYTES >> 20} MiB; of the lines after `BOOT` {MOST_LINES:,} are read",

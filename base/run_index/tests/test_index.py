@@ -15,8 +15,7 @@ import pytest
 
 from base.files.errors import RunError
 from base.run_index import row as rows
-from base.run_index.index import index
-from base.run_index.latest import latest, latest_folders, left_out
+from base.run_index.index import index, latest, latest_folders, left_out
 from base.run_index.row import COLUMNS
 from dashboards.tests.synthetic import Operation, write_run
 

@@ -1,6 +1,6 @@
 """A desk that is made up: pins that pulse, clips on them or off them, and clips that touch.
 
-It knows of the wiring firmware only what docs/SPEC.md, section 2.1, says, and makes samples one
+It knows of the wiring firmware only what docs/reference/wiring-check.md says, and makes samples one
 microsecond at a time.
 """
 

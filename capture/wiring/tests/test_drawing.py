@@ -1,4 +1,5 @@
-"""The picture of docs/WIRING.md, read back from its SVG: each wire ends where the table says."""
+"""The picture of docs/reference/wiring.md, read back from its SVG: each wire ends where the table
+says."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from capture.desk.bench import read_bench
 from capture.wiring import drawing
 from capture.wiring.plan import PLACES, as_text, clips
 
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "reference"
 NUCLEO = read_bench().board("nucleo")
 SVG = "{http://www.w3.org/2000/svg}"
 Point = tuple[float, float]
@@ -65,7 +66,7 @@ def wires(root: ElementTree.Element) -> dict[str, tuple[list[str], list[str]]]:
 
 def test_the_picture_is_that_of_the_table() -> None:
     assert (DOCS / "wiring.svg").read_text() == drawing.svg(clips(NUCLEO)), (
-        "draw it again: ./lab wiring plan --board nucleo --svg docs/wiring.svg"
+        "draw it again: ./lab wiring plan --board nucleo --svg docs/reference/wiring.svg"
     )
 
 
@@ -79,15 +80,15 @@ def test_each_wire_leads_from_its_pin_to_its_input() -> None:
 
 
 def test_the_page_has_the_same_pins() -> None:
-    """The table of docs/WIRING.md, row by row."""
-    page = (DOCS / "WIRING.md").read_text()
+    """The table of docs/reference/wiring.md, row by row."""
+    page = (DOCS / "wiring.md").read_text()
     for number, place in enumerate(PLACES):
         assert f"| {number} | {place.channel} | {place.pin} | {place.header} | {place.connector} |" in page
     assert "(wiring.svg)" in page
 
 
 def test_the_specification_has_the_same_pins() -> None:
-    page = (DOCS / "SPEC.md").read_text()
+    page = (DOCS / "pins.md").read_text()
     for number, place in enumerate(PLACES):
         assert f"| {number} | {place.channel} | {place.pin} | {place.header} |" in page
 

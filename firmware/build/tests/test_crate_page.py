@@ -9,7 +9,7 @@ import pytest
 from base.paths import ROOT
 from firmware.build import crate_page
 
-PAGE = ROOT / "docs" / "FOOTPRINT.md"
+PAGE = ROOT / "docs" / "reference" / "footprint.md"
 
 pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 
@@ -39,5 +39,5 @@ def test_the_published_table_is_what_its_rules_give(levels: tuple[crate_page.Lev
 def test_text_sizes_are_those_of_the_page_here() -> None:
     table = crate_page.text_table()
     if f"rustc {crate_page.rustc_version()} |" not in PAGE.read_text(encoding="utf-8"):
-        pytest.skip("docs/FOOTPRINT.md has the sizes of another compiler")
+        pytest.skip("docs/reference/footprint.md has the sizes of another compiler")
     assert table in PAGE.read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ PUBLISHED = [name for name in firmware.allocators() if catalogue.allocators()[na
 """What is compiled from a user's own checkout depends on its version."""
 
 
-PAGE = ROOT / "docs" / "FOOTPRINT.md"
+PAGE = ROOT / "docs" / "reference" / "footprint.md"
 
 
 def rows() -> list[str]:
@@ -131,4 +131,4 @@ def test_the_published_table_is_what_the_command_prints() -> None:
     command = [sys.executable, "-m", "cli", "footprint"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     fresh = [row for row in done.stdout.splitlines()[2:] if row.split()[1] in PUBLISHED]
-    assert rows() == fresh, "docs/FOOTPRINT.md is not of the present code: paste what ./lab footprint prints"
+    assert rows() == fresh, "footprint.md is not of the present code: paste what ./lab heap footprint prints"

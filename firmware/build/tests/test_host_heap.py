@@ -16,7 +16,7 @@ from base.processes import children
 from firmware.build import cmake_build, host_heap
 from firmware.build.host_heap import HostHeapError, Replay
 
-FOOTPRINT = ROOT / "docs" / "FOOTPRINT.md"
+FOOTPRINT = ROOT / "docs" / "reference" / "footprint.md"
 ALLOCATE, FREE = 1, 2
 
 

@@ -11,7 +11,7 @@
 
 enum { TRACE_ALLOCATE = 1, TRACE_FREE = 2, TRACE_REALLOCATE = 3 };
 
-/** Added to the kind of an allocation (docs/SPEC.md, section 3). */
+/** Added to the kind of an allocation (docs/reference/operation-image.md). */
 enum { TRACE_RETRY = 256, TRACE_LAST_IF_REFUSED = 512 };
 
 typedef struct {

@@ -91,7 +91,7 @@ def mem_frag() -> Iterator[Operation]:
 
 
 def image_of(operations: list[Operation], name: bytes) -> bytes:
-    """An operation image, docs/SPEC.md section 3."""
+    """An operation image, docs/reference/operation-image.md."""
     body = b"".join(
         struct.pack("<BBHIHBB", op.kind, op.flags, op.slot, op.size, 0, 0, 0) for op in operations
     )

@@ -1,4 +1,4 @@
-/** Reads an operation image (docs/SPEC.md section 3) from a file, for the host. */
+/** Reads an operation image (docs/reference/operation-image.md) from a file, for the host. */
 #ifndef TAILSCOPE_HEAP_TESTS_OPERATION_IMAGE_H
 #define TAILSCOPE_HEAP_TESTS_OPERATION_IMAGE_H
 

@@ -4,7 +4,7 @@
  *
  *     seq,kind,size,probes,live,bytes_in_use
  *
- * with the meaning these fields have in the firmware's OP records (docs/SPEC.md section 4).
+ * with the meaning these fields have in the firmware's OP records (docs/reference/records.md).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static replay_outcome release(replay_slot *slot) {
                             heap_last_operation().probes};
 }
 
-/** What was done so far, as far as operations depend on it (docs/SPEC.md section 3). */
+/** What was done so far, as far as operations depend on it (docs/reference/operation-image.md). */
 typedef struct {
     char before;
     bool skips;

@@ -12,7 +12,7 @@ from base.files.errors import CaptureError
 from base.run_folder.folder import RunFolder
 from capture.store import store_findings, store_observation
 from capture.tests.test_redecode import TIME
-from quality.faults import campaign, commands, text
+from quality.faults import campaign, text
 from quality.faults.campaign import Outcome, Report
 from quality.faults.planting import Fault, FaultError, Healthy, healthy, read_healthy
 from quality.faults.tests.conftest import stored
@@ -148,7 +148,7 @@ def store(folder: Path, broken: bool = False) -> Path:
 def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
     folder = store(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    report = commands.run([folder], n=5, seed=1, jobs=1)
+    report = text.run([folder], n=5, seed=1, jobs=1)
     assert report.runs == (folder.name,)
     assert report.total["planted"] == 5
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -173,4 +173,4 @@ def test_an_unknown_kind_is_refused_with_its_likeness(run: Healthy) -> None:
 @pytest.mark.parametrize(("n", "seed", "jobs"), [(0, 1, 1), (1, 1, 0), (1, -1, 1)])
 def test_numbers_without_sense_are_refused(n: int, seed: int, jobs: int) -> None:
     with pytest.raises(FaultError, match=r"give [01] or more"):
-        commands.run([], n, seed, jobs)
+        text.run([], n, seed, jobs)

@@ -13,7 +13,7 @@ import pytest
 
 from base.paths import ROOT
 from quality.soak import run as one_run
-from quality.soak import soak, text
+from quality.soak import soak
 from quality.soak.catalogue import COMPLETE, FAULTS, NONE, TRUNCATED, DeskFault, named
 from quality.soak.run import Headlines, Outcome
 from quality.soak.soak import SoakError, check_names
@@ -82,7 +82,7 @@ def test_a_run_that_is_not_as_due_is_told_and_its_folder_kept(
     found = soak.soak(["virtual"], tmp_path, runs=2, faults=["terminated"])
     assert not found.sound and [one.fault for one in found.unaccounted] == ["terminated"]
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["run-terminated"]
-    assert "2 runs in 0.0 min, 1 unaccounted for" in text.as_text(found)
+    assert "2 runs in 0.0 min, 1 unaccounted for" in soak.as_text(found)
     assert found.as_json()["wrong"][0]["fault"] == "terminated"
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from quality.speeds.campaign import TARGET_CORE_S, Cost, Speed, Speeds
-from quality.speeds.campaign_text import as_text
+from quality.speeds.campaign import TARGET_CORE_S, Cost, Speed, Speeds, as_text
 
 STORED = {"operations": 30_000, "interrupts": 170_000}
 DIRECT = Speed("direct", True, (Cost(0.2, 0.5, 0.01), Cost(0.25, 0.4, 0.02), Cost(0.21, 0.6, 0.01)), STORED)

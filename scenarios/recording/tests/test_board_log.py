@@ -19,11 +19,10 @@ from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.records import encode
 from cli import record
-from scenarios import trace_file
+from scenarios import trace
+from scenarios.errors import RecordingError
 from scenarios.recording import board_log
-from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, sentences
-from scenarios.recording.errors import RecordingError
-from scenarios.recording.listen import listen
+from scenarios.recording.board_log import MOST_DEFECTS_TOLD, convert, listen, sentences
 
 TRACE = ROOT / "firmware" / "trace"
 
@@ -107,7 +106,7 @@ def test_whatever_a_log_holds_its_trace_can_be_read(
     except RecordingError:
         return
     path.write_text("".join(f"{line}\n" for line in found.lines))
-    assert len(trace_file.read(path).operations) == len(found.lines)
+    assert len(trace.read(path).operations) == len(found.lines)
 
 
 PROGRAM = """

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from scenarios import catalogue, trace_file
+from scenarios import catalogue
+from scenarios import trace as scenarios_trace
 from scenarios.trace import FREE
 
 ROW = re.compile(r"\| (recorded_\w+) \| .* \| ([\d,]+) \| ([\d,]+) bytes in ([\d,]+) blocks \| (\d+) \|")
@@ -26,7 +27,7 @@ def test_a_row_tells_what_the_file_has(
     name: str, operations: str, live_bytes: str, blocks: str, scale: str
 ) -> None:
     scenario = catalogue.load(name)
-    trace = trace_file.read(Path(str(scenario.parameters["trace"])))
+    trace = scenarios_trace.read(Path(str(scenario.parameters["trace"])))
     live: dict[int, int] = {}
     most_bytes = most_blocks = 0
     for kind, slot, size, _ in trace.operations.tolist():

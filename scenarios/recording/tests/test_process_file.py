@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios import trace_file
+from scenarios import trace
 from scenarios.recording.process_file import MAGIC, Conversion, open_file
 
 NOTHING, ALLOCATED, FREEING, MOVING, MOVED = range(5)
@@ -89,4 +89,4 @@ def test_whatever_the_records_are_the_trace_can_be_read(
     lines, conversion = converted(path)
     assert conversion.account.operations == len(lines)
     (folder / "trace.csv").write_text("# from noise\na,x,8\n" + "".join(f"{line}\n" for line in lines))
-    assert len(trace_file.read(folder / "trace.csv").operations) == 1 + len(lines)
+    assert len(trace.read(folder / "trace.csv").operations) == 1 + len(lines)

@@ -14,9 +14,9 @@ import pytest
 
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
-from scenarios import trace_file
-from scenarios.recording import programs, recorder
-from scenarios.recording.errors import RecordingError
+from scenarios import trace as scenarios_trace
+from scenarios.errors import RecordingError
+from scenarios.recording import recorder
 from scenarios.recording.process_file import MOST_OPERATIONS, Account
 from scenarios.recording.record import MOST_PROCESSES, Recorded, record, sentences
 
@@ -40,7 +40,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def lines(path: Path) -> list[str]:
     """The operations of a trace, which the bench must be able to read."""
-    trace_file.read(path)
+    scenarios_trace.read(path)
     return [line for line in path.read_text().splitlines() if not line.startswith("#")]
 
 
@@ -168,12 +168,12 @@ def test_a_program_with_more_rights_is_told(known: str, tmp_path: Path) -> None:
     os.chown(program, 65_534, 65_534)
     program.chmod(0o4755)
     with pytest.raises(RecordingError, match="setuid"):
-        programs.check(str(program), recorder.build())
+        recorder.check(str(program), recorder.build())
 
 
 def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
     assert f"MOST_PROCESSES {MOST_PROCESSES}" in (SHIM / "recording_file.c").read_text()
-    assert trace_file.MOST_OPERATIONS == MOST_OPERATIONS
+    assert scenarios_trace.MOST_OPERATIONS == MOST_OPERATIONS
 
 
 def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from base.files.turns import taking_turns
 from base.paths import ROOT
-from scenarios import trace_file
+from scenarios import trace
 from scenarios.recording.board_log import convert
 from simulator import run as simulator
 
@@ -32,7 +32,7 @@ def test_the_trace_is_what_the_program_says(tmp_path: Path) -> None:
     found = convert(said)
     assert found.defects == []
     (tmp_path / "trace.csv").write_text("".join(f"{line}\n" for line in found.lines))
-    assert len(trace_file.read(tmp_path / "trace.csv").operations) == len(found.lines)
+    assert len(trace.read(tmp_path / "trace.csv").operations) == len(found.lines)
 
     # The program says of each block right behind its line in the trace, or before its free.
     lines = said.splitlines()

@@ -1,4 +1,4 @@
-//! The file `edges.stream` (docs/SPEC.md, section 5): a capture as its edges, in blocks.
+//! The file `edges.stream` (docs/reference/edges.md): a capture as its edges, in blocks.
 
 use super::outputs::Output;
 use crate::edges::CHANNEL_NAMES;

@@ -49,7 +49,7 @@ pub struct LatencyArguments {
     /// Go on past registers that are not modelled.
     #[arg(long)]
     gaps: bool,
-    /// Write the answers here (docs/SPEC.md, section 7).
+    /// Write the answers here (docs/reference/simulator-files.md).
     #[arg(long, value_name = "CSV")]
     answers: PathBuf,
     /// Write here what was asked, and what is known of the interrupt.

@@ -1,4 +1,4 @@
-//! The command line (docs/SPEC.md, section 7).
+//! The command line (docs/reference/virtual-nucleo.md).
 
 mod capture;
 mod counts;

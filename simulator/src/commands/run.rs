@@ -101,7 +101,7 @@ pub struct RunArguments {
     /// Note each execution of the instructions at these places. May be repeated.
     #[arg(long, value_name = "pc:SYMBOL+0xOFFSET,...", requires = "marks")]
     mark: Vec<MarkArgument>,
-    /// Write the executions of --mark here (docs/SPEC.md, section 7).
+    /// Write the executions of --mark here (docs/reference/simulator-files.md).
     #[arg(long, value_name = "CSV", requires = "mark")]
     marks: Option<PathBuf>,
     /// Save the whole machine when this time has come. May be repeated.

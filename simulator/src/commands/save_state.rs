@@ -59,7 +59,7 @@ fn sram(machine: &Machine) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes the current state (docs/SPEC.md, section 7).
+/// Writes the current state (docs/reference/simulator-files.md).
 pub fn write(path: &Path, machine: &Machine) -> Result<()> {
     let timebase = machine.timebase();
     let cycle = machine.cycles();

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The board's (docs/SPEC.md, section 4).
+/// The board's (docs/reference/records.md).
 const BAUD: u64 = 1_000_000;
 /// A start bit, eight of data, a stop bit.
 const FRAME_BITS: u64 = 10;

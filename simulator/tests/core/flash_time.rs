@@ -1,5 +1,5 @@
 //! What fetching from flash costs: the prefetch unit, wait states, the accelerator. Expected cycles
-//! are worked out by hand from docs/TIMING.md. A comment beside each says how.
+//! are worked out by hand from docs/reference/timing.md. A comment beside each says how.
 
 use crate::core::board::Board;
 
@@ -107,7 +107,7 @@ fn branch_cycles(branch: &str, offset: usize, access_control: u32) -> u32 {
 
 #[test]
 fn a_return_fetches_meanwhile_what_a_branch_does() {
-    // Both targets are known in decode (docs/TIMING.md). What is fetched after the branch until
+    // Both targets are known in decode (docs/reference/timing.md). What is fetched after the branch until
     // then keeps the array busy.
     let mut lengths = std::collections::BTreeSet::new();
     for access_control in [0x000, OFF, 0x005, PREFETCH, CACHES, ON] {
@@ -149,7 +149,7 @@ fn data_in_flash_waits_unless_its_line_is_cached() {
     assert_eq!(cycles(INSTRUCTIONS_CACHED), 9 + 2 * 2);
 }
 
-/// The rows of docs/TIMING.md. `cargo test --test all walk_by_place -- --nocapture` prints them.
+/// The rows of docs/reference/timing.md. `cargo test --test all walk_by_place -- --nocapture` prints them.
 #[test]
 fn walk_by_place() {
     for (name, access_control) in [("off", OFF), ("prefetch", PREFETCH), ("on", ON)] {

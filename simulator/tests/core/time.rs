@@ -166,7 +166,7 @@ fn a_mixed_group_can_cost_more_than_one_cycle() {
     }
 }
 
-/// The rules of docs/TIMING.md for neighbours and branches. The instructions have 32 bits, so that
+/// The rules of docs/reference/timing.md for neighbours and branches. The instructions have 32 bits, so that
 /// it does not matter how they lie in words. Each sum lists the costs of the instructions in order.
 #[test]
 fn neighbours_and_branches_cost_what_their_rules_say() {

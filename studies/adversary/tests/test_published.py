@@ -8,9 +8,10 @@ import pytest
 
 from base.paths import ROOT
 from firmware.build.host_search import Goal
-from scenarios import trace_file
+from scenarios import trace as scenarios_trace
 from scenarios.trace import ALLOCATE, FREE
-from studies.adversary import board, found, published, study, text
+from studies.adversary import published, search, study, text
+from studies.adversary import row as adversary_row
 
 pytestmark = pytest.mark.docs
 
@@ -36,8 +37,8 @@ TIME, SPACE = lines(text.TIME_COLUMNS), lines(text.SPACE_COLUMNS)
 @pytest.mark.parametrize("line", TIME, ids=lambda line: f"{line['allocator']}-{line['of']}")
 def test_a_stored_winner_takes_as_long_as_the_page_says(line: dict[str, str]) -> None:
     goal: Goal = "allocate" if line["of"] == "allocate" else "free"
-    trace = trace_file.read(found.path(published.FOLDER, line["allocator"], goal))
-    section = board.longest(line["allocator"], trace.operations)[goal]
+    trace = scenarios_trace.read(adversary_row.path(published.FOLDER, line["allocator"], goal))
+    section = search.longest(line["allocator"], trace.operations)[goal]
     assert section.instructions == pytest.approx(number(line["found"]), rel=TOLERANCE)
     assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
 
@@ -50,7 +51,7 @@ def test_nothing_found_is_above_its_bound(line: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("line", SPACE, ids=lambda line: line["allocator"])
 def test_a_stored_winner_spreads_as_far_as_the_page_says(line: dict[str, str]) -> None:
-    trace = trace_file.read(found.path(published.FOLDER, line["allocator"], "fragmentation"))
+    trace = scenarios_trace.read(adversary_row.path(published.FOLDER, line["allocator"], "fragmentation"))
     spread = study.space(line["allocator"], trace)
     assert spread.used_bytes == number(line["found"])
     assert spread.peak_live_bytes == number(line["live"]) <= published.LIVE_BYTES

@@ -6,25 +6,24 @@ from typing import Any
 
 import pytest
 
-from studies.reproduce.beside import Beside, beside
+from studies.reproduce.beside import Beside, as_csv, beside, rows
 from studies.reproduce.comparisons import headline, sentences
 from studies.reproduce.contradictions import Contradiction
 from studies.reproduce.published import Source
-from studies.reproduce.remade import Found, Remade
-from studies.reproduce.rows import as_csv, rows
+from studies.reproduce.remade import MadeFigure, Remade
 from studies.reproduce.sections import section
 
 NAMES = {"A": "avl", "B": "best_fit", "C": "tlsf", "D": "heap_4", "E": "umm_malloc"}
 
 
-def made(compared: str, printed: dict[str, Any], here: dict[str, Found | float], **more: Any) -> Beside:
+def made(compared: str, printed: dict[str, Any], here: dict[str, MadeFigure | float], **more: Any) -> Beside:
     """A table of one column beside what came out here."""
     part = {"title": "p", "unit": "cycles", "columns": ["c"], "rows": {k: [v] for k, v in printed.items()}}
     table = {"name": "t", "title": "T", "place": "here", "compared": compared, "part": [part]}
     document = {"key": "k", "author": "a", "title": "b", "platform": "x", "names": NAMES, "table": [table]}
     source = Source.model_validate({**document, **more})
     figures = {
-        ("p", row, "c"): found if isinstance(found, Found) else Found(found, 10, 1)
+        ("p", row, "c"): found if isinstance(found, MadeFigure) else MadeFigure(found, 10, 1)
         for row, found in here.items()
     }
     return beside(source, source.table[0], (), Remade({"here": figures}, "a test"))
@@ -64,8 +63,8 @@ def test_an_allocator_that_only_one_of_them_has_is_not_ranked() -> None:
 
 
 def test_a_range_holds_its_ends_and_nothing_beyond() -> None:
-    def seeds(least: float, most: float) -> Found:
-        return Found(least, 32, 1, least, most)
+    def seeds(least: float, most: float) -> MadeFigure:
+        return MadeFigure(least, 32, 1, least, most)
 
     here = {"A": seeds(5, 9), "B": seeds(5, 9), "C": seeds(5, 9)}
     found = made("by range", {"A": 5, "B": 9, "C": 10}, dict(here))

@@ -15,10 +15,10 @@ import pytest
 from analysis.compare.gate import baseline as files
 from analysis.compare.gate import gate, junit, text, update
 from analysis.compare.gate.baseline import Baseline
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.outcome import Check, Report
 from analysis.compare.gate.tests.made import NEW, noisy, ramp, with_interrupts, write
 from analysis.compare.tests.made import OPERATIONS, with_cycles
+from analysis.errors import GateError
 from base.files.errors import TailscopeError
 from dashboards.tests.synthetic import Operation
 

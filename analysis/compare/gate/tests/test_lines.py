@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.compare.gate import lines
-from analysis.compare.gate.errors import GateError
 from analysis.compare.gate.lines import Operation
+from analysis.errors import GateError
 from base.run_folder.records import OPERATION_KINDS
 
 NUMBERS = st.integers(0, 3)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.program.masks.clock import Clock
+from analysis.program.masks.intervals import Clock
 from simulator.outputs import ClockSpan
 
 HSI = ClockSpan(0, Fraction(0), Fraction(16_000_000))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from analysis.program.masks.intervals import intervals
-from analysis.program.masks.sleep import Sleep, sleep
+from analysis.program.masks.intervals import Sleep, intervals, sleep
 from analysis.program.masks.tests.changes import changes
 
 NO_SLEEP = Sleep([], [])

@@ -6,8 +6,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.program.masks.intervals import Sleep
 from analysis.program.masks.priorities import Exceptions, Holding, executed, held, parts
-from analysis.program.masks.sleep import Sleep
 from analysis.program.masks.tests.changes import changes
 
 NO_SLEEP = Sleep([], [])

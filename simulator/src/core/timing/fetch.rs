@@ -305,7 +305,7 @@ impl Fetch {
 
     /// The bus takes an address while it delivers the word before. The buffer has room when the
     /// word three before has left it: when its last half is decoded, or, if the instruction before
-    /// holds it in the decoder, when it executes (docs/TIMING.md says why).
+    /// holds it in the decoder, when it executes (docs/reference/timing.md says why).
     #[inline(always)]
     fn next_address_cycle(&self) -> u64 {
         self.bus_free.max(self.room[slot(self.next)])

@@ -1,4 +1,4 @@
-//! What instructions, memory and exceptions cost. docs/TIMING.md describes the whole model and how
+//! What instructions, memory and exceptions cost. docs/reference/timing.md describes the whole model and how
 //! far to believe it.
 //!
 //! `table` holds the manual's cycle counts. `register_hazards` and `load_store_pairs` hold the

@@ -1,6 +1,6 @@
 //! Call stacks at instants of a run, by call frame information, through exceptions too.
 //!
-//! As `analysis/explain/stack.py` does it for one instant. A stack ends where nothing tells the
+//! As `analysis/explain/execution.py` does it for one instant. A stack ends where nothing tells the
 //! caller: it may be short, but no frame is guessed.
 
 mod call_frames;

@@ -1,0 +1,110 @@
+"""The page of a comparison of runs: by how much each critical section changed, and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import plotly.graph_objects as go
+import polars as pl
+
+from analysis.compare import rows
+from analysis.compare.compared import Compared
+from analysis.compare.comparison import Comparison
+from analysis.compare.operations import join, met_otherwise
+from analysis.compare.rows import Rows
+from analysis.compare.sentences import described, effects, left_out, overall, remarks
+from base.files.whole import write_bytes
+from dashboards.figures.chart import Chart, style
+from dashboards.loaded.series import MUTED
+from dashboards.page.templates import TextGrid, sheet
+
+_HEIGHT_PX = 380
+_COLOUR = "#0072b2"
+_EXPLANATION = (
+    "B less A, by the cycle counter: above 0 the section takes longer in B. Open circles are operations that "
+    "more or fewer interrupts met in B than in A: there the difference need not be the code's."
+)
+
+
+def charts(compared: Compared) -> list[Chart]:
+    """The figure, where the runs have operations in common that changed."""
+    if compared.operations is None or not compared.operations.changed:
+        return []
+    change = pl.col("dwt_cycles_of_b").cast(pl.Int64) - pl.col("dwt_cycles_of_a").cast(pl.Int64)
+    table = join(compared.a, compared.b).select("seq", change=change, otherwise=met_otherwise())
+    table = table.drop_nulls("change")
+    figure = go.Figure()
+    for name, otherwise, colour, symbol in (
+        ("met by as many interrupts", False, _COLOUR, "circle"),
+        ("met by more or fewer", True, MUTED, "circle-open"),
+    ):
+        part = table.filter(pl.col("otherwise") == otherwise)
+        figure.add_scatter(
+            x=part["seq"].to_list(),
+            y=part["change"].to_list(),
+            name=name,
+            mode="markers",
+            marker={"color": colour, "size": 5, "symbol": symbol},
+            hovertemplate=f"operation %{{x:,}}: %{{y:+,}} cycles<extra>{name}</extra>",
+        )
+    style(figure, _HEIGHT_PX)
+    figure.update_layout(margin={"t": 40}, showlegend=True)
+    figure.update_xaxes(title_text="operation")
+    figure.update_yaxes(title_text="B less A (cycles)")
+    counted = f"n = {table.height:,} operations · A {_name(compared, 'a')} · B {_name(compared, 'b')}"
+    title = "How much each critical section changed"
+    return [Chart("sections", title, counted, _EXPLANATION, compared.doubts, figure)]
+
+
+def _name(compared: Compared, side: str) -> str:
+    run = compared.a if side == "a" else compared.b
+    return run.stored.folder.resolve().name
+
+
+def write(found: Comparison, output: Path) -> Path:
+    """Writes the page and returns `output`. Raises WriteError."""
+    return write_bytes(output, html(found).encode())
+
+
+def html(found: Comparison) -> str:
+    """The whole page. Equal comparisons give equal text."""
+    only = found.compared[0] if len(found.compared) == 1 else None
+    told = [*_told(only), *left_out(found)] if only else left_out(found)
+    grids = [_grid(one) for one in _tables(found) if one.lines]
+    return sheet("compare.html", overall(found), told, charts(only) if only else [], grids)
+
+
+def _told(compared: Compared) -> Iterator[str]:
+    yield f"A: {described(compared.a.stored)}"
+    yield f"B: {described(compared.b.stored)}"
+    yield from remarks(compared)
+    if compared.operations:
+        yield rows.operations_sentence(compared.operations)
+    yield from effects(compared)
+
+
+def _tables(found: Comparison) -> Iterator[Rows]:
+    """Of one pair every table; of several a table of them, and what got worse."""
+    if len(found.compared) == 1:
+        yield from _of_pair(found.compared[0])
+        return
+    yield rows.of_pairs(found.compared)
+    for one in found.compared:
+        if one.status == "worse":
+            manifest = one.b.manifest
+            yield rows.of_worst_cases(one.worst).titled(f"{manifest.scenario}, {manifest.configuration}")
+            yield rows.of_settings(one.settings)
+
+
+def _of_pair(compared: Compared) -> Iterator[Rows]:
+    yield rows.of_worst_cases(compared.worst)
+    yield rows.of_settings(compared.settings)
+    if compared.operations and compared.operations.changed:
+        yield rows.of_operations(compared.operations)
+        yield rows.of_kinds(compared.operations)
+    yield rows.of_distributions(compared)
+
+
+def _grid(of: Rows) -> TextGrid:
+    return TextGrid(of.title, of.headings, of.lines, told=not of.numbers)

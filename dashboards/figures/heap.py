@@ -1,0 +1,156 @@
+"""The heap: what it takes beside the worst interrupt, and its course over a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from base.run_folder.quantities import LATENCY
+from dashboards.figures.chart import Chart, line, make_chart
+from dashboards.formatting import grouped
+from dashboards.loaded.series import MUTED, PAPER, Series
+from dashboards.waveforms import meta, worst_key
+
+T = TypeVar("T")
+
+
+def frontier(found: Iterable[T], of: Callable[[T], tuple[float, float]]) -> list[T]:
+    """Those that no other beats in both numbers of `of`, ordered by the first."""
+    best: list[T] = []
+    for one in sorted(found, key=of):
+        if not best or of(one)[1] < of(best[-1])[1]:
+            best.append(one)
+    return best
+
+
+def heap_against_worst(series: Sequence[Series]) -> Chart | None:
+    """A point for each run. None where no run tells its heap."""
+    told = [one for one in series if _place(one) is not None]
+    if not told:
+        return None
+    best = frontier(told, lambda one: _place(one) or (0.0, 0.0))
+    figure = go.Figure([_steps(best), _every(told), *(_point(one) for one in told)])
+    figure.update_xaxes(title_text="heap used (bytes)")
+    figure.update_yaxes(title_text="worst interrupt (ns)", rangemode="tozero")
+    names = ", ".join(one.name for one in best)
+    explanation = f"The dotted line joins the runs that no other beats in both: {names}."
+    counted = f"n = {len(told)} runs"
+    title = "Worst interrupt against heap"
+    return make_chart("tradeoff", title, told, counted, explanation, figure, height=460)
+
+
+def _place(one: Series) -> tuple[float, float] | None:
+    """Heap used in bytes, and the worst interrupt in ns."""
+    memory, worst = one.run.manifest.memory, one.run.summary(LATENCY).max
+    return (
+        None if memory is None or memory.used_bytes is None or worst is None else (memory.used_bytes, worst)
+    )
+
+
+def _steps(best: Sequence[Series]) -> go.Scatter:
+    places = [_place(one) or (0.0, 0.0) for one in best]
+    return go.Scatter(
+        x=[heap for heap, _ in places],
+        y=[worst for _, worst in places],
+        mode="lines",
+        line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
+        name="no other beats these in both",
+        hoverinfo="skip",
+    )
+
+
+def _every(told: Sequence[Series]) -> go.Scatter:
+    """Small and grey under the chosen ones, so that those have something to stand beside."""
+    places = [_place(one) or (0.0, 0.0) for one in told]
+    return go.Scatter(
+        x=[heap for heap, _ in places],
+        y=[worst for _, worst in places],
+        mode="markers",
+        marker={"size": 6, "color": MUTED, "opacity": 0.6},
+        name="all runs",
+        text=[one.label for one in told],
+        hovertemplate="%{text}<br>heap %{x:,} bytes, worst interrupt %{y:,.6~g} ns<extra></extra>",
+    )
+
+
+def _point(one: Series) -> go.Scatter:
+    heap, worst = _place(one) or (0.0, 0.0)
+    return go.Scatter(
+        x=[heap],
+        y=[worst],
+        mode="markers",
+        marker={"size": 11, "color": one.style.colour, "symbol": one.style.symbol},
+        name=one.label,
+        meta=meta(one),
+        customdata=[worst_key(one.run, LATENCY)],
+        hovertemplate="heap %{x:,} bytes, worst interrupt %{y:,.6~g} ns",
+    )
+
+
+_ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))
+
+
+def heap_state(one: Series) -> Chart | None:
+    """Live blocks and payload bytes after each operation. None without operations."""
+    if one.run.operations.is_empty():
+        return None
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
+    for row, (column, axis) in enumerate(_ROWS, start=1):
+        figure.add_traces([_course(one, column), _worst(one, column)], rows=row, cols=1)
+        figure.update_yaxes(title_text=axis, rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(title_text="operation (seq)", row=2, col=1)
+    counted = f"n = {grouped(len(one.run.operations))} operations"
+    explanation = (
+        "The large marker is the operation with the longest critical section among the measured allocations."
+    )
+    chart = make_chart(f"heap-{one.style.entry}", one.name, [one], counted, explanation, figure, height=360)
+    figure.update_layout(showlegend=False)
+    return chart
+
+
+def _course(one: Series, column: str) -> go.Scatter:
+    table = one.run.operations
+    return go.Scatter(
+        x=table["seq"].to_numpy(),
+        y=table[column].to_numpy(),
+        mode="lines",
+        line={**line(one, width=1.5), "shape": "hv"},
+        name=one.label,
+        meta=meta(one),
+        hovertemplate="%{y:,} after operation %{x}",
+    )
+
+
+def _worst(one: Series, column: str) -> go.Scatter:
+    table = worst_operation(one)
+    return go.Scatter(
+        x=table["seq"].to_numpy(),
+        y=table[column].to_numpy(),
+        mode="markers",
+        marker={
+            "color": one.style.colour,
+            "symbol": one.style.symbol,
+            "size": 12,
+            "line": {"width": 1.5, "color": PAPER},
+        },
+        name=f"{one.label} worst",
+        meta=meta(one),
+        hovertemplate="worst: operation %{x}, %{y:,}",
+    )
+
+
+def worst_operation(one: Series) -> pl.DataFrame:
+    """The row of the measured allocation with the longest critical section.
+
+    By the wire, or by DWT where the wire has none; no row without a measured allocation.
+    """
+    allocations = one.run.measured_allocations
+    for column in ("wire_critical_samples", "dwt_cycles"):
+        longest = allocations[column].max()
+        if longest is not None:
+            allocations = allocations.filter(pl.col(column) == longest)
+    return allocations.head(1)

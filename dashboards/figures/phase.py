@@ -1,0 +1,216 @@
+"""When within an operation or a call of the kernel the stimulus came, and how long it waited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+import polars as pl
+
+from dashboards.figures.chart import Chart, make_chart, per_series, points, row_heights, with_maximum
+from dashboards.loaded.series import MEANT_DOT, Series, caveats
+from dashboards.waveforms import entry, meta, operation_keys, shared_switch
+from scenarios.operations import CALLS
+
+LINES_APART = 0.02
+LINES_MOST = 8
+"""More lines would hide the points: a sweep over a ramp has a depth for every few stimuli."""
+
+
+def latency_by_phase(series: Sequence[Series]) -> Chart | None:
+    """Every swept stimulus, and for each curve a line of critical section plus entry.
+
+    None without a sweep.
+    """
+    swept = [(one, table) for one in series if one.run.manifest.swept and len(table := by_phase(one))]
+    if not swept:
+        return None
+    figure = go.Figure()
+    for one, table in swept:
+        figure.add_trace(_control(one))
+        figure.add_trace(_points(one, table))
+        for label, bound_ns in _lines(one):
+            figure.add_trace(_line(one, label, bound_ns, written=len(swept) == 1))
+    latest = max(float(table["phase_ns"][-1]) for _, table in swept)
+    # A stimulus further left is answered before the operation begins.
+    window = {"clipmin": -0.02 * latest}
+    title = "stimulus after the beginning of the operation (ns)"
+    figure.update_xaxes(title_text=title, autorange=True, autorangeoptions=window)
+    figure.update_yaxes(title_text="latency (ns)", rangemode="tozero")
+    shown = [one for one, _ in swept]
+    counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
+    explanation = (
+        "Each operation meets one stimulus, a little later each time. Before the mask is up, the interrupt "
+        "is answered at once. Once it is up, the latency jumps to the whole critical section; from there it "
+        "falls by one cycle for each cycle that the stimulus comes later. A dotted line is the sum of two "
+        "other measurements: the width of the critical section, and what an interrupt waits for beside it, "
+        "found with an empty section swept the same way. A curve that just touches its line shows that "
+        "nothing else masks. Points above it met a tick (crosses) or the control interrupt, which make the "
+        "section itself longer. "
+    ) + caveats(shown)
+    return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
+
+
+def by_phase(one: Series) -> pl.DataFrame:
+    """A row for each answered stimulus of a sweep, ordered by phase.
+
+    Beside its own columns it has the operation's `seq` and `label`, and `phase_ns`: how long after
+    the rise of OP it came. A whole sweep has as many stimuli as measured operations, in the same
+    order; where the numbers differ, there are no rows.
+    """
+    operations = one.run.operations.filter("measured").sort("seq")
+    stimuli = one.run.interrupts.filter(~pl.col("control")).sort("sample")
+    if operations.height != stimuli.height:
+        operations, stimuli = operations.clear(), stimuli.clear()
+    both = pl.concat([stimuli, operations.select("seq", "label", "start_sample")], how="horizontal")
+    return _with_phase(one, both).drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
+
+
+def _with_phase(one: Series, table: pl.DataFrame) -> pl.DataFrame:
+    sample_ns = one.run.manifest.resolution_ns
+    return table.with_columns(phase_ns=((pl.col("sample") - pl.col("start_sample")) * sample_ns).round(1))
+
+
+def _points(one: Series, table: pl.DataFrame) -> go.Scatter:
+    ticked = table["tick"].fill_null(False)
+    labels = table["label"].fill_null("no label")
+    marker = points(one, size=4, opacity=0.6)
+    marker["symbol"] = ["x" if cross else one.style.symbol for cross in ticked]
+    return go.Scatter(
+        x=table["phase_ns"].to_numpy(),
+        y=table["isr_latency_ns"].round(1).to_numpy(),
+        mode="markers",
+        marker=marker,
+        name=with_maximum(one, table["isr_latency_ns"].max(), "ns"),
+        legendgroup=one.run.id,
+        meta=meta(one),
+        customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
+        hovertemplate="%{customdata[1]}: %{x:,.6~g} ns into the operation, latency %{y:,.6~g} ns<br>"
+        "operation %{customdata[0]}",
+    )
+
+
+def _control(one: Series) -> go.Scatter:
+    """The control interrupts that fell into a measured operation; one switch for all runs."""
+    operations = one.run.operations.filter("measured").select(
+        operation_seq="seq", start_sample="start_sample"
+    )
+    met = one.run.answered_control.join(operations, on="operation_seq", maintain_order="left")
+    met = _with_phase(one, met)
+    return go.Scatter(
+        x=met["phase_ns"].to_numpy(),
+        y=met["isr_latency_ns"].round(1).to_numpy(),
+        mode="markers",
+        marker={"color": one.style.colour, "size": 3, "symbol": "circle-open", "opacity": 0.5},
+        name="control interrupt",
+        legendgroup="control",
+        meta=shared_switch(one),
+        customdata=operation_keys(met["operation_seq"]),
+        hovertemplate="control: %{x:,.6~g} ns into the operation, latency %{y:,.6~g} ns<br>"
+        "operation %{customdata}",
+    )
+
+
+def _lines(one: Series) -> Sequence[tuple[str, float]]:
+    """Labels and bounds in ns. Bounds that nearly coincide share a line, `first to last`."""
+    bounds = one.run.manifest.sweep_bounds
+    if len(bounds) > LINES_MOST:
+        return ()
+    apart = LINES_APART * max((bound for _, bound in bounds), default=0)
+    lines: list[tuple[str, float]] = []
+    for label, bound in bounds:
+        if lines and abs(bound - lines[-1][1]) < apart:
+            lines[-1] = (f"{lines[-1][0].partition(' to ')[0]} to {label}", lines[-1][1])
+        else:
+            lines.append((label, bound))
+    return lines
+
+
+def _line(one: Series, label: str, bound_ns: float, written: bool) -> go.Scatter:
+    """From the operation's beginning to where the latency has fallen to its least.
+
+    The lines of one run have room for their words; those of several tell when pointed at.
+    """
+    words = escape(f"{label}: critical section + entry", quote=False)
+    return go.Scatter(
+        x=[0, bound_ns],
+        y=[bound_ns, bound_ns],
+        mode="lines+text" if written else "lines",
+        text=["", words] if written else None,
+        textposition="middle right",
+        textfont={"size": 11, "color": one.style.colour},
+        line={"color": one.style.colour, "width": 1, "dash": MEANT_DOT},
+        name=f"{one.label}, {escape(label, quote=False)}",
+        legendgroup=one.run.id,
+        showlegend=False,
+        meta=entry(one),
+        hovertemplate=f"{words}: %{{y:,.6~g}} ns",
+        cliponaxis=False,
+    )
+
+
+_EMPTY_CALL = CALLS.index("empty")
+ROW_PIXELS = 26
+
+
+def masking_by_call(series: Sequence[Series]) -> Chart | None:
+    """A bar per call and run. None without a sweep of the kernel's calls."""
+    swept = [(one, table) for one in series if len(table := _swept_calls(one))]
+    if not swept:
+        return None
+    worst = [(one, worst_by_label(table)) for one, table in swept]
+    figure = go.Figure([_bars(one, table) for one, table in worst])
+    figure.update_xaxes(title_text="worst latency, stimulus to handler (ns)", rangemode="tozero")
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_layout(barmode="group")
+    shown = [one for one, _ in swept]
+    counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
+    rows = sum(len(table) for _, table in worst)
+    explanation = (
+        "Stimuli met each call at phases all through it; a bar is the worst answer. The calls allocate and "
+        "free are the heap's. The others are FreeRTOS's own, whose critical sections mask the same "
+        "interrupts. heap_stats is both: the kernel calls the heap, which walks past every block under its "
+        "lock. "
+    ) + caveats(shown)
+    title = "Who masks for how long"
+    figure.update_layout(meta=row_heights(110, ROW_PIXELS))
+    return make_chart("calls", title, shown, counted, explanation, figure, 110 + ROW_PIXELS * rows)
+
+
+def worst_by_call(one: Series) -> pl.DataFrame:
+    """Of each call the stimulus that waited longest. No rows without a sweep of calls."""
+    return worst_by_label(_swept_calls(one))
+
+
+def _swept_calls(one: Series) -> pl.DataFrame:
+    table = by_phase(one)
+    return table if one.run.manifest.swept and _calls_kernel(one) else table.clear()
+
+
+def _calls_kernel(one: Series) -> bool:
+    calls = one.run.operations.filter(pl.col("kind") == "K")
+    return bool((calls["size"] != _EMPTY_CALL).any())
+
+
+def worst_by_label(table: pl.DataFrame) -> pl.DataFrame:
+    """Of each label, in order of appearance in the run, the stimulus that waited longest."""
+    order = table.group_by("label").agg(pl.col("seq").min().alias("first")).sort("first")
+    worst = table.sort("isr_latency_ns", descending=True, maintain_order=True).unique("label", keep="first")
+    return order.join(worst, on="label", nulls_equal=True, maintain_order="left")
+
+
+def _bars(one: Series, worst: pl.DataFrame) -> go.Bar:
+    return go.Bar(
+        x=worst["isr_latency_ns"].round(1).to_numpy(),
+        y=worst["label"].fill_null("no label").to_list(),
+        orientation="h",
+        name=one.label,
+        marker={"color": one.style.colour},
+        text=[f"{value:,.0f}" for value in worst["isr_latency_ns"]],
+        textposition="outside",
+        cliponaxis=False,
+        meta={**meta(one), "rows": len(worst)},
+        customdata=operation_keys(worst["seq"]),
+        hovertemplate="%{y}: worst %{x:,.6~g} ns<br>operation %{customdata}",
+    )

@@ -1,0 +1,236 @@
+"""The page of what holds interrupts off in a program: `./lab masks --output FILE.html`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+import polars as pl
+
+from analysis.program.masks.intervals import KINDS
+from analysis.program.masks.measure import MaskReport
+from analysis.program.masks.text import headline, microseconds
+from analysis.program.masks.worst import Worst, name_of
+from base.files.whole import write_bytes
+from dashboards.figures.chart import Chart, style
+from dashboards.formatting import MISSING, grouped
+from dashboards.loaded.series import assign_styles
+from dashboards.page.templates import TextGrid, sheet
+
+_HEIGHT_PX = 420
+_NS_PER_US = 1000
+_NS_PER_MS = 1e6
+# Of each curve, and of each kind in the timeline, at most about so many points are drawn.
+MOST_POINTS = 1500
+
+
+def charts(found: MaskReport) -> list[Chart]:
+    """All figures of which there are values."""
+    return list(_charts(found))
+
+
+def _charts(found: MaskReport) -> Iterator[Chart]:
+    ended = found.intervals.filter(pl.col("cycles").is_not_null())
+    if ended.is_empty():
+        return
+    by_kind = [(kind, ended.filter(kind=kind)) for kind in KINDS]
+    told = [(kind, rows) for kind, rows in by_kind if rows.height]
+    counted = f"n = {', '.join(f'{rows.height:,} {kind}' for kind, rows in told)}"
+    provenance = f"{counted} · {found.program.elf.name}, {found.cycles:,} cycles, virtual board"
+    yield Chart(
+        "survival",
+        "How long interrupts are held off",
+        provenance,
+        "The share of intervals at least so long. A curve ends at the longest: what counts, but no bound.",
+        (),
+        _survival(told),
+    )
+    yield Chart(
+        "timeline",
+        "When they were held off",
+        provenance,
+        "Each interval by when it began and how long it was. Where many fall together, the longest stands "
+        "for them: no maximum is left out.",
+        (),
+        _timeline(found, told),
+    )
+    priorities = [
+        (f"{one.priority:#04x} {', '.join(one.exceptions)}", rows)
+        for one in found.priorities
+        if (rows := one.ended).height
+    ]
+    if priorities:
+        yield Chart(
+            "priorities",
+            "How long an interrupt of a priority is not taken",
+            provenance,
+            "Masks and handlers together, whatever holds it off; a handler of the same priority does, too.",
+            (),
+            _survival(priorities),
+        )
+
+
+def _survival(told: Sequence[tuple[str, pl.DataFrame]]) -> go.Figure:
+    figure = go.Figure()
+    looks = assign_styles(name for name, _ in told)
+    for name, rows in told:
+        ns, share, cycles = survival(rows)
+        figure.add_scatter(
+            x=(ns / _NS_PER_US).tolist(),
+            y=share.tolist(),
+            customdata=cycles.tolist(),
+            name=name,
+            mode="lines+markers",
+            marker={"size": 5, "color": looks[name].colour},
+            line={"color": looks[name].colour, "dash": looks[name].dash, "shape": "vh"},
+            hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs<br>%{customdata:,} cycles",
+        )
+    style(figure, _HEIGHT_PX)
+    figure.update_layout(margin={"t": 60}, showlegend=True)
+    figure.update_xaxes(title_text="µs", type="log")
+    figure.update_yaxes(title_text="P(X ≥ x)", type="log", dtick=1, exponentformat="power")
+    return figure
+
+
+def survival(
+    rows: pl.DataFrame,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Lengths in ns, the share of intervals at least as long, and cycles; bounded in number."""
+    counted = rows.group_by("ns").agg(pl.len(), pl.col("cycles").max()).sort("ns")
+    at_or_above = rows.height - counted["len"].cum_sum().to_numpy() + counted["len"].to_numpy()
+    step = max(counted.height // MOST_POINTS, 1)
+    # From the longest down, so that it is always among them.
+    kept = np.arange(counted.height - 1, -1, -step)[::-1]
+    return (
+        counted["ns"].to_numpy()[kept],
+        (at_or_above / rows.height)[kept],
+        counted["cycles"].to_numpy()[kept],
+    )
+
+
+def _timeline(found: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> go.Figure:
+    figure = go.Figure()
+    looks = assign_styles(name for name, _ in told)
+    for name, rows in told:
+        kept = longest_of_each_bin(rows, found.cycles)
+        names = [name_of(name, level, found.places) for level in kept["level"]]
+        figure.add_scatter(
+            x=(found.clock.ns(kept["begin_cycle"].to_numpy()) / _NS_PER_MS).tolist(),
+            y=(kept["ns"] / _NS_PER_US).to_list(),
+            customdata=list(zip(names, kept["cycles"], kept["begin_cycle"], strict=True)),
+            name=name,
+            mode="markers",
+            marker={"color": looks[name].colour, "symbol": looks[name].symbol, "size": 8, "opacity": 0.7},
+            hovertemplate="%{customdata[0]}<br>%{customdata[1]:,} cycles, %{y:,.6~g} µs"
+            "<br>from cycle %{customdata[2]:,}<extra></extra>",
+        )
+    style(figure, _HEIGHT_PX)
+    figure.update_layout(margin={"t": 60}, showlegend=True)
+    figure.update_xaxes(title_text="ms since reset")
+    figure.update_yaxes(title_text="µs", type="log")
+    return figure
+
+
+def longest_of_each_bin(rows: pl.DataFrame, cycles: int) -> pl.DataFrame:
+    """Of the intervals that begin in each of MOST_POINTS equal parts of the run, the longest."""
+    width = max(-(-cycles // MOST_POINTS), 1)
+    return (
+        rows.sort("ns", "begin_cycle", descending=[True, False])
+        .with_columns(bin=pl.col("begin_cycle") // width)
+        .unique("bin", keep="first")
+        .sort("begin_cycle")
+    )
+
+
+# The page shows so many places; the JSON has all.
+_MOST_PLACES = 100
+
+
+def grids(found: MaskReport) -> list[TextGrid]:
+    """All tables; those of which there is nothing to say are left out."""
+    made = [
+        _places("The longest at each place", found.worst[:_MOST_PLACES]),
+        _priorities(found),
+        _open(found.still_open),
+        _stacks(found.worst[:_MOST_PLACES]),
+    ]
+    return [grid for grid in made if grid.lines]
+
+
+def _places(title: str, worst: Sequence[Worst]) -> TextGrid:
+    headings = ("kind", "cycles", "", "×", "raised by", "called by, or interrupted", "ended by")
+    return TextGrid(
+        title,
+        headings,
+        tuple(
+            (
+                one.name,
+                grouped(one.cycles),
+                microseconds(one.ns),
+                grouped(one.count),
+                str(one.begin),
+                str(one.caller or MISSING),
+                str(one.end or MISSING),
+            )
+            for one in worst
+        ),
+        told=True,
+    )
+
+
+def _priorities(found: MaskReport) -> TextGrid:
+    lines = []
+    for one in found.priorities:
+        longest = one.longest
+        if longest is None:
+            continue
+        parts = (f"{name_of(p.kind, p.level, found.places)}: {p.end - p.begin:,}" for p in one.parts)
+        share = one.ended["cycles"].sum() / max(found.cycles, 1)
+        lines.append(
+            (
+                f"{one.priority:#04x}",
+                ", ".join(one.exceptions),
+                grouped(one.ended.height),
+                grouped(longest["cycles"]),
+                microseconds(longest["ns"]),
+                f"{share:.1%}",
+                " + ".join(parts) or MISSING,
+            )
+        )
+    headings = ("priority", "interrupts", "count", "longest", "", "of all time", "what held the longest")
+    return TextGrid("Not taken, by priority, in cycles", headings, tuple(lines), told=True)
+
+
+def _open(worst: Sequence[Worst]) -> TextGrid:
+    lines = tuple((one.name, grouped(one.begin_cycle), str(one.begin)) for one in worst)
+    return TextGrid(
+        "Still open at the end, and not counted", ("kind", "since cycle", "raised by"), lines, told=True
+    )
+
+
+def _stacks(worst: Sequence[Worst]) -> TextGrid:
+    lines = tuple(
+        (
+            one.name,
+            grouped(one.cycles),
+            " ← ".join(str(frame) for frame in one.stack),
+            one.task or MISSING,
+            ", ".join(one.held) or "nothing that was enabled",
+        )
+        for one in worst
+    )
+    headings = ("kind", "cycles", "calls, innermost first", "task", "it held off")
+    return TextGrid("Call stacks, and what was held off", headings, lines, told=True)
+
+
+def write(found: MaskReport, output: Path) -> Path:
+    """Writes the page and returns `output`. Raises WriteError."""
+    return write_bytes(output, html(found).encode())
+
+
+def html(found: MaskReport) -> str:
+    """The whole page. Equal runs give equal text."""
+    return sheet("masks.html", headline(found), found.notes, charts(found), grids(found))

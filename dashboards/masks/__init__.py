@@ -1,1 +1,0 @@
-"""The page of what holds interrupts off in a program: `./lab masks --output FILE.html`."""

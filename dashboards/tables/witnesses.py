@@ -1,0 +1,90 @@
+"""Tables of the witnesses: wire beside cycle counter, errors of values, cycles beside probes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from base.run_folder.manifest import ErrorBudget
+from base.run_folder.quantities import CRITICAL, LATENCY, TASK, Quantity
+from dashboards.formatting import MISSING, grouped, number
+from dashboards.loaded.quantities import counted, means
+from dashboards.loaded.series import Series
+from dashboards.pages.blocks import Cell, Column, Grid, Group, Line
+from dashboards.tables.comparison import line_of
+
+_AGREEMENT = (
+    Column("furthest_cycles", "furthest apart (cycles)"),
+    Column("tolerance_cycles", "tolerance (cycles)"),
+    Column("resolution_cycles", "of it resolution (cycles)"),
+    Column("clock_cycles", "of it clock (cycles)"),
+    Column("n", "n"),
+)
+_TERMS = ("total", "resolution", "clock", "skew", "overhead")
+_BUDGET = tuple(Column(f"{term}_ns", f"{term} (ns)") for term in _TERMS)
+_OF = (CRITICAL, LATENCY, TASK)
+
+
+def agreement(series: Sequence[Series]) -> Grid:
+    """A row for each run: how far the wire and DWT were apart at most, and how far they may be."""
+    lines = tuple(_agreement(one) for one in series)
+    legend = (
+        "Each critical section is measured twice: on the wire, and by the core's cycle counter. They may "
+        "differ by the tolerance, which is a bound of the errors of both."
+    )
+    return Grid("agreement", "Wire and DWT", _AGREEMENT, (Group("", lines),), legend=legend)
+
+
+def _agreement(one: Series) -> Line:
+    told = one.run.manifest.agreement
+    tolerances = (told.tolerance_cycles, told.resolution_cycles, told.clock_cycles)
+    values = (told.wire_minus_dwt_cycles_max_abs, *tolerances)
+    cells = tuple(Cell(MISSING if value is None else f"{value:,.2f}", value) for value in values)
+    return line_of(one, (*cells, Cell(number(told.n, ""), told.n)))
+
+
+def error_budget(series: Sequence[Series]) -> Grid | None:
+    """What each value's error is made of. None where no run tells."""
+    if not any(one.run.manifest.error_budget for one in series):
+        return None
+    groups = tuple(Group(quantity.words, tuple(_budget(quantity, one) for one in series)) for quantity in _OF)
+    legend = (
+        "Total: the value is true to plus or minus this. It is the sum of resolution, clock and skew. "
+        "Overhead is no error: it is the part of the value that is the bench's own, its markers."
+    )
+    return Grid("error-budget", "Error budget", _BUDGET, groups, legend=legend)
+
+
+def _budget(quantity: Quantity, one: Series) -> Line:
+    budget: ErrorBudget | None = one.run.manifest.error_budget.get(quantity.key)
+    values = [getattr(budget, term).ns if budget else None for term in _TERMS]
+    return line_of(one, tuple(Cell(number(value, "ns"), value) for value in values))
+
+
+_COLUMNS = (
+    Column("probes", "probes"),
+    Column("critical_cycles", "critical section (cycles)"),
+    Column("operation_cycles", "operation (cycles)"),
+    Column("n", "n"),
+)
+
+
+def cycles_by_probes(series: Sequence[Series]) -> Grid | None:
+    """The table of one scenario. None where the figure of the same name has nothing to show."""
+    if counted(series) is None:
+        return None
+    lines = tuple(_line(one, row) for one in series for row in means(one.run).iter_rows(named=True))
+    legend = _explanation(series)
+    title = "Mean cycles by probes"
+    return Grid("cycles-by-probes", title, _COLUMNS, (Group("", lines),), legend=legend)
+
+
+def _line(one: Series, row: dict[str, Any]) -> Line:
+    values = (row[name] for name in ("probes", "critical", "operation", "n"))
+    return line_of(one, tuple(Cell(grouped(value), value) for value in values))
+
+
+def _explanation(series: Sequence[Series]) -> str:
+    words = "Of the measured requests that were served. Cycles are by DWT."
+    adjusted = any(one.run.adjustments for one in series)
+    return f"{words} Operations are as measured: a baseline is of a section." if adjusted else words

@@ -1,0 +1,240 @@
+"""The page of `./lab twin`: a board's run beside the same run on the virtual board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import polars as pl
+
+from analysis.twin.causes import Causes
+from analysis.twin.comparison import Comparison
+from analysis.twin.hypotheses import Trials
+from analysis.twin.residuals import QUANTITIES
+from analysis.twin.verdict import Row, Units
+from base.files.whole import write_bytes
+from base.run_folder.edges import NS_PER_S
+from dashboards.figures.chart import Chart, style
+from dashboards.formatting import MISSING, grouped, samplerate
+from dashboards.loaded.series import MUTED, SHADES
+from dashboards.page.templates import TextGrid, sheet
+
+_HEIGHT_PX = 380
+_MOST_BINS = 80
+_COLOURS = SHADES[:3]
+_WORDS = {quantity.key: quantity.words for quantity in QUANTITIES}
+_US_PER_S = 1e6
+
+
+def charts(found: Comparison) -> list[Chart]:
+    """All figures of which there are values."""
+    return list(_charts(found))
+
+
+def _charts(found: Comparison) -> Iterator[Chart]:
+    yield from _histogram(
+        found,
+        "cycles",
+        "How far the cycles of operations are apart",
+        ("dwt_cycles", "dwt_operation_cycles"),
+        "Board minus virtual board, by the cycle counter. To the right the board took longer.",
+    )
+    yield from _over_operations(
+        found,
+        "operations",
+        "Cycles over the operations",
+        "dwt_operation_cycles",
+        "cycles",
+        1.0,
+        "Each whole operation, by the cycle counter. A trend tells of searches that grow; single points "
+        "of interrupts within.",
+    )
+    yield from _histogram(
+        found,
+        "latencies",
+        "How far latencies are apart",
+        ("interrupt_latency", "task_latency", "control_latency"),
+        "Board minus virtual board, on the wire, of stimuli that both had.",
+    )
+    yield from _over_operations(
+        found,
+        "begins",
+        "When operations began",
+        "begin",
+        "µs",
+        _US_PER_S / found.units.core_hz,
+        "Board minus virtual board, since the first operation. A straight line is an error of a clock.",
+    )
+
+
+def _histogram(
+    found: Comparison, key: str, title: str, quantities: Sequence[str], explanation: str
+) -> Iterator[Chart]:
+    first = found.trials.first
+    of = {name: _figures_residuals(first, name)["residual"].to_numpy() for name in quantities}
+    of = {name: values for name, values in of.items() if len(values)}
+    if not of:
+        return
+    every = np.concatenate(list(of.values()))
+    width = max(1.0, float(np.ceil(np.ptp(every) / _MOST_BINS)))
+    edges = np.arange(np.floor(every.min()) - width / 2, every.max() + width, width)
+    figure = go.Figure()
+    for (name, values), colour in zip(of.items(), _COLOURS, strict=False):
+        counts, _ = np.histogram(values, edges)
+        figure.add_bar(
+            x=(edges[:-1] + width / 2).tolist(),
+            y=counts.tolist(),
+            width=width * 0.9,
+            name=_WORDS[name],
+            marker={"color": colour, "opacity": 0.6},
+            hovertemplate="%{x:,} cycles: %{y:,}<extra>" + _WORDS[name] + "</extra>",
+        )
+    figure.update_layout(barmode="overlay")
+    style(figure, _HEIGHT_PX)
+    figure.update_layout(margin={"t": 40})
+    figure.update_xaxes(title_text=f"board minus virtual board (cycles, {width:g} a bar)")
+    figure.update_yaxes(title_text="how many", type="log", dtick=1)
+    counted = ", ".join(f"{len(values):,} {_WORDS[name]}" for name, values in of.items())
+    yield Chart(key, title, f"n = {counted} · {_provenance(found)}", explanation, _badges(found), figure)
+
+
+def _over_operations(
+    found: Comparison, key: str, title: str, quantity: str, unit: str, factor: float, explanation: str
+) -> Iterator[Chart]:
+    first = _figures_residuals(found.trials.first, quantity)
+    if first.is_empty():
+        return
+    figure = go.Figure()
+    layers = [("nothing taken out", first, MUTED, "circle-open")]
+    if found.trials.holds:
+        last = _figures_residuals(found.trials.last, quantity)
+        layers.append(("with what holds taken out", last, _COLOURS[0], "circle"))
+    for name, values, colour, symbol in layers:
+        figure.add_scatter(
+            x=values["seq"].to_list(),
+            y=(values["residual"] * factor).to_list(),
+            name=name,
+            mode="markers",
+            marker={"color": colour, "size": 5, "symbol": symbol},
+            hovertemplate=f"operation %{{x:,}}: %{{y:,}} {unit}<extra>{name}</extra>",
+        )
+    style(figure, _HEIGHT_PX)
+    figure.update_layout(margin={"t": 40}, showlegend=True)
+    figure.update_xaxes(title_text="operation")
+    figure.update_yaxes(title_text=f"board minus virtual board ({unit})")
+    counted = f"n = {first.height:,} operations"
+    yield Chart(key, title, f"{counted} · {_provenance(found)}", explanation, _badges(found), figure)
+
+
+def _figures_residuals(found: pl.DataFrame, quantity: str) -> pl.DataFrame:
+    return found.filter(pl.col("quantity") == quantity)
+
+
+def _provenance(found: Comparison) -> str:
+    manifest = found.board.manifest
+    sample_ns = NS_PER_S / manifest.samplerate_hz
+    return (
+        f"{manifest.board} at {samplerate(manifest.samplerate_hz)} (±{sample_ns:.1f} ns), virtual board at "
+        f"{samplerate(found.trials.given.twin.samplerate_hz)} · run {found.folder.resolve().name}"
+    )
+
+
+def _badges(found: Comparison) -> tuple[str, ...]:
+    manifest = found.board.manifest
+    if manifest.complete:
+        return ()
+    return (f"The run is {manifest.verdict}: {' '.join(manifest.reasons) or 'no reason was given.'}",)
+
+
+def grids(found: Comparison) -> list[TextGrid]:
+    """All tables; those of which there is nothing to say are left out."""
+    made = [_tables_residuals("Residuals", found.rows)]
+    if found.trials.holds:
+        left = [row for row in found.rows_left if row.kind is None]
+        made.append(_tables_residuals("Left with what holds taken out", left))
+    made += [_worst(found.rows, found.units), _hypotheses(found.trials)]
+    if found.causes and found.causes.ranked:
+        made.append(_causes(found.causes))
+    return [grid for grid in made if grid.lines]
+
+
+def _tables_residuals(title: str, rows: Sequence[Row]) -> TextGrid:
+    headings = ("in cycles", "kind", "n", "least", "median", "mean", "p99", "greatest", "budget", "beyond")
+    return TextGrid(
+        title,
+        headings,
+        tuple(
+            (
+                row.quantity.words if row.kind is None else "",
+                row.kind or "all",
+                grouped(row.cycles.n),
+                *(_rounded(getattr(row.cycles, name)) for name in ("min", "median", "mean", "p99", "max")),
+                f"± {row.budget_cycles:.1f}" if row.quantity.wire else "0",
+                f"{row.beyond:,} ({row.share_beyond:.1%})",
+            )
+            for row in rows
+        ),
+    )
+
+
+def _rounded(cycles: float | None) -> str:
+    # Adding zero makes of a rounded -0.0 a 0.
+    return grouped(None if cycles is None else round(cycles, 1) + 0.0)
+
+
+def _worst(rows: Sequence[Row], units: Units) -> TextGrid:
+    lines = [
+        (
+            row.quantity.words,
+            "; ".join(
+                f"{'outside' if seq is None else seq}: {_rounded(cycles)} ({units.ns(cycles):,.1f} ns)"
+                for seq, cycles in row.worst
+            ),
+        )
+        for row in rows
+        if row.kind is None and row.worst
+    ]
+    return TextGrid("Worst ten", ("quantity", "operation: cycles"), tuple(lines), told=True)
+
+
+def _hypotheses(trials: Trials) -> TextGrid:
+    return TextGrid(
+        "What may explain it",
+        ("hypothesis", "found", "removes", "beyond then", "left out", "holds"),
+        tuple(
+            (
+                one.key,
+                one.found,
+                MISSING if one.removed is None else f"{one.removed:.1%}",
+                grouped(one.beyond),
+                grouped(one.left_out),
+                "yes" if trials.held(one) else "no",
+            )
+            for one in trials.hypotheses
+        ),
+        told=True,
+    )
+
+
+def _causes(found: Causes) -> TextGrid:
+    return TextGrid(
+        f"What the difference goes with, in {found.undisturbed:,} operations that no interrupt met",
+        ("counted", "cycles each", "share", "source"),
+        tuple(
+            (one.what, f"{one.cycles_each:+,.2f}", f"{one.share:.0%}", one.source or MISSING)
+            for one in found.ranked
+        ),
+        told=True,
+    )
+
+
+def write(found: Comparison, output: Path) -> Path:
+    """Writes the page and returns `output`. Raises WriteError."""
+    return write_bytes(output, html(found).encode())
+
+
+def html(found: Comparison) -> str:
+    """The whole page. Equal comparisons give equal text."""
+    return sheet("twin.html", found.verdict, found.notes, charts(found), grids(found))

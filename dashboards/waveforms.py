@@ -1,0 +1,155 @@
+"""From a point of a figure to the capture around it: selection keys, and windows of the capture.
+
+The key of an operation is its `seq` ("1874"). That of a stimulus outside any operation is its
+sample ("@402183"). A trace has its run in `meta`, and the key of each point in `customdata`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from base.run_folder.edges import EdgeList
+from base.run_folder.quantities import Quantity
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
+
+
+def operation_keys(seqs: Iterable[int]) -> list[str]:
+    """The key of each operation."""
+    return [str(seq) for seq in seqs]
+
+
+def interrupt_keys(stimuli: Iterable[int], seqs: Iterable[int | None]) -> list[str]:
+    """The key of the operation that each stimulus fell into, else of the stimulus itself."""
+    return [f"@{sample}" if seq is None else str(seq) for sample, seq in zip(stimuli, seqs, strict=True)]
+
+
+def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
+    """The key of the first sample with the greatest value; None without samples.
+
+    As run.json tells it, unless the tables are no longer those of the run.
+    """
+    maximum = None if run.replaced else run.manifest.maxima.get(quantity.key)
+    if run.tells(quantity) and run.summary(quantity).max is None:
+        return None
+    if maximum is not None and maximum.selection_key is not None:
+        return maximum.selection_key
+    operations = quantity.table == "operations"
+    named = ("seq",) if operations else ("sample", "operation_seq")
+    table = run.operations if operations else run.interrupts
+    # Lazily: of a million rows with all their columns a copy would take long.
+    told = table.lazy().filter(quantity.rows).drop_nulls(quantity.column).select(*named, quantity.column)
+    found = told.collect()
+    at = found[quantity.column].arg_max()
+    if at is None:
+        return None
+    worst = found[at]
+    return operation_keys(worst["seq"])[0] if operations else interrupt_keys(*map(worst.get_column, named))[0]
+
+
+def describe(key: str) -> str:
+    """The key in words: `operation 1874`, `sample 402183`."""
+    return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
+
+
+def meta(series: Series) -> dict[str, str | int]:
+    """What a trace says of the run that its points are of: a click opens them."""
+    return {"run": series.run.id, "entry": series.style.entry}
+
+
+def entry(series: Series) -> dict[str, int]:
+    """What a trace says that is of a run, and has no points to click."""
+    return {"entry": series.style.entry}
+
+
+def entry_name(series: Series) -> str:
+    """What an annotation or a shape of a run is called, for the picker hides it with the run."""
+    return f"entry-{series.style.entry}"
+
+
+def shared_switch(series: Series) -> dict[str, str | int | bool]:
+    """What a trace says whose entry in the legend stands for all runs: the first shown has it."""
+    return {**meta(series), "shared": True}
+
+
+# Room around an operation: a share of its width, but at least this, so that the answers of the
+# handler and of the task it wakes are seen.
+MARGIN_SHARE = 0.2
+MARGIN_S = 4e-6
+# An allocator that masks many times may toggle thousands of times in one operation. The window is
+# cut then.
+EDGES_MAX = 2_000
+
+
+@dataclass(frozen=True)
+class Window:
+    """Samples `start` … `end` (exclusive) of a capture; time zero is sample `zero`.
+
+    `sample` and `word` have shape (edges,); the first row is `start` with the levels there.
+    """
+
+    start: int
+    end: int
+    zero: int
+    sample: npt.NDArray[np.int64]
+    word: npt.NDArray[np.uint8]
+
+
+def window_of(run: LoadedRun, key: str) -> Window | None:
+    """The window that a selection key names. None where the capture or its sample is missing."""
+    return windows_of(run, [key]).get(key)
+
+
+def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:
+    """The windows that `keys` name, in their order, without those that are missing.
+
+    All at once, because a search through the tables for each would take most of a report's time.
+    """
+    edges = run.edges
+    if edges is None:
+        return {}
+    places = _operations(run, keys) | _stimuli(run, keys, edges.samplerate_hz)
+    return {key: _cut(edges, *places[key]) for key in keys if key in places}
+
+
+def _operations(run: LoadedRun, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """By key the first sample and the width of each operation."""
+    seqs = [int(key) for key in keys if not key.startswith("@")]
+    chosen = run.operations.filter(pl.col("seq").is_in(seqs)).drop_nulls("start_sample")
+    rows = chosen.select("seq", "start_sample", pl.col("wire_operation_samples").fill_null(0))
+    return {str(seq): (start, width) for seq, start, width in reversed(rows.rows())}
+
+
+def _stimuli(run: LoadedRun, keys: Sequence[str], samplerate_hz: int) -> dict[str, tuple[int, int]]:
+    """By key the sample of each stimulus outside operations, and how many the answer took."""
+    samples = [int(key[1:]) for key in keys if key.startswith("@")]
+    chosen = run.interrupts.filter(pl.col("sample").is_in(samples))
+    rows = chosen.group_by("sample").agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()
+    return {f"@{sample}": (sample, round(latency_ns * samplerate_hz / 1e9)) for sample, latency_ns in rows}
+
+
+def span(edges: EdgeList, start: int, end: int) -> Window:
+    """All edges of samples `start` … `end` (exclusive) of the capture; zero is `start`."""
+    first = int(np.searchsorted(edges.sample, start, side="right")) - 1
+    last = int(np.searchsorted(edges.sample, end, side="left"))
+    sample = edges.sample[first:last].copy()
+    sample[0] = start
+    return Window(start, end, start, sample, edges.word[first:last])
+
+
+def _cut(edges: EdgeList, zero: int, width: int) -> Window:
+    margin = max(round(width * MARGIN_SHARE), round(edges.samplerate_hz * MARGIN_S))
+    start = min(max(zero - margin, 0), edges.total_samples)
+    end = max(start, min(zero + width + margin, edges.total_samples))
+    first = int(np.searchsorted(edges.sample, start, side="right")) - 1
+    last = min(int(np.searchsorted(edges.sample, end, side="left")), first + EDGES_MAX)
+    if last < len(edges.sample) and edges.sample[last] < end:
+        end = int(edges.sample[last])
+    sample = edges.sample[first:last].copy()
+    sample[0] = start
+    return Window(start, end, zero, sample, edges.word[first:last])
