@@ -22,7 +22,7 @@ _FORKED = get_context("forkserver")
 _FORKED.set_forkserver_preload(
     [
         *("capstone", "elftools.elf.elffile", "invoke.program", "plotly.graph_objects", "polars", "pydantic"),
-        *("rich.console", "rich.table", "scipy.ndimage", "scipy.stats"),
+        *("rich.console", "rich.table", "scipy.special", "scipy.stats"),
     ]
 )
 
