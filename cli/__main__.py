@@ -1,10 +1,19 @@
-"""`python -m cli` is `./lab`, but does not check what is installed."""
+"""`python -m cli` is `./lab`, but does not check what is installed.
+
+Help needs Click, so it needs the virtual environment: where there is none yet, `lab` makes it first
+and says so. An environment that is there is left as it is when only help is asked for; where that
+one lacks Click, this file says in one sentence how to get it.
+"""
 
 import signal
+import sys
 
 if __name__ == "__main__":
     # Held back until there are handlers, which takes a while to import.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-    from cli import start
-
-    start.leave(start.main())
+    try:
+        from cli.shell import start
+    except ModuleNotFoundError as missing:
+        print(f"The Python package {missing.name} is missing: ./lab doctor installs it.", file=sys.stderr)
+        sys.exit(2)
+    start.leave(start.main(sys.argv[1:]))

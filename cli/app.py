@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli.options import OptionError
+from base.paths import BUILD, RUNS
+from cli.shell.declare import declare, option
+from cli.shell.values import FOLDER, OptionError, Whole
 
-MOST_PORT = 65_535
 
-
-def run(runs: Path, port: str, kept_in: Path) -> None:
-    """Serves the app over the run folders below `runs` until a signal ends it.
-
-    The index of the runs is kept in the folder `kept_in`. Raises TailscopeError.
-    """
-    number = _port(port)
-    from dashboards.app.library import Library  # takes a while, and a wrong port need not wait
-    from dashboards.app.server import serve
-
+@declare(section="Read what came out")
+@option(
+    "--port",
+    type=Whole(0, 65_535),
+    default=8050,
+    help="of this machine to answer at; 0 for any that is free",
+)
+@option(
+    "--runs",
+    type=FOLDER,
+    default=RUNS,
+    show_default="runs",
+    help="the folder that holds the run folders, or campaigns with them",
+)
+def command(port: int, runs: Path) -> None:
+    """Show all runs in a browser, as they come: matrix, figures, every sample. Ctrl-C ends it."""
     if not runs.exists():
         raise OptionError(
             f"{runs} does not exist; run a scenario first, or name another folder: --runs FOLDER."
         )
-    serve(Library(runs, kept_in), number)
+    from dashboards.app.library import Library
+    from dashboards.app.server import serve
 
-
-def _port(port: str) -> int:
-    if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > MOST_PORT:
-        raise OptionError(f"--port {port}: a port is a whole number from 0 to {MOST_PORT:,}.")
-    return int(port)
+    serve(Library(runs, BUILD / "index"), port)

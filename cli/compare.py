@@ -1,23 +1,37 @@
-"""`./lab compare`: two runs or folders of runs, with progress, its page, and the exit status."""
+"""`./lab compare`: two runs or folders of runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.compare.comparison import Comparison, compare
-from cli import progress
-from dashboards import compare as dashboards_compare
+from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.values import FILE, RUN
 
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
 
 
-def run(a: Path, b: Path, output: str) -> Comparison:
-    """Compares A with B, and writes the page to `output` unless that is empty.
+@declare(section="Compare and judge")
+@argument("a", type=RUN, help="a run folder, or a folder of runs: what B is held against")
+@argument("b", type=RUN, help="a run folder, or a folder of runs")
+@option("--output", type=FILE, help="an HTML file to write")
+@json_option
+def command(a: Path, b: Path, output: Path | None, as_json: bool) -> int:
+    """Compare runs: what changed in settings and figures, by how much, and where.
 
-    Raises TailscopeError.
+    The exit status is 0 for equal or better, 1 for worse, 2 where that cannot be said.
     """
+    from analysis.compare import text
+    from analysis.compare.comparison import compare
+    from analysis.compare.document import as_json as document
+    from cli.work import progress
+
     with progress.shown() as tell:
         found = compare(a, b, tell)
     if output:
-        dashboards_compare.write(found, Path(output))
-    return found
+        from dashboards import compare as dashboards_compare
+
+        dashboards_compare.write(found, output)
+    answer(as_json, lambda: document(found), lambda: text.as_text(found))
+    if output and not as_json:
+        print(f"page: {output}")
+    return EXIT_STATUS[found.status]

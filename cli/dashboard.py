@@ -5,30 +5,70 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cli import known, progress
+from base.paths import BUILD, RUNS
+from cli.shell.declare import argument, declare, option
+from cli.shell.values import FILE, RUN
+
+DASHBOARD = BUILD / "dashboard.html"
 
 
-def run(
-    folders: Sequence[str],
+@declare(section="Read what came out")
+@argument(
+    "run",
+    type=RUN,
+    nargs=-1,
+    help="run folders; the latest of each scenario, allocator and options when none is given",
+)
+@option(
+    "--output",
+    type=FILE,
+    default=DASHBOARD,
+    show_default="build/dashboard.html",
+    help="the HTML file to write",
+)
+@option("--all", "every", is_flag=True, help="without run folders: every one in runs/, not only the latest")
+@option(
+    "--subtract-baseline",
+    is_flag=True,
+    help="take each quantity's own baseline off all its values and statistics",
+)
+@option(
+    "--without-ticks",
+    is_flag=True,
+    help="set aside answers that the kernel's tick may have delayed, and say how many",
+)
+def command(
+    run: tuple[Path, ...], output: Path, every: bool, subtract_baseline: bool, without_ticks: bool
+) -> None:
+    """Write the dashboard of the given runs."""
+    for line in write(
+        run, output, every=every, subtract_baseline=subtract_baseline, without_ticks=without_ticks
+    ):
+        print(line)
+
+
+def write(
+    folders: Sequence[Path],
     output: Path,
     *,
     every: bool,
-    subtract_baseline: bool,
-    without_ticks: bool,
-    runs_folder: Path,
+    subtract_baseline: bool = False,
+    without_ticks: bool = False,
+    runs_folder: Path = RUNS,
 ) -> Iterator[str]:
     """Writes the report on the run folders, or on the latest of each kind in `runs_folder`, or on
     `every` one there. Yields what to print: what is left out, then the page. Raises TailscopeError.
     """
+    from cli.work import progress
+
     with progress.shown() as tell:
-        known.check_runs(folders)
         tell("loading what draws the figures")
         from base.run_index.index import latest_folders, left_out
         from dashboards import report
         from dashboards.loaded.adjustments import Adjustments
         from dashboards.loaded.runs import find_runs, unfinished
 
-        found = [Path(folder) for folder in folders] or find_runs(runs_folder)
+        found = list(folders) or find_runs(runs_folder)
         shown = found if folders or every else latest_folders(found)
         yield from () if folders else unfinished(runs_folder)
         if sentence := left_out(len(found) - len(shown)):

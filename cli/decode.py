@@ -1,124 +1,81 @@
-"""`./lab decode`: a capture of another tool, judged as a run, or told pulse by pulse."""
+"""`./lab decode`: a capture of another tool."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from capture import imported_run
-from capture.conductor import outside_of
-from capture.importing import formats
-from capture.importing.formats import Import
-from capture.reading.alone import Alone, read_alone
-from capture.store import RunResult
-from cli import wire_table
-from cli.options import OptionError, Options, pairs
-from firmware.build import outside
-from firmware.build.catalogue import allocators
-from scenarios import catalogue
+from cli.shell import shared
+from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.values import FILE, RUN, SAMPLERATE, SCENARIO, Allocators, Pairs
 
-NO_PLAN = (
-    "Without records and the scenario there is nothing to hold these against; give --run, or --scenario, "
-    "--allocator and --uart."
+
+@declare(section="Run and measure")
+@argument(
+    "file",
+    type=FILE,
+    help="a capture: .sr, VCD, CSV of sigrok or Saleae, or the folder of a binary export of Logic 2",
 )
+@option(
+    "--channels",
+    type=Pairs("CRIT=D0,OP=D1"),
+    help="which is which: CRIT=D0,OP=D1,…; those of the same names when not given",
+)
+@option(
+    "--samplerate",
+    "samplerate_hz",
+    type=SAMPLERATE,
+    help="of the analyzer, where the file does not state it: 24000000 or 24m",
+)
+@option("--run", type=RUN, help="the run folder of the run that it was taken of")
+@option("--uart", type=FILE, help="the records of that run, where they are not those in the run folder")
+@option(
+    "--scenario",
+    type=SCENARIO,
+    help="without a run folder: what ran, of `./lab list` or the path of a scenario's TOML",
+)
+@option("--allocator", type=Allocators(all_too=False), help="without a run folder: on which allocator")
+@shared.stimulus
+@shared.seed
+@shared.parameter
+@shared.records
+@json_option
+def command(
+    file: Path,
+    channels: Mapping[str, str] | None,
+    run: Path | None,
+    uart: Path | None,
+    scenario: str | None,
+    allocator: list[str] | None,
+    parameter: tuple[tuple[str, str], ...],
+    as_json: bool,
+    **chosen: Any,
+) -> int:
+    """Decode and judge a capture of another tool.
 
-
-@dataclass(frozen=True)
-class Pulses:
-    """What the wire alone shows: widths, intervals between begins and latencies, all in ns."""
-
-    imported: Import
-    alone: Alone
-
-    def as_json(self) -> dict[str, Any]:
-        """As docs/reference/decode.md has it."""
-        edges = self.imported.edges
-        return {
-            "verdict": "inconclusive",
-            "reasons": [*imported_run.report(self.imported).oddities, NO_PLAN],
-            "imported": self.imported.origin.model_dump(mode="json"),
-            "samplerate_hz": edges.samplerate_hz,
-            "total_samples": edges.total_samples,
-            **{
-                key: {name: found.model_dump(mode="json") for name, found in part.items()}
-                for key, part in (
-                    ("widths_ns", self.alone.widths_ns),
-                    ("intervals_ns", self.alone.intervals_ns),
-                    ("latencies_ns", self.alone.latencies_ns),
-                )
-            },
-        }
-
-
-def run(
-    file: str,
-    *,
-    channels: str,
-    uart: str,
-    run: str,
-    scenario: str,
-    allocator: str,
-    options: Options,
-    runs_folder: Path,
-) -> RunResult | Pulses:
-    """Imports `file` and judges it, or tells of its pulses where no run is named.
-
-    Raises TailscopeError.
+    For example: ./lab decode capture.sr --channels CRIT=D0,OP=D1
     """
-    if run and (scenario or allocator):
-        raise OptionError("Name the run by --run, or the firmware by --scenario and --allocator, not both.")
-    if bool(scenario) != bool(allocator):
-        raise OptionError("--scenario and --allocator go together: the records tell of both.")
-    if uart and not (run or scenario):
-        raise OptionError(
-            "--uart alone is not enough: say what ran, by --run or by --scenario and --allocator."
-        )
-    log = Path(uart) if uart else None
-    account = None
-    if run:
-        account = imported_run.of_run(Path(run), log)
-    elif scenario:
-        account = _of_scenario(scenario, allocator, options, log)
-    imported = formats.read(
-        Path(file), (pairs("channels", channels, "CRIT=D0,OP=D1") or None), options.samplerate_hz
+    from capture.store import RunResult
+    from cli.work import decode
+    from cli.work.options import Options
+
+    found = decode.run(
+        file,
+        channels=channels,
+        uart=uart,
+        run=run,
+        scenario=scenario,
+        allocator=allocator,
+        options=Options(parameters=dict(parameter), **chosen),
     )
-    if account:
-        return imported_run.store(imported, account, runs_folder)
-    return Pulses(imported, read_alone(imported.edges, framed=False))
-
-
-def _of_scenario(name: str, allocator: str, options: Options, log: Path | None) -> imported_run.Account:
-    named = outside.admit(outside.words(allocator))
-    if len(named) != 1:
-        raise OptionError(f"--allocator {allocator[:80]}: give one, the one that was captured.")
-    if named[0] not in allocators():
-        raise OptionError(f"--allocator {allocator[:80]}: there is none of that name; see ./lab list.")
-    plan = catalogue.load(
-        name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
-    ).compile()
-    return imported_run.of_plan(plan.recorded_by(options.records), named[0], log, outside_of(named[0]))
-
-
-def as_text(found: Pulses) -> str:
-    """A line for each of the summaries, and what is to be said of them."""
-    edges, origin = found.imported.edges, found.imported.origin
-    named = ", ".join(f"{ours} is {theirs}" for ours, theirs in origin.channels.items())
-    duration_s = edges.total_samples / edges.samplerate_hz
-    return "\n".join(
-        [
-            f"{origin.file} ({origin.format}): {edges.total_samples:,} samples at {edges.samplerate_hz:,} Hz "
-            f"({_RATE_FROM[origin.samplerate_from]}), {duration_s:.6g} s; {named}.",
-            "",
-            *wire_table.lines(found.alone.widths_ns, found.alone.intervals_ns, found.alone.latencies_ns),
-            "",
-            " ".join(["inconclusive:", *imported_run.report(found.imported).oddities, NO_PLAN]),
-        ]
-    )
-
-
-_RATE_FROM = {
-    "file": "as the file states",
-    "option": "as given",
-    "resolution": "the resolution of the file's times; the analyzer's own is not stated",
-}
+    if not isinstance(found, RunResult):
+        print(json.dumps(found.as_json(), indent=2) if as_json else decode.as_text(found))
+        return 1
+    if as_json:
+        print((found.folder / "run.json").read_text(encoding="utf-8"))
+    else:
+        print(f"{found.verdict}: {' '.join(found.reasons)}" if found.reasons else found.verdict)
+        print(found.folder)
+    return int(found.verdict != "complete")

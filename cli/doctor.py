@@ -1,161 +1,18 @@
-"""What is installed here and plugged in, and what is missing and how to get it."""
+"""`./lab doctor`: what is installed and plugged in."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import subprocess
-import sys
-import tomllib
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
-
-from base.paths import ROOT
-from capture.desk.bench import BoardResource, read_bench
-from capture.survey.advice import Finding as Found
-from capture.survey.advice import advise, may_run
-from capture.survey.ask import ask
-from cli import tools, where
-
-VERSION_TIMEOUT_S = 10
+from cli.shell.declare import answer, declare, json_option, option
+from cli.shell.values import BOARD
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One tool or package. If it is missing, `version` is None and `remedy` says how to get it.
+@declare(section="Set up")
+@option("--board", type=BOARD, help="an entry of bench.toml: look at what is plugged in for it, too")
+@json_option
+def command(board: str | None, as_json: bool) -> int:
+    """Show what is installed and, with --board, plugged in; what is missing and how to get it."""
+    from cli.work import doctor
 
-    `needed` is "always", "optional", or the words of a command line that need it, with commas.
-    """
-
-    name: str
-    version: str | None
-    needed: str
-    purpose: str
-    remedy: str
-
-    @property
-    def blocks(self) -> bool:
-        """Whether it is missing and the bench cannot run without it."""
-        return self.version is None and self.needed == "always"
-
-
-def findings() -> tuple[Finding, ...]:
-    """Everything that the bench calls, in the order in which a reader looks for it."""
-    return (_python(), _cargo(), *_tools(), *_python_packages())
-
-
-def _python() -> Finding:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("python", version, "always", "runs the bench", "")
-
-
-def _cargo() -> Finding:
-    remedy = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
-    return Finding("cargo", _tool_version("cargo"), "always", "builds the virtual Nucleo", remedy)
-
-
-def _tools() -> Iterator[Finding]:
-    for tool in tools.tools():
-        remedy = f"apt-get install {tool.packages}"
-        yield Finding(tool.packages, _tool_version(tool.command), tool.needed, tool.purpose, remedy)
-
-
-def _tool_version(command: str) -> str | None:
-    if not tools.is_installed(command):
-        return None
-    return "present" if command.startswith("/") else _first_line(command)
-
-
-def _first_line(command: str) -> str:
-    """The first line that the tool prints for --version; "present" if it prints none."""
-    try:
-        done = subprocess.run(
-            [command, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=VERSION_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return "present, but does not answer"
-    return next(iter(done.stdout.splitlines()), "present").strip()
-
-
-def _python_packages() -> Iterator[Finding]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups = {"always": project["dependencies"], "test": project["optional-dependencies"]["test"]}
-    for needed, requirements in groups.items():
-        lock = "requirements.lock" if needed == "always" else "requirements-test.lock"
-        for requirement in requirements:
-            name = requirement.split(">=")[0]
-            remedy = f"./lab installs it from {lock}"
-            yield Finding(name, _package_version(name), needed, "Python package", remedy)
-
-
-def _package_version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-@dataclass(frozen=True)
-class Report:
-    """What is installed, and what is plugged in for the board of bench.toml that was asked for."""
-
-    installed: tuple[Finding, ...]
-    board: str | None = None
-    desk: tuple[Found, ...] = ()
-
-    @property
-    def can_run(self) -> bool:
-        """Whether the bench could run, on that board if there is one."""
-        return not any(finding.blocks for finding in self.installed) and may_run(self.desk)
-
-    def as_json(self) -> dict[str, Any]:
-        """For --json."""
-        installed = [asdict(finding) for finding in self.installed]
-        board = {"name": self.board, "findings": [asdict(found) for found in self.desk]}
-        return {"can_run": self.can_run, "installed": installed, "board": board if self.board else None}
-
-    def as_text(self) -> str:
-        """One line for each finding: its name, then its version or what to do. Then the board."""
-        width = max(len(finding.name) for finding in self.installed)
-        lines = [f"{finding.name:<{width}}  {_state(finding)}" for finding in self.installed]
-        if self.board:
-            lines += ["", f"board {self.board}", *_desk_lines(self.desk)]
-            last = "can run" if self.can_run else "cannot run yet"
-            lines += ["", f"The bench {last} with the board {self.board}."]
-        return "\n".join(lines)
-
-
-def report(board_name: str | None = None) -> Report:
-    """What is installed, and what is plugged in for a board. Raises TailscopeError for a board that
-    bench.toml does not have.
-    """
-    if board_name is None:
-        return Report(findings())
-    board = read_bench().board(board_name)
-    return Report(findings(), board.name, _on_the_desk(board))
-
-
-def _on_the_desk(board: BoardResource) -> tuple[Found, ...]:
-    if board.loader.kind == "virtual-nucleo":
-        return (Found("board", "used", "a virtual Nucleo, which needs nothing on the desk"),)
-    where.run(board.name)
-    return advise(board, ask(board))
-
-
-def _desk_lines(found: tuple[Found, ...]) -> Iterator[str]:
-    for finding in found:
-        first, *rest = finding.words.splitlines()
-        word = finding.state.upper() if finding.state == "wrong" else finding.state
-        yield f"  {finding.subject:<8}  {word:<5}  {first}"
-        yield from (f"    {line}" for line in rest)
-
-
-def _state(finding: Finding) -> str:
-    if finding.version is not None:
-        return finding.version
-    return f"MISSING ({finding.needed}; {finding.purpose}): {finding.remedy}"
+    found = doctor.report(board)
+    answer(as_json, found.as_json, found.as_text)
+    return int(not found.can_run)

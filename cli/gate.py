@@ -1,88 +1,43 @@
-"""`./lab gate`: its options, and the files that it writes."""
+"""`./lab gate`: whether runs are as good as a baseline."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from analysis.compare.gate import baseline as files
-from analysis.compare.gate import gate, junit, limits, text, update
-from analysis.compare.gate.baseline import Baseline
-from analysis.errors import GateError
-from base.files.whole import write_bytes
+from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.values import FILE, RUN, Whole
 
 
-@dataclass(frozen=True)
-class Done:
-    """What is to be printed, and the exit status: 0 as good, 1 worse, 2 cannot say."""
+@declare(section="Compare and judge")
+@argument(
+    "run",
+    type=RUN,
+    nargs=-1,
+    required=True,
+    help="run folders, of any board; on a real one those of equal settings are repetitions",
+)
+@option("--baseline", type=FILE, help="the file to judge by, which --update writes (docs/CI.md)")
+@option("--update", "renew", is_flag=True, help="make the runs the baseline, and say what that changes")
+@option(
+    "--limit",
+    multiple=True,
+    help="QUANTITY=LIMIT of allocate, free, interrupt or task: allocate=10us; may be repeated",
+)
+@option("--named", type=Whole(0), default=10, help="how many operations to name of each quantity")
+@option(
+    "--junit", "junit_file", type=FILE, help="a file of JUnit XML to write: a test case a run and quantity"
+)
+@option("--markdown", "markdown_file", type=FILE, help="a file to write for a pull request")
+@json_option
+def command(run: tuple[Path, ...], **chosen: Any) -> int:
+    """Say whether stored runs are as good as a baseline.
 
-    text: str
-    exit_status: int = 0
+    The exit status is 0 for as good, 1 for worse, 2 where that cannot be said.
+    For example: ./lab gate --baseline gate.toml runs/*
+    """
+    from cli.work import gate
 
-
-def run(
-    folders: Sequence[str],
-    *,
-    baseline: str = "",
-    renew: bool = False,
-    limit: Sequence[str] = (),
-    named: str = "",
-    as_json: bool = False,
-    junit_file: str = "",
-    markdown_file: str = "",
-) -> Done:
-    """Judges run folders, or with `renew` writes the baseline. Raises TailscopeError."""
-    held_to = limits.parse_words(limit)
-    most = _whole(named) if named else gate.NAMED
-    if not folders:
-        raise GateError("Name the run folders to judge: ./lab gate --baseline FILE RUN….")
-    if not baseline and (renew or not held_to):
-        raise GateError("Say what to judge by: --baseline FILE, or --limit allocate=10us.")
-    runs = [Path(folder) for folder in folders]
-    path = Path(baseline)
-    if renew:
-        if as_json or junit_file or markdown_file:
-            raise GateError(
-                "--update judges nothing, so there is nothing to write: leave out the other output."
-            )
-        return _renew(path, runs, held_to)
-    for output in filter(None, (junit_file, markdown_file)):
-        if Path(output).resolve() == path.resolve():
-            raise GateError(f"{output} is the baseline itself; give another file to write.")
-    if junit_file and markdown_file and Path(junit_file).resolve() == Path(markdown_file).resolve():
-        raise GateError(f"--junit and --markdown both name {junit_file}; give each a file of its own.")
-    report = gate.judge(files.read(path) if baseline else None, runs, held_to, most)
-    if junit_file:
-        write_bytes(Path(junit_file), junit.as_xml(report))
-    if markdown_file:
-        write_bytes(Path(markdown_file), text.as_markdown(report).encode())
-    told = json.dumps(text.as_json(report), indent=2) if as_json else text.as_text(report)
-    return Done(told, report.exit_status)
-
-
-def _renew(path: Path, runs: Sequence[Path], held_to: dict[str, str]) -> Done:
-    there = _is_there(path)
-    before = files.read(path) if there else Baseline(path)
-    new, sentences = update.updated(before, runs, held_to)
-    content = files.as_text(new)
-    if there and content == files.as_text(before):
-        sentences.append(f"{path} is left as it was.")
-    else:
-        files.write(path, new)
-        sentences.append(f"{path}: {len(new.entries):,} entries, {len(content.encode()):,} bytes.")
-    return Done("\n".join(sentences))
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError as error:
-        raise GateError(f"{str(path)[:80]} cannot be read: {error.strerror}.") from None
-
-
-def _whole(given: str) -> int:
-    if not (given.isascii() and given.isdecimal() and len(given) < 7):
-        raise GateError(f"--named {given[:40]}: give a whole number, how many operations to name.")
-    return int(given)
+    done = gate.run(run, **chosen)
+    print(done.text)
+    return done.exit_status

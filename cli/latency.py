@@ -1,94 +1,86 @@
-"""`./lab latency`: how long an interrupt of somebody's program waits, and its sections take."""
+"""`./lab latency`: how long an interrupt of one's own program waits."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from analysis.program.latency import document, measure
-from cli import progress
-from cli.options import OptionError, whole
-from simulator.interrupts import exception_of
-from simulator.latency import Question
-from simulator.program import UserProgram
-from simulator.run import Instant
+from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.values import FILE, INSTANT, WHOLE, Choice, Instant, Whole
 
 MODES = ("sweep", "random")
-_USUAL_UNTIL = "100ms"
-_USUAL_PENDS = 2_000
-_PRIORITIES = 16
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What was measured, and whether all of it came out."""
+@declare(section="Your own firmware, as it is")
+@argument("elf", type=FILE, help="your program, the ELF file that the linker wrote")
+@option(
+    "--irq",
+    help="the interrupt to pend: TIM3, USART2, EXTI15_10, a number of RM0368's table 38, SysTick",
+)
+@option(
+    "--mode",
+    type=Choice(*MODES),
+    default="sweep",
+    help="sweep (pend at every cycle, or every n-th) or random",
+)
+@option(
+    "--section",
+    multiple=True,
+    help="'a..b', or 'f..' from entry to exit; each a function, f+0x12, 0xADDRESS or file.c:12",
+)
+@option(
+    "--until",
+    type=INSTANT,
+    default="100ms",
+    help="the end: a time since reset such as 100ms, or a cycle",
+)
+@option(
+    "--from",
+    "start",
+    type=Instant(zero_too=True),
+    help="the first cycle to pend at; where the program enables the interrupt when not given",
+)
+@option(
+    "--around",
+    help="pend during the longest call of this function, and 64 cycles before and after it",
+)
+@option(
+    "--every",
+    type=WHOLE,
+    help="pend at each n-th cycle; when not given, so that there are at most 100,000",
+)
+@option("--pends", type=WHOLE, help="of --mode random: how many; 2,000 when not given")
+@option("--seed", type=WHOLE, help="of --mode random; 1 when not given")
+@option(
+    "--enable",
+    type=Whole(0, 15),
+    help="let the board enable the interrupt when it pends it, at this priority, 0 to 15",
+)
+@option("--explain", is_flag=True, help="list what the longest wait or section spent its cycles on")
+@option("--chip", default="", help="which chip: stm32f401re when not given")
+@option("--hse", default="", help="the crystal in Hz, or none")
+@option("--gaps", is_flag=True, help="go on past registers that are not modelled")
+@json_option
+def command(
+    elf: Path,
+    irq: str | None,
+    section: tuple[str, ...],
+    until: str,
+    around: str | None,
+    explain: bool,
+    chip: str,
+    hse: str,
+    gaps: bool,
+    as_json: bool,
+    **asked: Any,
+) -> int:
+    """Pend an interrupt of your program at every cycle, and say how long it waits, and why."""
+    from analysis.program.latency import text
+    from cli.work import latency
+    from simulator.program import user_program
 
-    document: dict[str, Any]
-    complete: bool
-
-
-def question(
-    *,
-    irq: str,
-    mode: str = "sweep",
-    until: str = "",
-    start: str = "",
-    every: str = "",
-    pends: str = "",
-    seed: str = "",
-    enable: str = "",
-) -> Question:
-    """What to pend, in the words of the command line. Raises TailscopeError."""
-    if mode not in MODES:
-        raise OptionError(f"--mode {mode}: give {' or '.join(MODES)}.")
-    if mode == "sweep" and (pends or seed):
-        raise OptionError("--pends and --seed go with --mode random; a sweep takes --every.")
-    if mode == "random" and every:
-        raise OptionError("--every goes with --mode sweep; random takes --pends.")
-    return Question(
-        exception=exception_of(irq),
-        until=instant("until", until or _USUAL_UNTIL),
-        start=instant("from", start) if start else None,
-        every=whole("every", every) if every else None,
-        random=(whole("pends", pends) if pends else _USUAL_PENDS) if mode == "random" else 0,
-        seed=whole("seed", seed) if seed else 1,
-        enable=_priority(enable) if enable else None,
-    )
-
-
-def instant(option: str, word: str) -> Instant:
-    """`100ms`, `2s`, `84000` (cycles) or `cycles:84000`. Raises OptionError."""
-    if word.isdecimal():
-        return int(word)
-    if re.fullmatch(r"(cycles:)[0-9]+|[0-9]+(ns|us|ms|s)", word) is None:
-        raise OptionError(f"--{option} {word}: give a time such as 100ms or 2s, or a cycle such as 84000.")
-    return word
-
-
-def _priority(word: str) -> int:
-    if not word.isdecimal() or int(word) >= _PRIORITIES:
-        raise OptionError(f"--enable {word}: give the interrupt's priority, 0 (highest) to 15.")
-    return int(word)
-
-
-def run(
-    program: UserProgram,
-    asked: Question | None,
-    sections: Sequence[str],
-    *,
-    until: str = "",
-    around: str = "",
-    explain: bool = False,
-) -> Asked:
-    """Measures what was asked for, with progress. Raises TailscopeError."""
-    if asked is None and not sections:
-        raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
-    with progress.shown() as tell:
-        subject = measure.Subject.of(program)
-        found = measure.latencies(subject, asked, around, explain, tell) if asked else None
-        end = instant("until", until or _USUAL_UNTIL)
-        times = measure.section_times(subject, sections, end, explain, tell) if sections else []
-    complete = (found is None or found.complete) and not any(one.ended for one in times)
-    return Asked(document.as_json(subject, found, times), complete)
+    program = user_program(str(elf), chip=chip, hse=hse, gaps=gaps)
+    question = latency.question(irq=irq, until=until, **asked) if irq else None
+    found = latency.run(program, question, section, until=until, around=around or "", explain=explain)
+    answer(as_json, lambda: found.document, lambda: text.as_text(found.document))
+    return int(not found.complete)

@@ -1,54 +1,50 @@
-"""`./lab masks`: a program's masks measured, with progress, and the files that are asked for."""
+"""`./lab masks`: how long one's own program holds interrupts off."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+from typing import Any
 
-from analysis.errors import MasksError
-from analysis.program.masks.document import folded
-from analysis.program.masks.measure import MaskReport, measure
-from analysis.program.masks.timeline import timeline
-from base.files.whole import write_bytes
-from cli import progress
-from dashboards import masks
-from simulator.program import user_program
-
-_INSTANT = re.compile(r"(\d{1,15}(ns|us|ms|s)|cycles:\d{1,15})")
+from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.values import FILE, INSTANT
 
 
-def run(
-    elf: str,
-    *,
-    until: str,
-    explain: bool,
-    chip: str,
-    hse: str,
-    gaps: bool,
-    semihosting: bool,
-    output: str,
-    folded_file: str,
-    perfetto: str,
-) -> MaskReport:
-    """Measures the program in the file `elf`, and writes each file whose name is not empty.
+@declare(section="Your own firmware, as it is")
+@argument("elf", type=FILE, help="a program for the virtual Nucleo, as the linker wrote it")
+@option(
+    "--until", type=INSTANT, default="1s", help="how long to run it from reset: 100ms, 2s or cycles:8400000"
+)
+@option("--explain", is_flag=True, help="the instructions of the longest interval of each kind, too")
+@option("--output", type=FILE, help="an HTML file to write: places, curves, timeline, priorities")
+@option(
+    "--folded",
+    type=FILE,
+    help="a file for flame graph tools to write: a line for each call stack, with its cycles",
+)
+@option("--perfetto", type=FILE, help="a timeline to write, which ui.perfetto.dev opens")
+@option("--chip", default="", help="the chip that it is for, such as stm32f411re; stm32f401re when not given")
+@option("--hse", default="", help="the crystal's frequency in Hz, or none; the board's when not given")
+@option(
+    "--gaps",
+    is_flag=True,
+    help="go on past registers that are not modelled: the first thing to try if the run stops at one",
+)
+@option(
+    "--semihosting",
+    is_flag=True,
+    help="answer the program's calls to its host; what it prints is not shown",
+)
+@json_option
+def command(
+    elf: Path, output: Path | None, folded: Path | None, perfetto: Path | None, as_json: bool, **chosen: Any
+) -> int:
+    """Show how long your own program holds interrupts off, and who does."""
+    from analysis.program.masks import document, text
+    from cli.work import masks
 
-    Raises TailscopeError.
-    """
-    program = user_program(elf, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting)
-    _check(until)
-    with progress.shown() as tell:
-        found = measure(program, until, explain, tell)
-    if output:
-        masks.write(found, Path(output))
-    if folded_file:
-        write_bytes(Path(folded_file), folded(found).encode())
-    if perfetto:
-        timeline(found).write(Path(perfetto))
-    return found
-
-
-def _check(until: str) -> None:
-    if not _INSTANT.fullmatch(until) or not int(re.sub(r"\D", "", until)):
-        raise MasksError(
-            f"--until {until} is neither a time nor a cycle: write for example 100ms, 2s or cycles:8400000."
-        )
+    found = masks.run(str(elf), output=output, folded_file=folded, perfetto=perfetto, **chosen)
+    answer(as_json, lambda: document.as_json(found), lambda: text.as_text(found))
+    for file in (output, folded, perfetto):
+        if file and not as_json:
+            print(f"file: {file}")
+    return int(bool(found.run.ended))

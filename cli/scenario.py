@@ -1,83 +1,79 @@
-"""`./lab scenario` and `./lab demo`: runs, the dashboard of them, and what is printed.
-
-All that is wrong with the words is told before anything is loaded that takes a while.
-"""
+"""`./lab scenario`: runs of one scenario, judged, and their dashboard."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from base.files.errors import TailscopeError
-from cli import kept, known
+from cli.shell import shared
+from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.values import SCENARIO, SECONDS, Choice, Several
 
-if TYPE_CHECKING:
-    from capture.store import RunResult
-    from cli.options import Options
+ART = {"on": True, "off": False}
 
 
-def run(
-    scenarios: Sequence[str],
-    allocator: str,
-    options: Callable[[], Options | None],
-    *,
-    summary: str,
+@declare(section="Run and measure")
+@argument("name", type=SCENARIO, help="a scenario of `./lab list`, or the path of a scenario's TOML")
+@shared.allocator_of_two
+@shared.board
+@shared.samplerate
+@shared.stimulus
+@shared.seed
+@shared.parameter
+@option(
+    "--duration",
+    "duration_s",
+    type=SECONDS,
+    help="how long to capture: 2s, 500ms; until the scenario ends when not given",
+)
+@shared.records
+@option(
+    "--capture",
+    type=Choice("sigrok", "direct"),
+    default="sigrok",
+    help="who captures: sigrok, or direct, the virtual board itself: same results, sooner",
+)
+@option(
+    "--art",
+    type=Several(*ART),
+    default="on",
+    help="the flash accelerator: on, off, or on,off for a run with each",
+)
+@option(
+    "--locking",
+    type=Several("basepri", "primask", "scheduler"),
+    help="how the heap holds others off, or several with commas; the allocator's own when not given",
+)
+@shared.knob
+@shared.trace
+@shared.scale
+@shared.heap
+@option("--full", is_flag=True, help="print all statistics, also of many runs")
+@shared.summary
+@json_option
+def command(
+    name: str,
+    allocator: list[str],
+    art: tuple[str, ...],
+    locking: tuple[str, ...] | None,
+    parameter: tuple[tuple[str, str], ...],
+    knob: tuple[tuple[str, int], ...],
+    trace: Path | None,
+    scale: int | None,
     full: bool,
-    runs_folder: Path,
-    dashboard: Path,
-) -> bool:
-    """Runs scenarios into `runs_folder`, writes and prints what came of them; whether all of them
-    are complete.
+    summary: str | None,
+    as_json: bool,
+    **chosen: Any,
+) -> int:
+    """Run one scenario, judge it, and write the dashboard of its runs."""
+    from cli.work import scenario
+    from cli.work.options import Options, recorded
 
-    Raises TailscopeError, and signals.Stopped, at any moment.
-    """
-    results: list[RunResult] = []
-    with kept.told(results, "no run was recorded"):
-        chosen = options()
-        if summary not in ("", "json"):
-            raise TailscopeError(f"--summary {summary}: give json.")
-        allocators = known.words(allocator)
-        _check(scenarios, allocators, chosen)
-        from cli import campaign, where
-
-        where.run(chosen.board if chosen else None)
-        results += campaign.run(scenarios, allocators, runs_folder, chosen)
-        _present(results, bool(summary), full, dashboard)
-    return all(result.verdict == "complete" for result in results)
-
-
-def _check(scenarios: Sequence[str], allocators: Sequence[str], options: Options | None) -> None:
-    for name in scenarios:
-        known.check(
-            scenario=name,
-            allocators_=allocators,
-            board=options.board if options else None,
-            parameters_=options.parameters if options else (),
-            knobs_=options.knobs if options else (),
-        )
-
-
-def _present(results: Sequence[RunResult], as_json: bool, full: bool, dashboard: Path) -> None:
-    """Table, dashboard, last the run folders, one a line."""
-    from rich.console import Console
-
-    from cli import progress
-    from dashboards import report, terminal
-    from dashboards.loaded.runs import load_run
-
-    folders = [result.folder for result in results]
-    with progress.shown() as tell:
-        tell(f"writing the dashboard of {len(folders):,} runs")
-        runs = [load_run(folder) for folder in folders]
-        page = report.write_report(folders, dashboard, progress=tell)
-    if as_json:
-        print(json.dumps(terminal.as_json(runs, page), indent=2))
-        return
-    console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
-    console.print(terminal.terminal_report(runs, full=full))
-    print(f"dashboard: {page}")
-    for folder in folders:
-        print(folder, flush=True)
+    options = Options(
+        parameters={**dict(parameter), **recorded(trace, scale)},
+        knobs=dict(knob),
+        art_states=tuple(ART[word] for word in art),
+        lockings=locking or (None,),
+        **chosen,
+    )
+    return scenario.run((name,), allocator, options, full=full, as_json=as_json or bool(summary))

@@ -1,21 +1,34 @@
-"""`./lab twin`: the comparison, with progress, and its page if one is asked for."""
+"""`./lab twin`: a board's run beside the same run on the virtual board."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.twin.comparison import Comparison, compare
-from cli import progress
-from dashboards import twin
+from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.values import FILE, RUN
 
 
-def run(folder: Path, output: str) -> Comparison:
-    """Compares the run with its twin, and writes the page to `output` unless that is empty.
+@declare(section="Read what came out")
+@argument("run", type=RUN, help="a run folder, of any board")
+@option(
+    "--output",
+    type=FILE,
+    help="the HTML file to write: residuals as a histogram and over the operations",
+)
+@json_option
+def command(run: Path, output: Path | None, as_json: bool) -> int:
+    """Replay a run on the virtual board, show where both differ, and what explains it."""
+    from analysis.twin import text
+    from analysis.twin.comparison import compare
+    from cli.work import progress
 
-    Raises TailscopeError.
-    """
     with progress.shown() as tell:
-        found = compare(folder, tell)
+        found = compare(run, tell)
     if output:
-        twin.write(found, Path(output))
-    return found
+        from dashboards import twin
+
+        twin.write(found, output)
+    answer(as_json, found.as_json, lambda: text.as_text(found))
+    if output and not as_json:
+        print(f"page: {output}")
+    return int(not found.explained)

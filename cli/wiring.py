@@ -1,77 +1,27 @@
-"""`./lab wiring plan` and `./lab wiring check`."""
+"""`./lab wiring`: which clip goes where."""
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-from base.files.errors import TailscopeError, near_miss
-from base.files.whole import write_bytes
-from capture.desk.bench import BoardResource, read_bench
-from capture.wiring import drawing, plan
-from capture.wiring.findings import Findings
-from cli import where
-
-WORDS = ("plan", "check")
+from cli.shell import shared
+from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.values import FILE, Choice
 
 
-class WiringError(TailscopeError):
-    """There is no such word; the message says which there are."""
+@declare(section="Set up")
+@argument(
+    "what",
+    type=Choice("plan", "check"),
+    help="plan: which clip goes where; check: move each pin in turn and say which clip is on it",
+)
+@shared.board
+@option("--svg", type=FILE, help="with plan: draw it into this file, too")
+@json_option
+def command(what: str, board: str | None, svg: Path | None, as_json: bool) -> int:
+    """Show which clip goes where, or check it."""
+    from cli.work import wiring
 
-
-@dataclass(frozen=True)
-class Done:
-    """What is to be printed. The exit status is 1 if a clip is not where it belongs."""
-
-    text: str
-    exit_status: int = 0
-
-
-def run(what: str, board_name: str | None, picture: str = "", as_json: bool = False) -> Done:
-    """Does one of WORDS for a board of bench.toml; with plan, draws into the file `picture`.
-
-    Raises TailscopeError.
-    """
-    if what not in WORDS:
-        raise WiringError(
-            f"There is no ./lab wiring {what}: choose {' or '.join(WORDS)}.{near_miss(what, WORDS)}"
-        )
-    board = read_bench().board(board_name)
-    if picture and what != "plan":
-        raise WiringError("Only the plan can be drawn: write ./lab wiring plan --svg FILE.")
-    if picture:
-        write_bytes(Path(picture), drawing.svg(plan.clips(board)).encode())
-    if what == "plan":
-        return Done(json.dumps(plan.as_json(board), indent=2) if as_json else plan.as_text(board))
-    return _check(board, as_json)
-
-
-def _check(board: BoardResource, as_json: bool) -> Done:
-    from capture.wiring.check import check  # loads what captures, which takes a while
-
-    where.run(board.name)
-    found = check(board, _tell)
-    text = json.dumps(found.as_json(), indent=2) if as_json else _as_text(found)
-    return Done(text, int(not found.right))
-
-
-def _tell(step: str) -> None:
-    print(f"{step} …", file=sys.stderr, flush=True)
-
-
-def _as_text(found: Findings) -> str:
-    """A line for each clip; what to do; a last word."""
-    rows = [
-        (verdict.clip.input, verdict.clip.place.channel, verdict.state, f"sees {_seen(verdict.sees)}")
-        for verdict in found.verdicts
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    last = "All eight clips are where they belong." if found.right else ""
-    return "\n".join([*lines, "", *(found.remedies or (last,))])
-
-
-def _seen(channels: tuple[str, ...]) -> str:
-    return " and ".join(channels) or "none"
+    done = wiring.run(what, board, svg, as_json=as_json)
+    print(done.text)
+    return done.exit_status

@@ -21,7 +21,7 @@ from base.paths import ROOT
 _FORKED = get_context("forkserver")
 _FORKED.set_forkserver_preload(
     [
-        *("capstone", "elftools.elf.elffile", "invoke.program", "plotly.graph_objects", "polars", "pydantic"),
+        *("capstone", "cloup", "elftools.elf.elffile", "plotly.graph_objects", "polars", "pydantic"),
         *("rich.console", "rich.table", "scipy.special", "scipy.stats"),
     ]
 )
@@ -68,6 +68,6 @@ def _be_lab(
     sys.orig_argv = [sys.executable, "-m", "cli", *words]  # by which it may start itself again
     sys.argv = ["lab", *words]
     sys.path[:0] = [folder]
-    from cli import start
+    from cli.shell import start
 
-    start.leave(start.main())
+    start.leave(start.main(words))

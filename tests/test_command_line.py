@@ -55,23 +55,23 @@ def test_the_doctor_names_every_tool() -> None:
         (("scenario", "mem_frag", "--board", "nucelo"), "Did you mean nucleo?"),
         (("scenario", "mem_frag", "--parameter", "dept=3"), "depth"),
         (("dashboard", "no/such/run"), "no/such/run"),
-        (("faults", "no/such/run"), "no/such/run"),
-        (("faults", "--n", "0"), "--n 0: give 1 or more"),
+        (("dev", "faults", "no/such/run"), "no/such/run"),
+        (("dev", "faults", "--n", "0"), "--n 0: give 1 or more"),
         (("dashboard", "one", "two", "--output=build/x.html"), "one"),
         (("dashboard", "--output", "build/x.html", "one"), "one"),
-        (("test", "captrue"), "no room 'captrue': choose analysis, capture, console"),
+        (("test", "captrue"), "no room 'captrue': choose analysis, base, capture, cli"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
     done = in_a_fork.run(*words)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert sentence in done.stderr and "Traceback" not in done.stderr
     assert done.stdout == ""
 
 
 def test_the_script_passes_on_words_output_and_status() -> None:
     done = lab("scenario", "mem frga")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "no scenario 'mem frga'" in done.stderr
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from base.paths import ROOT
 from capture.desk import emulated
-from cli import tools
+from cli.work import tools
 from simulator.desk import EmulatedDesk
 
 pytestmark = pytest.mark.skipif(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
-from cli.checks import LINT_IMPORTS
+from cli.work.checks import LINT_IMPORTS
 
 CONTRACT = "Folders are layers"
 

@@ -26,7 +26,7 @@ def rows(text: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def measured() -> list[list[str]]:
-    command = [sys.executable, "-m", "cli", "perturbation"]
+    command = [sys.executable, "-m", "cli", "dev", "perturbation"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return rows(done.stdout)
 

@@ -1,4 +1,4 @@
-"""`./lab adversary`: what its words ask for, what it prints and keeps, what it refuses."""
+"""`./lab heap adversary`: what its words ask for, what it prints and keeps, what it refuses."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from base.files.errors import TailscopeError
-from cli import adversary
+from cli.tests.typed import refused
+from cli.work import adversary
 from scenarios import trace
 from studies.adversary import text
 from studies.adversary.row import Row, Space, Time
 from studies.adversary.search import What
 
-WORDS = {"budget": "300", "what": "free", "seed": "5", "live": "4096", "jobs": "1", "output": ""}
-
 
 def test_a_small_search_gives_its_rows_and_keeps_its_winners(tmp_path: Path) -> None:
-    words = {**WORDS, "what": "free,fragmentation", "output": str(tmp_path / "found")}
-    free, spread = adversary.run("seglist", **words, states=tmp_path / "states")
+    free, spread = adversary.run(
+        ["seglist"],
+        budget={"lists": 300},
+        what=("free", "fragmentation"),
+        seed=5,
+        live=4096,
+        jobs=1,
+        output=tmp_path / "found",
+        states=tmp_path / "states",
+    )
     assert (free.allocator, free.what, free.lists, free.seed) == ("seglist", "free", 300, 5)
     assert isinstance(free.found, Time)
     assert isinstance(spread.found, Space)
@@ -48,26 +54,23 @@ def test_all_leaves_out_what_cannot_be_searched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("allocator", "changed", "said"),
+    ("words", "said"),
     [
-        ("none", {}, "There is no allocator 'none'"),
-        ("heap_1", {}, "heap_1 never frees"),
-        ("newlib", {"what": "fragmentation"}, "no host build"),
-        ("seglist", {"what": "latency"}, "--what latency: choose from allocate, free, fragmentation"),
-        ("seglist", {"budget": "0"}, "--budget 0"),
-        ("seglist", {"budget": "soon"}, "--budget soon"),
-        ("seglist", {"budget": "-5"}, "--budget -5"),
-        ("seglist", {"seed": "4294967296"}, "--seed 4294967296"),
-        ("seglist", {"seed": "x"}, "seed"),
-        ("seglist", {"live": "8"}, "--live 8"),
-        ("seglist", {"jobs": "0"}, "--jobs 0"),
+        ("none", "There is no allocator 'none'"),
+        ("heap_1", "heap_1 never frees"),
+        ("newlib --what fragmentation", "no host build"),
+        ("seglist --what latency", "--what latency: give allocate, free or fragmentation, or several"),
+        ("seglist --budget 0", "--budget 0"),
+        ("seglist --budget soon", "--budget soon"),
+        ("seglist --budget -5", "--budget -5"),
+        ("seglist --seed 4294967296", "--seed 4294967296"),
+        ("seglist --seed x", "--seed x"),
+        ("seglist --live 8", "--live 8"),
+        ("seglist --jobs 0", "--jobs 0"),
     ],
 )
-def test_what_cannot_be_is_refused(
-    allocator: str, changed: dict[str, str], said: str, tmp_path: Path
-) -> None:
-    with pytest.raises(TailscopeError, match=said):
-        adversary.run(allocator, **{**WORDS, **changed}, states=tmp_path)
+def test_what_cannot_be_is_refused(words: str, said: str) -> None:
+    assert said in refused("heap", "adversary", "--allocator", *words.split())
 
 
 def test_ratios_are_of_instructions_and_of_used_bytes() -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from base.paths import ROOT
-from cli import ahead
+from cli.work import ahead
 
 NEVER = ("dash", "distributed", "flask", "pyocd", "scipy.ndimage", "scipy.optimize", "scipy.stats")
 BEHIND_THE_CAPTURE = ("analysis", "capstone", "dashboards", "jinja2", "plotly", "scipy.special")
@@ -33,7 +33,7 @@ def test_a_run_and_its_report_load_no_library_for_a_single_function(tmp_path: Pa
     script = """
 from pathlib import Path
 from base.processes import signals
-from cli import campaign, options
+from cli.work import campaign, options
 with signals.orderly():
     chosen = options.parse(parameter=["trials=1"])
     (result,) = campaign.run(["mem_frag"], ["tlsf"], Path("runs"), chosen)

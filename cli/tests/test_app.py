@@ -13,8 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 from base.paths import ROOT
-from cli import app
-from cli.options import OptionError
+from cli.tests.typed import refused
 from dashboards.app.library import Library
 from dashboards.app.server import ServeError, serve
 
@@ -48,11 +47,10 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("port", ["", "-1", "65536", "http", "8e3"])
-def test_what_is_no_port_is_said_so(port: str, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"a port is a whole number from 0 to 65,535\.$"):
-        app.run(tmp_path, port, tmp_path)
+def test_what_is_no_port_is_said_so(port: str) -> None:
+    assert refused("app", f"--port={port}").startswith(f"--port {port}: give a whole number")
 
 
 def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="does not exist; run a scenario first"):
-        app.run(tmp_path / "none", "0", tmp_path)
+    said = refused("app", "--port", "0", "--runs", str(tmp_path / "none"))
+    assert "does not exist; run a scenario first" in said

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from base.files.errors import CaptureError
-from cli.choose_allocators import choose
+from cli.work.choose_allocators import choose
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generators.generator import Step

@@ -1,219 +1,245 @@
-"""Commands as they are read from the source, their help, and what is refused, without an import."""
+"""Commands as they are found and declared: their help, what is refused, and what one file adds."""
 
 from __future__ import annotations
 
-import ast
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
+import click
 import pytest
-from invoke.collection import Collection
 
-import tasks
+import cli
 from base.paths import ROOT
-from base.run_folder.named_quantities import CHOICE
-from cli import help as help_pages
-from cli import refusals
-from cli.command_line import _in_our_words
-from cli.commands import commands
-from cli.refusals import UsageError
+from base.run_folder.records import Locking
+from cli.scenario import command as scenario
+from cli.shell import completing, shared, start
+from cli.shell.folder import CommandFolder
+from cli.shell.old_words import NEW_WORDS
+from cli.tests.typed import refused
+from scenarios.operations import RECORDS
 from tests import lab
 
-CONTEXTS = {context.name: context for context in Collection.from_module(tasks).to_contexts()}
+
+def walked(folder: CommandFolder, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """All commands that are no groups, with their words."""
+    for name in folder.list_commands(click.Context(folder)):
+        command = folder.get_command(click.Context(folder), name)
+        assert command is not None
+        if isinstance(command, CommandFolder):
+            yield from walked(command, *words, name)
+        else:
+            yield (*words, name), command
 
 
-def said(*words: str) -> str:
-    page = help_pages.answer(words)
-    assert page is not None
-    return page
+COMMANDS = dict(walked(start.lab()))
 
 
-def test_the_source_is_read_as_invoke_reads_it() -> None:
-    assert set(commands()) == set(CONTEXTS)
+def page(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert start.run(words) == 0
+    return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
-def test_a_command_has_invokes_words_and_options(name: str) -> None:
-    context = CONTEXTS[name]
-    assert context is not None
-    command = commands()[name]
-    assert [word.name for word in command.words] == [one.name for one in context.positional_args]
-    theirs = {
-        f"--no-{argument.name}" if argument.default is True else f"--{argument.name.strip('_')}"
-        for argument in context.args.values()
+def test_the_words_are_those_that_were_decided() -> None:
+    words: dict[str, set[str]] = {}
+    for one in COMMANDS:
+        words.setdefault(" ".join(one[:-1]), set()).add(one[-1])
+    assert words == {
+        "": {
+            *("demo", "scenario", "campaign", "dashboard", "app", "extremes", "histograms", "redecode"),
+            *("decode", "explain", "latency", "twin", "compare", "gate", "masks", "observe", "pulseview"),
+            *("wiring", "doctor", "list", "test", "completion"),
+        },
+        "heap": {
+            *("list", "footprint", "fragmentation", "worst", "adversary", "contract", "record"),
+            "reproduce",
+        },
+        "dev": {
+            *("bench", "perturbation", "faults", "soak", "mutants", "differential", "site", "build"),
+            "clean",
+        },
     }
-    assert set(command.flags) == {flag.replace("_", "-") for flag in theirs}
-    for option in (*command.options, *command.words):
-        argument = context.args[option.name.strip("_").replace("_", "-")]
-        assert option.takes_value == (argument.takes_value and argument.kind is not bool)
-        assert option.help == (argument.help or "")
 
 
-def test_every_command_is_in_the_overview_once() -> None:
-    lines = [line.split()[0] for line in said().splitlines() if line.startswith("  ") and line[2] != " "]
-    assert sorted(lines) == sorted(commands())
-    assert said() == said("--help") == said("-h") == said("--list") == said("help")
-    assert max(map(len, said().splitlines())) <= 100
+@pytest.mark.parametrize("group", ["", "heap", "dev"])
+def test_help_names_each_command_once(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = page(capsys, *group.split(), "--help")
+    lines = [line.split()[0] for line in told.splitlines() if line.startswith("  ") and line[2] != " "]
+    known = [words[-1] for words in COMMANDS if " ".join(words[:-1]) == group]
+    assert sorted(set(lines) - {"Tailscope", "Choose", "Work"}) == sorted(
+        [*known, *(() if group else ("heap", "dev"))]
+    )
+    assert max(map(len, told.splitlines())) <= 100
+    for words in ((), ("-h",), ("help",), ("--list",)):
+        assert page(capsys, *group.split(), *words) == told
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
-def test_help_tells_every_word_and_option(name: str) -> None:
-    page = said(name, "--help")
-    assert page == said("--help", name) == said("help", name) == said(name, "-h") == said(name, "x", "--help")
-    assert page.startswith(f"Usage: ./lab {name}")
-    assert max(map(len, page.splitlines())) <= 100
-    command = commands()[name]
-    for option in command.options:
-        assert f"  {option.flag}" in page and option.help
-    for word in command.words:
-        assert f"  {word.name.upper()}" in page and word.help
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_tells_every_word_and_option(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    told = page(capsys, *words, "--help")
+    assert told == page(capsys, *words, "-h") == page(capsys, "help", *words)
+    assert told.startswith(f"Usage: ./lab {' '.join(words)}")
+    assert max(map(len, told.splitlines())) <= 100
+    for param in COMMANDS[words].params:
+        shown = str(param.name).upper() if isinstance(param, click.Argument) else max(param.opts, key=len)
+        hidden = getattr(param, "hidden", False)
+        assert hidden or (shown in told and getattr(param, "help", "")), param.name
 
 
-@pytest.mark.parametrize(
-    "words", [["record", "--", "ls", "--help"], ["scenario", "mem_frag"], ["scenari", "-h"]]
-)
-def test_other_words_ask_for_no_help(words: list[str]) -> None:
-    assert help_pages.answer(words) is None
+def test_json_is_one_option_wherever_it_is() -> None:
+    declared = [param for command in COMMANDS.values() for param in command.params if "--json" in param.opts]
+    assert len(declared) > 24
+    assert {(param.name, getattr(param, "help", "")) for param in declared} == {("as_json", "print JSON")}
+
+
+def test_a_new_command_is_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "say_hello.py").write_text(
+        "from cli.shell.declare import argument, declare\n"
+        "from cli.shell.values import BOARD\n"
+        '@declare(section="Greetings")\n'
+        '@argument("board", type=BOARD, help="whom")\n'
+        "def command(board):\n"
+        '    """Say hello to a board."""\n'
+        "    print(f'hello {board}')\n"
+        "    return 1\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(cli, "__path__", [*cli.__path__, str(tmp_path)])
+    assert "\nGreetings:\n  say-hello   Say hello to a board.\n" in page(capsys, "--help")
+    assert start.run(["say-hello", "virtual"]) == 1
+    assert capsys.readouterr().out == "hello virtual\n"
+    assert refused("say-hallo") == "There is no command 'say-hallo'. Did you mean say-hello?"
+    assert [item.value for item in completing.candidates(start.lab(), [], "say")] == ["say-hello"]
+    assert [item.value for item in completing.candidates(start.lab(), ["say-hello"], "nuc")] == ["nucleo"]
+    sys.modules.pop("cli.say_hello")
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["scenari"], "There is no command 'scenari'. Did you mean scenario?"),
-        (["xyzzy"], "There is no command 'xyzzy'. ./lab lists them all."),
+        ("scenari", "There is no command 'scenari'. Did you mean scenario?"),
+        ("xyzzy", "There is no command 'xyzzy'. ./lab --help lists them all."),
+        ("heap xyzzy", "There is no command 'xyzzy'. ./lab heap --help lists them all."),
+        ("heap wurst", "There is no command 'wurst'. Did you mean worst?"),
+        ("fragmentation mem_frag", "./lab fragmentation is now ./lab heap fragmentation."),
+        ("fragmentaton", "There is no command 'fragmentaton'. Did you mean heap fragmentation?"),
+        ("site", "./lab site is now ./lab dev site."),
+        ("inventory", "./lab inventory is now ./lab list."),
+        ("--versio", "./lab has no option --versio. Did you mean --version?"),
         (
-            ["scenario", "mem_frag", "--alocator=tlsf"],
+            "scenario mem_frag --alocator=tlsf",
             "./lab scenario has no option --alocator. Did you mean --allocator?",
         ),
-        (
-            ["list", "--xyzzyxyzzy"],
-            "./lab list has no option --xyzzyxyzzy. ./lab list --help lists them.",
-        ),
+        ("app --bogus", "./lab app has no option --bogus. ./lab app --help lists them."),
+        ("compare --bogus", "./lab compare has no option --bogus. ./lab compare --help lists them."),
+        ("redecode", "./lab redecode needs RUN: a run folder."),
+        ("redecode docs two", "./lab redecode cannot take 'two': ./lab redecode --help says what it takes."),
+        ("explain docs --perfetto", "--perfetto needs a value: a timeline of the run to write, which"),
+        ("list --json=yes", "--json takes no value: leave out what stands behind it."),
+        ("heap contract", "./lab heap contract needs --allocator: one or more, separated by commas"),
+        ("scenario mem_frga", "There is no scenario 'mem_frga'. Did you mean mem_frag?"),
+        ("scenario mem_frag --allocator tslf", "There is no allocator 'tslf'. Did you mean tlsf?"),
+        ("scenario mem_frag --board nucelo", "bench.toml has no board 'nucelo'. Did you mean nucleo?"),
+        ("scenario mem_frag --summary xml", "--summary xml: give json."),
+        ("redecode runs/nowhere", "There is no run folder runs/nowhere."),
+        ("completion bsah", "SHELL bsah: give bash, zsh or fish. Did you mean bash?"),
+        ("dev bench capturr", "WHAT capturr: give simulator, capture, campaign, scheduler or dashboard. Did"),
     ],
 )
-def test_a_wrong_command_or_option_is_one_sentence(words: list[str], sentence: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        refusals.check(words)
-    assert str(refused.value) == sentence
+def test_a_wrong_command_line_is_one_sentence(words: str, sentence: str) -> None:
+    assert refused(*words.split()).startswith(sentence)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_misuse_is_status_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(click.UsageError, match="--no-such-option"):
+        start.run([*words, "--no-such-option"])
+    capsys.readouterr()
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        [],
-        ["--debug", "list"],
-        ["faults", "--n", "3"],
-        ["fragmentation", "x", "--no-search"],
-        ["clean", "build"],
+        "observe",
+        "wiring",
+        "wiring plan --board mars",
+        "campaign",
+        "campaign no/such.toml",
+        "app --port x",
+        "app --runs no/such",
+        "gate --basline x",
+        "compare a",
+        "redecode docs",
+        "dev soak",
+        "fragmentation",
     ],
 )
-def test_what_may_be_meant_passes(words: list[str]) -> None:
-    refusals.check(words)
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [
-        (
-            "'redecode' did not receive required positional arguments: 'run'",
-            "./lab redecode needs RUN: a run folder.",
-        ),
-        (
-            "No idea what 'two' is!",
-            "./lab redecode cannot take 'two': ./lab redecode --help says what it takes.",
-        ),
-        (
-            "Flag <Argument: run (r)> needed value and was not given one!",
-            "--run needs a value: a run folder.",
-        ),
-        ("something else", "something else"),
-    ],
-)
-def test_what_invoke_refuses_is_told_in_our_words(theirs: str, ours: str) -> None:
-    assert _in_our_words(theirs, "redecode") == ours
-
-
-def test_a_mistyped_option_without_a_command_is_told_in_our_words() -> None:
-    said = _in_our_words("No idea what '--versio' is!", None)
-    assert said == "There is no option '--versio'. Did you mean --version?"
-
-
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [
-        (["gate", "--basline", "x"], 2),
-        (["gate", "--baseline"], 2),
-        (["compare", "a"], 2),
-        (["compare", "a", "b", "c"], 2),
-        (["redecode"], 1),
-        (["--versio"], 1),
-    ],
-)
-def test_a_judge_that_is_called_wrongly_does_not_say_worse(words: list[str], status: int) -> None:
-    done = lab.run(*words)
-    assert (done.returncode, done.stdout) == (status, "")
+def test_misuse_is_status_2_and_one_sentence(words: str) -> None:
+    done = lab.run(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
 
 
-def run(*options: str, script: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *options, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+def test_every_old_word_answers_with_a_command_that_is_there() -> None:
+    for new in NEW_WORDS.values():
+        assert tuple(new.split()) in COMMANDS
 
 
-@pytest.mark.parametrize("words", [["--help"], ["scenario", "--help"], ["--version"], ["scenari"]])
-def test_help_needs_no_package(words: list[str]) -> None:
-    """As on a fresh machine: -S hides what is installed."""
-    done = subprocess.run(
-        [sys.executable, "-S", "-m", "cli", *words], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == (words == ["scenari"])
-    assert "Traceback" not in done.stderr and (done.stdout or done.stderr)
+def test_words_that_are_held_twice_to_load_nothing_are_the_same() -> None:
+    assert shared.RECORDS == RECORDS
+    locking = next(param for param in scenario.params if param.name == "locking")
+    assert locking.type.words == Locking.__args__  # type: ignore[attr-defined]
 
 
-SLOW = ("polars", "numpy", "scipy", "plotly", "pyocd", "serial", "dash", "rich")
+SLOW = (
+    *("polars", "numpy", "scipy", "plotly", "pyocd", "serial", "dash", "rich", "pydantic", "jinja2"),
+    *("capture", "analysis", "dashboards", "simulator", "quality", "studies", "cli.work"),
+)
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["scenario", "mem_frag", "--art", "onn"],
-        ["scenario", "mem_frag", "--allocator", "tslf"],
-        ["scenario", "mem_frga"],
-        ["scenario", "mem_frag", "--board", "nucelo"],
-        ["scenario", "mem_frag", "--stimulus", "periodc"],
-        ["scenario", "mem_frag", "--summary", "xml"],
-        ["scenario", "mem_frag", "--bogus"],
-        ["decode", "x.sr", "--scenario", "mem_frga"],
-        ["redecode", "runs/nowhere"],
-        ["contract", "--allocator", "tslf"],
+        "--help",
+        "--version",
+        "heap --help",
+        "dev --help",
+        *(f"{' '.join(words)} --help" for words in COMMANDS),
+        "scenari",
+        "scenario mem_frag --art onn",
+        "scenario mem_frag --allocator tslf",
+        "scenario mem_frga",
+        "scenario mem_frag --board nucelo",
+        "scenario mem_frag --bogus",
+        "decode x.sr --scenario mem_frga",
+        "redecode runs/nowhere",
+        "heap contract --allocator tslf",
     ],
 )
-def test_a_refusal_loads_nothing_that_takes_a_while(words: list[str]) -> None:
+def test_help_and_a_refusal_load_nothing_that_takes_a_while(words: str) -> None:
     """A time would depend on the machine; what is loaded does not."""
     script = (
-        f"import sys; sys.argv = ['lab', *{words!r}]\n"
-        "from console.start import main\n"
-        "status = main()\n"
-        f"print(status, sorted(set({SLOW!r}) & set(sys.modules)))"
+        "import sys\n"
+        "from cli.shell.start import main\n"
+        f"status = main({words.split()!r})\n"
+        "import json; sys.stdout.flush()\n"
+        f"print(json.dumps([status, sorted(set({SLOW!r}) & set(sys.modules))]), file=sys.stderr)"
     )
-    done = run(script=script)
-    assert done.stdout == "1 []\n", done.stdout + done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    asks = "--help" in words or "--version" in words
+    assert json.loads(done.stderr.splitlines()[-1]) == [0 if asks else 2, []], done.stderr
 
 
-def test_the_words_for_quantities_are_those_of_their_room() -> None:
-    assert tasks.CHOICE == CHOICE
-
-
-MOST_STATEMENTS = 15
-"""Of a task with its docstring: it hands over at once, prints, and tells by its exit status."""
-
-
-def test_a_task_is_a_few_statements() -> None:
-    tree = ast.parse((ROOT / "tasks.py").read_text(encoding="utf-8"))
-    statements = {
-        node.name: sum(isinstance(one, ast.stmt) for one in ast.walk(node)) - 1
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-    }
-    assert [name for name, count in statements.items() if count > MOST_STATEMENTS] == []
+def test_without_its_packages_it_says_how_to_get_them() -> None:
+    """As on a fresh machine: -S hides what is installed."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "cli", "--help"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "The Python package click is missing: ./lab doctor installs it.\n"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare.tests.made import with_cycles, write
-from cli.command_line import program as lab
-from tasks import ROOT
+from cli.shell import start
 
 STATUS: dict[str, tuple[Callable[[Path], Path], int]] = {
     "equal": (write, 0),
@@ -21,27 +20,14 @@ STATUS: dict[str, tuple[Callable[[Path], Path], int]] = {
 }
 
 
-def status_of(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.chdir(ROOT)
-    try:
-        lab.run(["lab", "compare", *words])
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
 @pytest.mark.parametrize("name", STATUS)
-def test_the_exit_status(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exit_status(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     make, expected = STATUS[name]
-    assert status_of(monkeypatch, str(write(tmp_path / "a")), str(make(tmp_path / "b"))) == expected
+    assert start.run(["compare", str(write(tmp_path / "a")), str(make(tmp_path / "b"))]) == expected
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
-def test_json_is_all_that_is_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folders = write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 9}))
-    assert status_of(monkeypatch, *map(str, folders), "--json") == 1
+    assert start.run(["compare", *map(str, folders), "--json"]) == 1
     assert json.loads(capfd.readouterr().out)["status"] == "worse"

@@ -1,4 +1,4 @@
-"""What Tab completes: the candidates, and a real bash and zsh that ask for them."""
+"""What Tab completes: the candidates, and a real bash, zsh and fish that ask for them."""
 
 from __future__ import annotations
 
@@ -16,70 +16,65 @@ from pathlib import Path
 
 import pytest
 
-from base.files.errors import TailscopeError
 from base.paths import ROOT
-from cli import known
-from cli.commands import commands
-from cli.completion import candidates, script
+from cli.shell import completing, known, start, values
+from cli.shell.completing import SHELLS, script
 from firmware.build import catalogue as heaps
 
-RUNS = Path("runs")
-WITHIN_S = 20.0
+WITHIN_S = 30.0
+
+
+def candidates(line: str) -> list[str]:
+    *words, incomplete = line.split(" ")
+    return [item.value for item in completing.candidates(start.lab(), words, incomplete)]
 
 
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("./lab scen", ["scenario"]),
-        ("lab f", ["faults", "fragmentation", "footprint"]),
-        ("./lab --v", ["--version"]),
-        ("ZEPHYR_PATH=x ../lab scenario mem_f", ["mem_frag"]),
-        ("./lab scenario mem_f", ["mem_frag"]),
-        ("./lab scenario mem_frag --al", ["--allocator="]),
-        ("./lab scenario mem_frag --allocator tlsf_c", ["tlsf_compact", "tlsf_conte", "tlsf_crate"]),
-        ("./lab scenario mem_frag --allocator=tlsf_comp", ["--allocator=tlsf_compact"]),
-        ("./lab scenario mem_frag --allocator seglist,o1", ["seglist,o1heap"]),
-        ("./lab scenario mem_frag --art ", ["on", "off", "on,off"]),
-        ("./lab scenario mem_frag --parameter de", ["depth="]),
-        ("./lab scenario mem_frag --full --board nu", ["nucleo"]),
-        ("./lab fragmentation x --no-s", ["--no-search"]),
-        ("./lab soak --runs ", []),
-        ("./lab wiring ", ["plan", "check"]),
-        ("./lab completion z", ["zsh"]),
-        ("./lab record -- ls --he", []),
-        ("./lab nothing --al", []),
-        ("", [*commands(), "--help", "--version"]),
+        ("scen", ["scenario"]),
+        ("d", ["dashboard", "decode", "demo", "dev", "doctor"]),
+        ("heap f", ["footprint", "fragmentation"]),
+        ("scenario mem_f", ["mem_frag"]),
+        ("scenario mem_frag --al", ["--allocator"]),
+        ("scenario mem_frag --allocator tlsf_c", ["tlsf_compact", "tlsf_conte", "tlsf_crate"]),
+        ("scenario mem_frag --allocator=tlsf_comp", ["tlsf_compact"]),
+        ("scenario mem_frag --allocator seglist,o1", ["seglist,o1heap"]),
+        ("scenario mem_frag --art ", ["on", "off"]),
+        ("scenario mem_frag --art on,", ["on,off"]),
+        ("scenario mem_frag --parameter de", ["depth="]),
+        ("scenario mem_frag --full --board nu", ["nucleo"]),
+        ("heap fragmentation x --no-s", ["--no-search"]),
+        ("dev soak --runs ", []),
+        ("wiring ", ["plan", "check"]),
+        ("completion z", ["zsh"]),
+        ("test base", ["base"]),
+        ("campaign st", ["status", "st"]),
+        ("nothing --al", []),
     ],
 )
 def test_candidates(line: str, expected: list[str]) -> None:
-    assert candidates(line, RUNS) == expected
+    assert candidates(line) == expected
 
 
 def test_all_names_are_completed() -> None:
-    assert candidates("./lab ", RUNS)[:-2] == list(commands())
-    assert candidates("./lab scenario ", RUNS) == known.scenarios()
-    assert candidates("./lab contract --allocator ", RUNS) == ["all", *heaps.allocators()]
-    flags = candidates("./lab scenario mem_frag -", RUNS)
-    assert {flag.rstrip("=") for flag in flags} == {*commands()["scenario"].flags, "--help"}
+    assert candidates("scenario ") == known.scenarios()
+    assert candidates("heap contract --allocator ") == ["all", *heaps.allocators()]
 
 
 def test_runs_are_completed_the_latest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["20260101T000000Z-mem_frag-tlsf-virtual", "20260102T000000Z-mem_frag-tlsf-virtual"]
     for name in names:
         (tmp_path / "runs" / name).mkdir(parents=True)
-    monkeypatch.setattr("cli.completion.ROOT", tmp_path)
-    monkeypatch.setattr("cli.known.ROOT", tmp_path)
-    assert candidates("./lab explain runs/2026", RUNS) == [f"runs/{name}" for name in reversed(names)]
-    assert candidates("./lab dashboard x --output y runs/20260101", RUNS) == [f"runs/{names[0]}"]
-    assert candidates("./lab decode f.sr --run runs/20260102", RUNS) == [f"runs/{names[1]}"]
+    monkeypatch.setattr(values, "RUNS", tmp_path / "runs")
+    assert candidates("explain runs/2026") == [f"runs/{name}" for name in reversed(names)]
+    assert candidates("dashboard x --output y runs/20260101") == [f"runs/{names[0]}"]
+    assert candidates("decode f.sr --run runs/20260102") == [f"runs/{names[1]}"]
+    (item,) = completing.candidates(start.lab(), ["redecode"], "elsewhere/")
+    assert (item.value, item.type) == ("elsewhere/", "dir")
 
 
-def test_another_shell_is_a_sentence() -> None:
-    with pytest.raises(TailscopeError, match=r"no completion for the shell 'bsah'\. Did you mean bash"):
-        script("bsah")
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_is_one_that_the_shell_reads(shell: str) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"needs {shell}")
@@ -115,12 +110,14 @@ class Typed:
 
 TYPED = [
     ("./lab scen", "./lab scenario "),
+    ("./lab heap frag", "./lab heap fragmentation "),
     ("./lab scenario mem_f", "./lab scenario mem_frag "),
-    ("./lab scenario mem_frag --allo", "--allocator="),
+    ("./lab scenario mem_frag --allo", "--allocator "),
     ("./lab scenario mem_frag --allocator=tlsf_comp", "--allocator=tlsf_compact "),
     ("./lab scenario mem_frag --allocator seglist,o1", "seglist,o1heap "),
     ("./lab scenario mem_frag --parameter=dep", "--parameter=depth="),
     ("./lab wiring pl", "./lab wiring plan "),
+    ("./lab masks bench.to", "./lab masks bench.toml "),
     ("true && ZEPHYR_PATH=x ./lab wiring pl", "./lab wiring plan "),
 ]
 
@@ -154,3 +151,10 @@ def test_a_real_zsh_completes(tmp_path: Path) -> None:
         assert "mem_frag" in shell.shown("mem_frag")
     finally:
         shell.leave()
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_a_real_fish_completes() -> None:
+    ask = f"{sys.executable} -m cli completion fish | source; complete -C './lab scenario mem_f'"
+    done = subprocess.run(["fish", "--no-config", "-c", ask], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split() == ["mem_frag"], done.stderr

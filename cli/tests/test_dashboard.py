@@ -7,22 +7,15 @@ from pathlib import Path
 import pytest
 
 from cli import dashboard
-from cli.known import UnknownNameError
+from cli.tests.typed import refused
 from dashboards.tests.synthetic import Operation, write_run
 
 NAME = "20250102T030405Z-mem_stress-seglist-virtual"
 
 
 def shown(runs: Path, *folders: str, every: bool = False) -> list[str]:
-    lines = dashboard.run(
-        folders,
-        runs.parent / "page.html",
-        every=every,
-        subtract_baseline=False,
-        without_ticks=False,
-        runs_folder=runs,
-    )
-    return list(lines)
+    found = [*map(Path, folders)]
+    return list(dashboard.write(found, runs.parent / "page.html", every=every, runs_folder=runs))
 
 
 @pytest.fixture
@@ -53,5 +46,4 @@ def test_those_that_were_named_are_shown_without_a_word(runs: Path) -> None:
 
 
 def test_a_run_that_is_not_there_is_refused(runs: Path) -> None:
-    with pytest.raises(UnknownNameError, match="There is no run folder"):
-        shown(runs, str(runs / "nowhere"))
+    assert refused("dashboard", str(runs / "nowhere")).startswith("There is no run folder")

@@ -1,4 +1,4 @@
-"""`./lab fragmentation`: what its words ask for, what it prints, what it refuses."""
+"""`./lab heap fragmentation`: what its words ask for, what it prints, what it refuses."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from statistics import fmean, stdev
 import pytest
 
 from analysis.fragmentation import metrics, text
-from base.files.errors import TailscopeError
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
-from cli import fragmentation
-from cli.options import Options
+from cli.tests.typed import refused
+from cli.work import fragmentation
 from dashboards.tests.synthetic import Operation, write_run
 from scenarios import catalogue
+from scenarios import trace as scenarios_trace
 from scenarios.operations import body_crc32
 from tests import lab
 
-SMALL = {"parameter": ["operations=200"], "jobs": "1"}
 KEYS = {
     *("allocator", "heap_bytes", "peak_live_bytes", "used_bytes", "fragmentation_percent", "johnstone"),
     *("sbbm_bytes", "cost_metric_bytes", "failures", "static_ram_bytes", "seed", "trace", "operations"),
@@ -32,18 +31,22 @@ KEYS = {
 
 
 def asked(*words: str) -> subprocess.CompletedProcess[str]:
-    return lab.run("fragmentation", *words, environment={**os.environ, "COLUMNS": "80"})
+    return lab.run("heap", "fragmentation", *words, environment={**os.environ, "COLUMNS": "80"})
 
 
-def trace(folder: Path, lines: str) -> str:
+def trace(folder: Path, lines: str) -> Path:
     path = folder / "own.csv"
     path.write_text(lines, encoding="utf-8")
-    return str(path)
+    return path
 
 
 def test_the_json_has_what_the_specification_says(tmp_path: Path) -> None:
     done = asked(
-        "--trace", trace(tmp_path, "a,1,100\na,2,60\nf,1\na,3,20\nf,2\n"), "--allocator", "best_fit", "--json"
+        "--trace",
+        str(trace(tmp_path, "a,1,100\na,2,60\nf,1\na,3,20\nf,2\n")),
+        "--allocator",
+        "best_fit",
+        "--json",
     )
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
@@ -61,9 +64,9 @@ def test_the_heap_is_the_scenarios_own_unless_another_is_asked_for(tmp_path: Pat
     own = (ROOT / "scenarios" / "mem_stress.toml").read_text(encoding="utf-8")
     path = tmp_path / "own.toml"
     path.write_text(own.replace("[parameters]", "heap_bytes = 20_480\n\n[parameters]"), encoding="utf-8")
-    for heap, heap_bytes in (("", 20_480), ("30720", 30_720)):
+    for heap, heap_bytes in ((None, 20_480), (30_720, 30_720)):
         (row,) = fragmentation.run(
-            [str(path)], allocator="first_fit", heap=heap, parameter=["operations=40"], jobs="1"
+            [str(path)], allocator=["first_fit"], heap_bytes=heap, parameters={"operations": "40"}
         )
         assert row.heap_bytes == heap_bytes
 
@@ -92,8 +95,8 @@ def test_of_several_seeds_the_spread_is_told_and_the_search_may_be_left_out() ->
     figures = [f"{figure(values):.2f}" for figure in (fmean, stdev, max, min)]
     assert line[0] == "tlsf_conte" and line[-4:] == figures
     assert "no heap that was tried" not in printed
-    refused = asked(*words, "--no-search", "--exhaustive")
-    assert is_sentence(refused.stderr.strip(), "An exhaustive search cannot be left out; *.")
+    both = asked(*words, "--no-search", "--exhaustive")
+    assert is_sentence(both.stderr.strip(), "An exhaustive search cannot be left out; *.")
 
 
 def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
@@ -110,7 +113,7 @@ def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
     # 840 cycles at 84 MHz.
     assert "shortest worst critical section, 10,000.0 ns." in text and ran.name in text
     other = asked(*words[:-1], "operations=41", "--runs", str(ran), "--output", str(tmp_path / "no.html"))
-    assert other.returncode == 1
+    assert other.returncode == 2
     assert is_sentence(other.stderr.strip(), "*did not run the trace that is replayed here; *.")
     assert not (tmp_path / "no.html").exists()
 
@@ -126,31 +129,31 @@ def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
 def test_what_follows_a_run_are_runs(
     words: list[str], trace: str, runs: list[str], divided: tuple[list[str], list[str]]
 ) -> None:
-    scenario, folders = fragmentation._divided(words, trace, runs)
+    scenario, folders = fragmentation.divided(words, Path(trace) if trace else None, [*map(Path, runs)])
     assert (scenario, [str(folder) for folder in folders]) == divided
 
 
 def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
     lines = "a,1,100\nf,1\n"
-    loaded = fragmentation._traces([], trace(tmp_path, lines), 1, Options())
+    loaded = [scenarios_trace.read(trace(tmp_path, lines))]
     names, left_out = fragmentation.choose(loaded, ["all"], 65_544)
     assert "first_fit" in names
     assert not {"heap_1", "newlib", "tlsf_crate"} & set(names)
     assert all(is_sentence(sentence, "* is left out. *.") for sentence in left_out)
-    never_freed = fragmentation._traces([], trace(tmp_path, "a,1,100\n"), 1, Options())
+    never_freed = [scenarios_trace.read(trace(tmp_path, "a,1,100\n"))]
     assert "heap_1" in fragmentation.choose(never_freed, ["all"], 65_536)[0]
 
 
 def test_a_heap_that_is_too_small_counts_what_it_refuses(tmp_path: Path) -> None:
     lines = "".join(f"a,{number},100\n" for number in range(10))
-    (row,) = fragmentation.run([], trace=trace(tmp_path, lines), allocator="first_fit", heap="512", jobs="1")
+    (row,) = fragmentation.run([], trace=trace(tmp_path, lines), allocator=["first_fit"], heap_bytes=512)
     # A block of 100 bytes takes 120 of the region: four fit.
     assert (row.given.failures, row.given.peak_live_bytes, row.given.used_bytes) == (6, 400, 480)
     assert row.cost_metric.smallest_bytes == 1200
 
 
 def test_what_never_serves_says_so(tmp_path: Path) -> None:
-    (row,) = fragmentation.run([], trace=trace(tmp_path, "a,1,12285\n"), allocator="ublox_buddy", jobs="1")
+    (row,) = fragmentation.run([], trace=trace(tmp_path, "a,1,12285\n"), allocator=["ublox_buddy"])
     assert (row.given.failures, row.given.johnstone, row.cost_metric.smallest_bytes) == (1, None, None)
     assert "ublox_buddy: no heap that was tried serves all requests, up to 98,304 bytes." in text.as_text(
         [row]
@@ -162,44 +165,48 @@ def test_a_search_that_would_take_too_long_tells_its_bounds(
 ) -> None:
     monkeypatch.setattr(metrics, "REPLAYED_OPERATIONS_LIMIT", 10)
     file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
-    (row,) = fragmentation.run([], trace=file, allocator="first_fit", jobs="1")
+    (row,) = fragmentation.run([], trace=file, allocator=["first_fit"])
     # Ten payloads of 100 bytes and headers of 16 must fit; twice that serves.
     assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (None, (1160, 2320))
     assert "first_fit: the smallest heap has from 1,160 to 2,320 bytes; --exhaustive" in text.as_text([row])
-    (row,) = fragmentation.run([], trace=file, allocator="first_fit", jobs="1", exhaustive=True)
+    (row,) = fragmentation.run([], trace=file, allocator=["first_fit"], exhaustive=True)
     assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (1200, None)
 
 
 def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
     one, three = (
-        fragmentation.run(["mem_stress"], allocator="tlsf,ublox_buddy", **{**SMALL, "jobs": jobs})  # type: ignore[arg-type]
-        for jobs in ("1", "6")
+        fragmentation.run(
+            ["mem_stress"],
+            allocator=["tlsf", "ublox_buddy"],
+            parameters={"operations": "200"},
+            jobs=jobs,
+        )
+        for jobs in (1, 6)
     )
     assert one == three
 
 
 @pytest.mark.parametrize(
-    ("scenario", "words", "says"),
+    ("words", "says"),
     [
-        ([], {}, "Name one scenario"),
-        (["mem_stress"], {"trace": "x.csv"}, "There is no parameter 'trace'"),
-        (["mem_stress", "mem_frag"], {}, "Name one scenario"),
-        ([], {"trace": "x.csv", "seeds": "3"}, "neither seeds nor parameters"),
-        ([], {"trace": "none.csv"}, "none.csv cannot be read"),
-        (["mem_frag"], {"seeds": "3"}, "draws no random numbers; leave --seeds out"),
-        (["mem_stress"], {"heap": "100001"}, "give a multiple of 8"),
-        (["mem_stress"], {"runs": ["runs/one"]}, "say with --output"),
-        (["mem_stress"], {"runs": ["nowhere"], "output": "x.html"}, "nowhere: is no run folder"),
-        (["mem_stress"], {"heap": "many"}, "--heap many: give a whole number"),
-        (["mem_stress"], {"seeds": "0"}, "--seeds 0: give 1 or more"),
-        (["mem_stress"], {"allocator": "tlfs"}, "There is no allocator 'tlfs'"),
-        (["mem_stress"], {"allocator": "heap_1"}, "heap_1 never frees"),
-        (["mem_stress"], {"allocator": "tlsf_crate", "heap": "131072"}, "65,536 bytes at most"),
-        (["mem_stress"], {"allocator": "tlsf", "knob": ["SLOTS=8"]}, "has no knob 'SLOTS'"),
+        ("", "Name one scenario"),
+        ("mem_stress --trace x.csv", "There is no parameter 'trace'"),
+        ("mem_stress mem_frag", "Name one scenario"),
+        ("--trace x.csv --seeds 3", "neither seeds nor parameters"),
+        ("--trace none.csv", "none.csv cannot be read"),
+        ("mem_frag --seeds 3", "draws no random numbers; leave --seeds out"),
+        ("mem_stress --heap 100001", "give a multiple of 8"),
+        ("mem_stress --runs .", "say with --output"),
+        ("mem_stress --runs docs --output x.html", "docs: is no run folder"),
+        ("mem_stress --heap many", "--heap many: give a whole number"),
+        ("mem_stress --seeds 0", "--seeds 0: give 1 or more"),
+        ("mem_stress --allocator tlfs", "There is no allocator 'tlfs'"),
+        ("mem_stress --allocator heap_1", "heap_1 never frees"),
+        ("mem_stress --allocator tlsf_crate --heap 131072", "65,536 bytes at most"),
+        ("mem_stress --allocator tlsf --knob SLOTS=8", "has no knob 'SLOTS'"),
     ],
 )
-def test_what_cannot_be_asked_is_a_sentence(scenario: list[str], words: dict[str, str], says: str) -> None:
-    with pytest.raises(TailscopeError) as refused:
-        fragmentation.run(scenario, **words)  # type: ignore[arg-type]
-    assert says in str(refused.value)
-    assert is_sentence(str(refused.value).removesuffix(" Did you mean tlsf?"), "*.")
+def test_what_cannot_be_asked_is_a_sentence(words: str, says: str) -> None:
+    sentence = refused("heap", "fragmentation", *words.split())
+    assert says in sentence
+    assert is_sentence(sentence.partition(" Did you mean ")[0], "*.")

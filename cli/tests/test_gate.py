@@ -13,35 +13,33 @@ import pytest
 
 from analysis.compare.gate.tests.made import write
 from analysis.compare.tests.made import with_cycles
-from analysis.errors import GateError
 from base.files import whole
 from base.files.whole import WriteError
 from base.processes import signals
-from cli import gate
+from cli.tests.typed import refused
+from cli.work import gate
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> str:
-    return str(write(tmp_path / "a"))
+def run(tmp_path: Path) -> Path:
+    return write(tmp_path / "a")
 
 
 @pytest.fixture
-def slower(tmp_path: Path) -> str:
-    return str(write(tmp_path / "slower", with_cycles({1: 9}), build="cd"))
+def slower(tmp_path: Path) -> Path:
+    return write(tmp_path / "slower", with_cycles({1: 9}), build="cd")
 
 
 @pytest.fixture
-def baseline(tmp_path: Path, run: str) -> str:
-    path = str(tmp_path / "b.toml")
+def baseline(tmp_path: Path, run: Path) -> Path:
+    path = tmp_path / "b.toml"
     assert gate.run([run], baseline=path, renew=True).exit_status == 0
     return path
 
 
-def test_what_is_asked_is_written(tmp_path: Path, run: str, slower: str, baseline: str) -> None:
+def test_what_is_asked_is_written(tmp_path: Path, run: Path, slower: Path, baseline: Path) -> None:
     junit, page = tmp_path / "out" / "gate.xml", tmp_path / "gate.md"
-    done = gate.run(
-        [run, slower], baseline=baseline, as_json=True, junit_file=str(junit), markdown_file=str(page)
-    )
+    done = gate.run([run, slower], baseline=baseline, as_json=True, junit_file=junit, markdown_file=page)
     told = json.loads(done.text)
     assert done.exit_status == told["exit_status"] == 1
     assert [one["state"] for one in told["runs"]] == ["as good", "worse"]
@@ -49,33 +47,31 @@ def test_what_is_asked_is_written(tmp_path: Path, run: str, slower: str, baselin
     assert "599 → 608 cycles" in page.read_text(encoding="utf-8")
 
 
-def test_a_second_update_leaves_the_file_as_it_was(run: str, baseline: str) -> None:
-    before = Path(baseline).stat().st_mtime_ns
+def test_a_second_update_leaves_the_file_as_it_was(run: Path, baseline: Path) -> None:
+    before = baseline.stat().st_mtime_ns
     assert "as it was" in gate.run([run], baseline=baseline, renew=True).text
-    assert Path(baseline).stat().st_mtime_ns == before
+    assert baseline.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ({"folders": [], "baseline": "b"}, "Name the run folders"),
-        ({"folders": ["x"]}, "Say what to judge by"),
-        ({"folders": ["x"], "renew": True, "limit": ["free=1us"]}, "Say what to judge by"),
-        ({"folders": ["x"], "limit": ["free"]}, "--limit free: give a quantity and its limit"),
-        ({"folders": ["x"], "limit": ["free=1us", "free=2us"]}, "free is given twice, as 1us and as 2us."),
-        ({"folders": ["x"], "limit": ["fre=1us"]}, "There is no quantity 'fre'"),
-        ({"folders": ["x"], "limit": ["free=1us"], "named": "-1"}, "--named -1"),
-        ({"folders": ["x"], "baseline": "no/where.toml"}, "does not exist"),
-        ({"folders": ["x"], "baseline": "b", "renew": True, "as_json": True}, "--update judges nothing"),
-        ({"folders": ["x"], "baseline": "b.toml", "markdown_file": "./b.toml"}, "is the baseline itself"),
-        ({"folders": ["x"], "limit": ["free=1us"], "junit_file": "o", "markdown_file": "./o"}, "both name o"),
-        ({"folders": ["x"], "baseline": "y" * 5000, "renew": True}, "cannot be read: File name too long"),
+        ("--baseline b", "./lab gate needs RUN: run folders"),
+        (".", "Say what to judge by"),
+        (". --update --limit free=1us", "Say what to judge by"),
+        (". --limit free", "--limit free: give a quantity and its limit"),
+        (". --limit free=1us --limit free=2us", "free is given twice, as 1us and as 2us."),
+        (". --limit fre=1us", "There is no quantity 'fre'"),
+        (". --limit free=1us --named -1", "--named -1"),
+        (". --baseline no/where.toml", "does not exist"),
+        (". --baseline b --update --json", "--update judges nothing"),
+        (". --baseline b.toml --markdown ./b.toml", "is the baseline itself"),
+        (". --limit free=1us --junit o --markdown ./o", "both name o"),
+        (f". --baseline {'y' * 5000} --update", "cannot be read: File name too long"),
     ],
 )
-def test_what_is_misused_is_told(words: dict[str, object], told: str) -> None:
-    with pytest.raises(GateError) as refused:
-        gate.run(**words)  # type: ignore[arg-type]
-    assert told in str(refused.value)
+def test_what_is_misused_is_told(words: str, told: str) -> None:
+    assert told in refused("gate", *words.split())
 
 
 @pytest.mark.parametrize(
@@ -86,9 +82,9 @@ def test_what_is_misused_is_told(words: dict[str, object], told: str) -> None:
     ],
 )
 def test_an_update_that_is_cut_short_leaves_the_old_baseline(
-    monkeypatch: pytest.MonkeyPatch, slower: str, baseline: str, fault: BaseException, raised: type
+    monkeypatch: pytest.MonkeyPatch, slower: Path, baseline: Path, fault: BaseException, raised: type
 ) -> None:
-    before = Path(baseline).read_bytes()
+    before = baseline.read_bytes()
 
     def refuse(_path: Path) -> None:
         raise fault
@@ -96,16 +92,16 @@ def test_an_update_that_is_cut_short_leaves_the_old_baseline(
     monkeypatch.setattr(whole, "sync", refuse)
     with pytest.raises(raised):
         gate.run([slower], baseline=baseline, renew=True)
-    assert Path(baseline).read_bytes() == before
-    assert [path.name for path in Path(baseline).parent.glob("b.toml*")] == ["b.toml"]
+    assert baseline.read_bytes() == before
+    assert [path.name for path in baseline.parent.glob("b.toml*")] == ["b.toml"]
 
 
 @pytest.mark.parametrize(("which", "status"), [("a", 0), ("slower", 1), ("nowhere", 2)])
 def test_the_exit_status_is_the_shells(
-    tmp_path: Path, run: str, slower: str, baseline: str, which: str, status: int
+    tmp_path: Path, run: Path, slower: Path, baseline: Path, which: str, status: int
 ) -> None:
-    folders = {"a": run, "slower": slower, "nowhere": str(tmp_path / "nowhere")}
-    words = [sys.executable, "-m", "cli", "gate", folders[which], "--baseline", baseline]
+    folders = {"a": run, "slower": slower, "nowhere": tmp_path / "nowhere"}
+    words = [sys.executable, "-m", "cli", "gate", str(folders[which]), "--baseline", str(baseline)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr

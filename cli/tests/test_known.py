@@ -10,8 +10,8 @@ import pytest
 
 from base.paths import ROOT
 from capture.desk.bench import read_bench
-from cli import known
-from cli.known import UnknownNameError
+from cli.shell import known
+from cli.shell.known import UnknownNameError
 from firmware.build import catalogue as heaps
 from firmware.build import outside
 from scenarios import catalogue

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from base.run_folder.progress_file import Section, SoFar
-from cli import progress, so_far_words
-from cli.progress import Counted, Steps
+from cli.work import progress, so_far_words
+from cli.work.progress import Counted, Steps
 
 
 def test_the_time_left_is_that_of_the_steps_so_far() -> None:

@@ -22,7 +22,7 @@ from base.run_folder.session_file import write_sr
 from capture.reading.tests.waveform import Waveform
 from capture.tests.synthetic import SyntheticRun
 from capture.tests.test_redecode import store
-from cli import pulseview
+from cli.work import pulseview
 from decoders.pulseview import Marked, setup
 from scenarios import catalogue
 

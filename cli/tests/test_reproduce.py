@@ -1,4 +1,4 @@
-"""`./lab reproduce`: what it writes, what it refuses, and what a signal leaves."""
+"""`./lab heap reproduce`: what it writes, what it refuses, and what a signal leaves."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.processes import signals
-from cli import reproduce
-from cli.options import OptionError
+from cli.tests.typed import refused
+from cli.work import reproduce
 from studies.reproduce import beside, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.published import UnknownTableError
@@ -26,7 +26,7 @@ FREE = ("thesis-1", "thesis-2", "thesis-14")
 
 
 def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
-    done = reproduce.run(FREE, output=str(tmp_path))
+    done = reproduce.run(FREE, output=tmp_path, jobs=1)
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     pages = {"reproduced.md", "reproduced/thesis.md", "reproduced.html"}
     assert names == {*(f"{name}.csv" for name in FREE), *pages}
@@ -34,26 +34,25 @@ def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
         lines = list(csv.DictReader(file))
     assert len(lines) == 12
     assert {line["difference"] for line in lines} == {"0"}
-    assert reproduce.as_text(done, str(tmp_path)).startswith("thesis-1   all 12 equal\n")
+    assert reproduce.as_text(done, tmp_path).startswith("thesis-1   all 12 equal\n")
 
 
 def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
-    done = reproduce.run([*FREE[::-1], *FREE], output=str(tmp_path))
+    done = reproduce.run([*FREE[::-1], *FREE], output=tmp_path, jobs=1)
     assert tuple(made.table.name for made in done) == FREE
 
 
 def test_the_pages_of_all_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
-    reproduce.run(FREE[:1], output=str(tmp_path / "out"), pages_of_all=str(tmp_path / "docs"))
+    reproduce.run(FREE[:1], output=tmp_path / "out", jobs=1, pages_of_all=tmp_path / "docs")
     for name in ("reproduced.md", "reproduced/thesis.md"):
         assert (tmp_path / "docs" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
 def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(UnknownTableError) as refused:
-        reproduce.run(["thesis-1", "thesis-99"], output=str(tmp_path))
-    assert is_sentence(str(refused.value), "There is no table 'thesis-99': * Did you mean thesis-9?")
-    with pytest.raises(OptionError):
-        reproduce.run(["thesis-1"], output=str(tmp_path), jobs="none")
+    with pytest.raises(UnknownTableError) as raised:
+        reproduce.run(["thesis-1", "thesis-99"], output=tmp_path, jobs=1)
+    assert is_sentence(str(raised.value), "There is no table 'thesis-99': * Did you mean thesis-9?")
+    assert refused("heap", "reproduce", "thesis-1", "--jobs", "none").startswith("--jobs none: give")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -66,7 +65,7 @@ def test_a_signal_keeps_what_is_done_and_says_so(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(beside, "as_csv", stop)
     with pytest.raises(signals.Stopped, match=r"1 of 3 tables are done, .* run again"), signals.orderly():
-        reproduce.run(FREE, output=str(tmp_path))
+        reproduce.run(FREE, output=tmp_path, jobs=1)
 
 
 def test_every_table_is_listed() -> None:
@@ -75,7 +74,17 @@ def test_every_table_is_listed() -> None:
 
 
 def test_json_has_the_rows_of_the_csv(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "cli", "reproduce", "thesis-1", "--json", "--output", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "cli",
+        "heap",
+        "reproduce",
+        "thesis-1",
+        "--json",
+        "--output",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert {one["table"] for one in found} == {"thesis-1"}

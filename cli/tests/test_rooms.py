@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cli import rooms, suite
-from cli.rooms import Room, RoomError
+from cli.work import rooms, suite
+from cli.work.rooms import Room, RoomError
 from firmware.build import catalogue
 
 
@@ -35,7 +35,7 @@ def test_a_room_is_a_folder_or_an_allocator(word: str, room: Room) -> None:
 def test_any_other_word_is_one_sentence_with_the_rooms_there_are(word: str) -> None:
     with pytest.raises(RoomError) as refused:
         suite.chosen([word])
-    assert "analysis, capture, console, dashboards, decoders, docs, firmware, recording, " in str(
+    assert "analysis, base, capture, cli, dashboards, decoders, docs, firmware, quality, " in str(
         refused.value
     )
     assert "\n" not in str(refused.value)
@@ -86,7 +86,7 @@ def test_the_whole_is_every_language_and_every_allocator_once() -> None:
 def test_several_rooms_are_checked_at_once_and_what_they_share_once() -> None:
     found = names("simulator/src", "simulator/tests", "cli")
     assert found.count("simulator: tests") == 1
-    assert "python: pytest in console" in found
+    assert "python: pytest in cli" in found
 
 
 def test_style_is_what_looks_at_the_sources_only() -> None:

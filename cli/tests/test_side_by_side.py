@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cli import suite
-from cli.checks import Check
-from cli.side_by_side import Outcome, run
+from cli.work import suite
+from cli.work.checks import Check
+from cli.work.side_by_side import Outcome, run
 
 
 def python(name: str, *programs: str, needs: tuple[str, ...] = (), tool: str | None = None) -> Check:

@@ -28,8 +28,8 @@ def shell(command: str, after: str) -> subprocess.CompletedProcess[str]:
         (LIST, "<&- >&- 2>&-", 0, ""),
         (LIST, ">/dev/full", 1, "The output cannot be written: the disk is full, make room and run again."),
         ("--help", ">/dev/full", 1, "The output cannot be written"),
-        (WRONG, "2>&-", 1, ""),
-        (WRONG, "2>/dev/full", 1, ""),
+        (WRONG, "2>&-", 2, ""),
+        (WRONG, "2>/dev/full", 2, ""),
     ],
 )
 def test_a_stream_that_fails_is_one_sentence_at_most(

@@ -128,7 +128,7 @@ def test_an_unreadable_image_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_the_published_table_is_what_the_command_prints() -> None:
-    command = [sys.executable, "-m", "cli", "footprint"]
+    command = [sys.executable, "-m", "cli", "heap", "footprint"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     fresh = [row for row in done.stdout.splitlines()[2:] if row.split()[1] in PUBLISHED]
     assert rows() == fresh, "footprint.md is not of the present code: paste what ./lab heap footprint prints"

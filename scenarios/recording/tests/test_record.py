@@ -187,7 +187,7 @@ def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:
 
 
 def lab(*words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "cli", "record", *words]
+    command = [sys.executable, "-m", "cli", "heap", "record", *words]
     return subprocess.Popen(
         command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )

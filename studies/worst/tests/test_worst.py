@@ -10,7 +10,7 @@ import pytest
 
 from base.files.errors import TailscopeError
 from base.paths import ROOT
-from cli import worst as command
+from cli.work import worst as command
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
 from studies.tables import critical_sections
@@ -114,7 +114,7 @@ def test_the_worst_are_marked() -> None:
 
 
 def test_the_command_prints_every_construction_and_what_cannot_be() -> None:
-    found = command.run("tlsf_compact", on_host=True)
+    found = command.run(["tlsf_compact"], on_host=True)
     assert [cell.construction for cell in found.cells] == list(CONSTRUCTIONS)
     said = text.as_text(found)
     assert "fastbins: does not exist here" in said
@@ -123,7 +123,7 @@ def test_the_command_prints_every_construction_and_what_cannot_be() -> None:
 
 def test_json_and_refusals() -> None:
     def worst(*words: str) -> subprocess.CompletedProcess[str]:
-        return lab.run("worst", *words)
+        return lab.run("heap", "worst", *words)
 
     done = worst("--allocator", "tlsf", "--json")
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,19 @@
+"""`./lab demo`: the first run."""
+
+from __future__ import annotations
+
+from cli.shell import shared
+from cli.shell.declare import declare, json_option, option
+
+SCENARIOS = ("mem_stress", "mem_frag")
+
+
+@declare(section="Run and measure")
+@option("--full", is_flag=True, help="print all statistics, also of many runs")
+@shared.summary
+@json_option
+def command(full: bool, summary: str | None, as_json: bool) -> int:
+    """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""
+    from cli.work import scenario
+
+    return scenario.run(SCENARIOS, shared.USUAL_TWO.split(","), full=full, as_json=as_json or bool(summary))

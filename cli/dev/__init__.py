@@ -1,0 +1,12 @@
+"""`./lab dev`: work on the bench itself."""
+
+from __future__ import annotations
+
+from cli.shell.folder import CommandFolder
+
+command = CommandFolder(
+    __name__,
+    section="Groups of commands",
+    help="Work on the bench itself: its speed, its faults, its site.",
+)
+SECTIONS = ("Build", "Is the bench right?", "Is it fast?")

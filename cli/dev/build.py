@@ -1,0 +1,30 @@
+"""`./lab dev build`: the virtual Nucleo, and firmware."""
+
+from __future__ import annotations
+
+from cli.shell.declare import declare, option
+from cli.shell.values import ALLOCATORS
+
+
+@declare(section="Build")
+@option(
+    "--allocator",
+    type=ALLOCATORS,
+    help="one or more allocators, separated by commas; all when none is given",
+)
+def command(allocator: list[str] | None) -> None:
+    """Build the virtual Nucleo and the firmware of each allocator."""
+    from cli.work import progress
+    from firmware.build import image as firmware
+    from firmware.build import outside
+    from simulator import build as simulator
+
+    with progress.shown() as tell:
+        tell("the virtual Nucleo")
+        print(simulator.build())
+        takes_all = allocator in (None, ["all"])
+        names = firmware.allocators() if takes_all else outside.admit(allocator or ())
+        counted = progress.Counted(tell, len(names))
+        for name in names:
+            counted(f"firmware with {name}")
+            print(firmware.build(name).elf)

@@ -1,0 +1,18 @@
+"""`./lab dev differential`: the simulated core beside another."""
+
+from __future__ import annotations
+
+from cli.shell.declare import declare, option
+from cli.shell.values import WHOLE
+
+
+@declare(section="Is the bench right?")
+@option("--cases", type=WHOLE, default=10_000_000, help="how many random instructions")
+@option("--seed", type=WHOLE, default=1, help="what they are drawn from")
+def command(cases: int, seed: int) -> int:
+    """Compare the simulated core with Unicorn over every encoding, and report the coverage."""
+    from quality import differential
+
+    report = differential.run(cases, seed=seed)
+    print(report.as_text())
+    return int(bool(report.divergences))

@@ -1,0 +1,34 @@
+"""`./lab dev faults`: what the verdict lets pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.values import RUN, WHOLE, Whole
+
+
+@declare(section="Is the bench right?")
+@argument(
+    "run",
+    type=RUN,
+    nargs=-1,
+    help="complete run folders; without any, small runs are made on the virtual board",
+)
+@option("-n", "--n", "n", type=WHOLE, default=1000, help="how many faults to plant")
+@option("--seed", type=Whole(0), default=1, help="what they are drawn from")
+@option(
+    "--replay",
+    help="KIND:NUMBER of a fault of this seed and these runs: plant only it, and tell all of it",
+)
+@option("--jobs", type=WHOLE, default=1, help="how many processes share the work")
+@json_option
+def command(run: tuple[Path, ...], n: int, seed: int, replay: str | None, jobs: int, as_json: bool) -> int:
+    """Plant single faults in healthy runs, and count what the verdict lets pass."""
+    from cli.work import progress
+    from quality.faults import text
+
+    with progress.shown() as tell:
+        found = text.replay(run, replay, seed, tell) if replay else text.run(run, n, seed, jobs, tell)
+    answer(as_json, found.as_json, lambda: text.as_text(found))
+    return int(not found.sound)

@@ -1,0 +1,28 @@
+"""`./lab explain`: why the worst sample of a run took so long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from base.run_folder.named_quantities import CHOICE
+from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.values import FILE, QUANTITY, RUN
+
+
+@declare(section="Read what came out")
+@argument("run", type=RUN, help="a run folder")
+@option("--quantity", type=QUANTITY, default="allocate", help=CHOICE)
+@option("--perfetto", type=FILE, help="a timeline of the run to write, which ui.perfetto.dev opens")
+@json_option
+def command(run: Path, quantity: str, perfetto: Path | None, as_json: bool) -> None:
+    """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
+    from analysis.explain import explanation, text
+
+    found = explanation.explain(run, quantity)
+    if perfetto:
+        from analysis.program.masks import timeline
+
+        timeline.run_timeline(run, found).write(perfetto)
+    answer(as_json, found.document, lambda: text.as_text(found))
+    if perfetto and not as_json:
+        print(f"file: {perfetto}")

@@ -1,0 +1,23 @@
+"""`./lab extremes`: what lies beyond a run's maximum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from base.run_folder.named_quantities import CHOICE
+from cli.shell.declare import argument, declare, option
+from cli.shell.values import RUN
+
+
+@declare(section="Read what came out")
+@argument("run", type=RUN, help="a run folder")
+@option(
+    "--quantity",
+    default="interrupt",
+    help=f"{CHOICE}; or a statistic of run.json, such as served_probes",
+)
+def command(run: Path, quantity: str) -> None:
+    """Estimate the values beyond the maximum, or say why that cannot be done."""
+    from dashboards import extremes
+
+    print(extremes.as_text(run, quantity))

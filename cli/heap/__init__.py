@@ -1,0 +1,12 @@
+"""`./lab heap`: choosing an allocator, and asking what it does."""
+
+from __future__ import annotations
+
+from cli.shell.folder import CommandFolder
+
+command = CommandFolder(
+    __name__,
+    section="Groups of commands",
+    help="Choose an allocator: what it takes, loses and promises, at its worst.",
+)
+SECTIONS = ("What there is", "What it costs", "Your own program and allocator", "Published figures")

@@ -1,0 +1,27 @@
+"""`./lab heap contract`: whether an allocator keeps the contract."""
+
+from __future__ import annotations
+
+from cli.shell.declare import answer, declare, json_option, option
+from cli.shell.values import ALLOCATORS
+
+
+@declare(section="Your own program and allocator")
+@option(
+    "--allocator",
+    type=ALLOCATORS,
+    required=True,
+    help="one or more, separated by commas: names, or C files of your own",
+)
+@json_option
+def command(allocator: list[str], as_json: bool) -> int:
+    """Hold an allocator to the contract, and show the shortest operations that break it."""
+    from analysis.contract import text
+    from analysis.contract.contract import hold
+    from cli.work import progress
+    from firmware.build import outside
+
+    with progress.shown() as tell:
+        found = [hold(name, tell) for name in outside.admit(allocator)]
+    answer(as_json, lambda: [one.as_json() for one in found], lambda: "\n\n".join(map(text.as_text, found)))
+    return int(not all(one.holds for one in found))

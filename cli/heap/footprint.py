@@ -1,0 +1,34 @@
+"""`./lab heap footprint`: what allocators take of flash and RAM."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from cli.shell import known, shared
+from cli.shell.declare import answer, declare, json_option, option
+from cli.shell.values import ALLOCATORS
+
+
+@declare(section="What there is")
+@option(
+    "--allocator",
+    type=ALLOCATORS,
+    help="one or more, separated by commas; all, or all that have the knobs, when none is given",
+)
+@shared.knob
+@json_option
+def command(allocator: list[str] | None, knob: tuple[tuple[str, int], ...], as_json: bool) -> None:
+    """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
+    from cli.work import progress
+    from firmware.build import footprint, outside
+
+    knobs = dict(knob)
+    known.check(allocators_=allocator or (), knobs_=knobs)
+    found = []
+    with progress.shown() as tell:
+        names = outside.admit(allocator) if allocator else footprint.with_knobs(knobs)
+        counted = progress.Counted(tell, len(names))
+        for name in names:
+            counted(f"building firmware with {name}")
+            found.append(footprint.measure(name, knobs))
+    answer(as_json, lambda: [asdict(row) for row in found], lambda: footprint.as_table(found))

@@ -1,0 +1,70 @@
+"""`./lab heap fragmentation`: how much heap a scenario or a trace needs on each allocator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cli.shell import known, shared
+from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.values import FILE, RUN, SCENARIO, WHOLE
+
+
+@declare(section="What it costs")
+@argument(
+    "name",
+    nargs=-1,
+    shell_complete=SCENARIO.shell_complete,
+    help="a scenario of `./lab list`, or the path of a scenario's TOML",
+)
+@option(
+    "--trace",
+    type=FILE,
+    help="a file of operations, instead of a scenario or for `recorded` (docs/TRACES.md)",
+)
+@shared.scale
+@shared.allocator
+@shared.heap
+@option(
+    "--seeds",
+    type=WHOLE,
+    default=1,
+    help="how many seeds to replay: the scenario's own, and those after it",
+)
+@shared.parameter
+@shared.knob
+@shared.jobs
+@option("--exhaustive", is_flag=True, help="search for the smallest heap however long that takes")
+@option(
+    "--search/--no-search",
+    default=True,
+    show_default=False,
+    help="whether to search for the smallest heap, which takes longest",
+)
+@option(
+    "--runs",
+    type=RUN,
+    multiple=True,
+    help="run folders of the same trace, for the page: their worst critical sections",
+)
+@option("--output", type=FILE, help="the HTML file to write: heap beside worst critical section")
+@json_option
+def command(
+    allocator: list[str],
+    parameter: tuple[tuple[str, str], ...],
+    knob: tuple[tuple[str, int], ...],
+    output: Path | None,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
+    known.check(allocators_=allocator, knobs_=dict(knob))
+    from analysis.fragmentation import text
+    from cli.work import fragmentation
+
+    rows = fragmentation.run(
+        allocator=allocator, parameters=dict(parameter), knobs=dict(knob), output=output, **chosen
+    )
+    answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))
+    if output and not as_json:
+        print(f"page: {output}")

@@ -1,0 +1,52 @@
+"""How a file declares its command: options, words, help, the title it stands under, and its call.
+
+    @declare(section="Read what came out")
+    @argument("run", type=RUN, help="a run folder")
+    @json_option
+    def command(run: Path, as_json: bool) -> int | None:
+        \"\"\"Say what the command does, in one line.\"\"\"
+        from analysis import something  # what takes a while is loaded when it is called
+        ...
+
+What the function returns is the exit status: None or 0 as asked, 1 worse or not complete. It raises
+TailscopeError where it cannot say, which is 2.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import cloup
+
+from cli.shell.folder import LabCommand
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def argument(*names: str, **settings: Any) -> Callable[[_Function], _Function]:
+    """A word of a command, as cloup.argument has it."""
+    return cloup.argument(*names, **settings)
+
+
+def option(*names: str, **settings: Any) -> Callable[[_Function], _Function]:
+    """An option of a command, as cloup.option has it."""
+    return cloup.option(*names, **settings)
+
+
+json_option = option("--json", "as_json", is_flag=True, help="print JSON")
+
+
+def declare(section: str = "Commands", **settings: Any) -> Callable[[Callable[..., int | None]], LabCommand]:
+    """Makes a function a command; its docstring is the help."""
+
+    def made(function: Callable[..., int | None]) -> LabCommand:
+        return cloup.command(cls=LabCommand, section=section, **settings)(function)
+
+    return made
+
+
+def answer(as_json: bool, document: Callable[[], object], text: Callable[[], str]) -> None:
+    """Prints what came out, for a program or for a reader."""
+    print(json.dumps(document(), indent=2) if as_json else text())

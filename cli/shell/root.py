@@ -1,0 +1,67 @@
+"""`./lab` itself: what its help says, and its version."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+
+import click
+
+import cli
+from base.paths import ROOT
+from cli.shell.folder import CommandFolder
+
+_HELP = "Tailscope measures worst-case latency: how long an allocator keeps interrupts waiting."
+_EPILOG = """\
+./lab COMMAND --help says what one of them takes.
+
+Tab completes commands, options and names: eval "$(./lab completion bash)".
+"""
+_REVISION_WITHIN_S = 5.0
+
+
+def root() -> CommandFolder:
+    """All commands."""
+    made = CommandFolder(cli.__name__, help=_HELP, epilog=_EPILOG)
+    made.params.append(
+        click.Option(
+            ["-V", "--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            hidden=True,
+            callback=_version,
+        )
+    )
+    return made
+
+
+def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        click.echo(version())
+        ctx.exit()
+
+
+def version() -> str:
+    """`Tailscope 0.1.0 (git 1a2b3c4)`; the revision only in a checkout of git."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    revision = _revision()
+    return f"Tailscope {project['version']}" + (f" (git {revision})" if revision else "")
+
+
+def _revision() -> str:
+    """Of the checkout, with -dirty where files differ from it; empty where there is none."""
+    if not (ROOT / ".git").exists():
+        return ""
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_REVISION_WITHIN_S,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

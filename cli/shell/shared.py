@@ -1,0 +1,82 @@
+"""Options that several commands have, each declared once."""
+
+from __future__ import annotations
+
+import os
+
+from cli.shell.declare import option
+from cli.shell.values import (
+    ALLOCATORS,
+    BOARD,
+    FILE,
+    HEAP,
+    KNOB,
+    PARAMETER,
+    SAMPLERATE,
+    SCALE,
+    SEED,
+    STIMULUS,
+    WHOLE,
+    Choice,
+)
+
+RECORDS = ("uart", "rtt")
+"""As scenarios.operations has them, which takes a while to load."""
+USUAL_TWO = "seglist,tlsf"
+
+_SEVERAL = "one or more allocators, separated by commas, or all"
+
+allocator = option("--allocator", type=ALLOCATORS, default="all", help=_SEVERAL)
+allocator_of_two = option("--allocator", type=ALLOCATORS, default=USUAL_TWO, help=_SEVERAL)
+board = option("--board", type=BOARD, help="an entry of bench.toml; its default when not given")
+heap = option(
+    "--heap",
+    "heap_bytes",
+    type=HEAP,
+    help="bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
+)
+jobs = option(
+    "--jobs",
+    type=WHOLE,
+    default=lambda: os.cpu_count() or 1,
+    show_default="all cores",
+    help="how many processes share the work",
+)
+knob = option(
+    "--knob",
+    type=KNOB,
+    multiple=True,
+    help="NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
+)
+parameter = option(
+    "--parameter", type=PARAMETER, multiple=True, help="NAME=VALUE of the scenario; may be repeated"
+)
+records = option(
+    "--records",
+    type=Choice(*RECORDS),
+    default="uart",
+    help="what carries the records: uart, or rtt through the debug probe",
+)
+samplerate = option(
+    "--samplerate",
+    "samplerate_hz",
+    type=SAMPLERATE,
+    help="samples per second, e.g. 24000000 or 24m; bench.toml's when not given",
+)
+scale = option(
+    "--scale",
+    type=SCALE,
+    help="keep one block in so many of the trace; auto: as many as fit the board",
+)
+seed = option("--seed", type=SEED, help="seed of the scenario's generator")
+stimulus = option(
+    "--stimulus",
+    type=STIMULUS,
+    help="none, periodic, sweep, random or burst; or MODE:PERIOD[,CONTROL] in timer ticks",
+)
+trace = option(
+    "--trace",
+    type=FILE,
+    help="a file of operations, which the scenario `recorded` replays (docs/TRACES.md)",
+)
+summary = option("--summary", type=Choice("json"), hidden=True, help="json: what --json prints")

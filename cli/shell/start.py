@@ -1,0 +1,82 @@
+"""How a command starts and ends: its exit status, and one sentence for whatever stops it.
+
+The statuses are 0 as asked, 1 worse or not complete, 2 misused or cannot say, 128 + n after a
+signal. A command that runs another program passes on the status of that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from base.files.errors import TailscopeError
+from base.processes import signals
+from cli.shell import completing, refusals, streams
+from cli.shell.folder import CommandFolder
+
+CANNOT_SAY = 2
+PROGRAM = "./lab"
+
+
+def lab() -> CommandFolder:
+    """The command that all others stand under."""
+    from cli.shell.root import root
+
+    return root()
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs the command of these words; returns its exit status. Whenever a signal comes, it gets
+    its sentence.
+    """
+    streams.take_over()
+    try:
+        status = _status(words)
+        sys.stdout.flush()
+    except streams.OutputError as lost:
+        if lost.exit_status == 1:
+            print(lost, file=sys.stderr)
+        return lost.exit_status
+    return status
+
+
+def _status(words: Sequence[str]) -> int:
+    try:
+        try:
+            signals.listen()
+            if completing.is_asked_for():
+                completing.answer(lab())
+                return 0
+            return run(words)
+        finally:
+            signals.leave()
+    except signals.Stopped as stopped:
+        print(stopped, file=sys.stderr)
+        return stopped.exit_status
+    except click.ClickException as error:
+        print(refusals.sentence(error), file=sys.stderr)
+        return CANNOT_SAY
+    except TailscopeError as error:
+        print(error, file=sys.stderr)
+        return CANNOT_SAY
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def run(words: Sequence[str]) -> int:
+    """Runs the command of these words, and returns what it returns: its exit status; None is 0.
+
+    Raises ClickException, TailscopeError, signals.Stopped.
+    """
+    return lab().main([*words], PROGRAM, standalone_mode=False) or 0
+
+
+def leave(status: int) -> None:
+    """Ends the process at once: what Python does at its end takes long
+    enough for another signal.
+    """
+    sys.stderr.flush()
+    os._exit(status)

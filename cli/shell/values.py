@@ -1,0 +1,395 @@
+"""The kinds of value that options and words have: each is read, refused and completed here.
+
+What a kind cannot read it refuses in a sentence that names the option and says what to give. The
+functions behind the kinds raise OptionError, for those who read such words elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from base import heap_size
+from base.files.errors import TailscopeError, near_miss
+from base.paths import RUNS
+from cli.shell import known
+
+FILE = click.Path(path_type=Path)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+_RATES = {"": 1, "k": 1_000, "m": 1_000_000}
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
+_MOST_SHOWN = 80
+
+
+class OptionError(TailscopeError):
+    """An option that cannot be understood. The message says what it may be."""
+
+
+class Value(click.ParamType[Any]):
+    """A kind of value. What comes from a command's default and is no text is taken as it is."""
+
+    name: ClassVar[str] = "VALUE"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        """The value of `word`. Raises TailscopeError with a sentence that names `flag`."""
+        return word
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        """What the word could be, as far as that is known."""
+        return ()
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return self.name if isinstance(param, click.Option) else None
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.read(value, _flag(param))
+        except TailscopeError as error:
+            raise click.BadParameter(str(error), ctx, param) from None
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        found = self.candidates(ctx)
+        return [CompletionItem(word) for word in found if word.startswith(incomplete)]
+
+
+def _flag(param: click.Parameter | None) -> str:
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return str(param.name).upper() if param else ""
+
+
+class Choice(Value):
+    """One of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.name = "|".join(words)  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        if word not in self.words:
+            raise OptionError(
+                f"{flag} {word[:_MOST_SHOWN]}: give {either(self.words)}.{near_miss(word, self.words)}"
+            )
+        return word
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return self.words
+
+
+class Several(Value):
+    """Words that commas separate, each once: a tuple."""
+
+    def __init__(self, *words: str, name: str = "WORDS") -> None:
+        self.words = words
+        self.name = name  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        found = tuple(dict.fromkeys(word.split(",")))
+        for one in found:
+            if one not in self.words:
+                raise OptionError(
+                    f"{flag} {word[:_MOST_SHOWN]}: give {either(self.words)}, or several with commas."
+                    f"{near_miss(one, self.words)}"
+                )
+        return found
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return self.words
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        before, comma, last = incomplete.rpartition(",")
+        given = before.split(",") if comma else []
+        found = (word for word in self.candidates(ctx) if word.startswith(last) and word not in given)
+        return [CompletionItem(f"{before}{comma}{word}") for word in found]
+
+
+class Allocators(Several):
+    """Names of the catalogue and paths of files, with commas, or `all`: a list of words."""
+
+    def __init__(self, all_too: bool = True) -> None:
+        super().__init__(name="NAMES")
+        self.all_too = all_too
+
+    def read(self, word: str, flag: str) -> Any:
+        words = known.words(word)
+        known.check(allocators_=words)
+        return words
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return [*(["all"] if self.all_too else []), *known.allocators()]
+
+
+class Scenario(Value):
+    """A scenario of the bench, or the path of a TOML file."""
+
+    name = "SCENARIO"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        known.check(scenario=word)
+        return word
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return known.scenarios()
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Names; where none begins so, files."""
+        found = super().shell_complete(ctx, param, incomplete)
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+class Board(Value):
+    """An entry of bench.toml."""
+
+    name = "BOARD"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        known.check(board=word)
+        return word
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return known.boards()
+
+
+class RunFolder(Value):
+    """A folder that is there."""
+
+    name = "RUN"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        known.check_runs([word])
+        return Path(word)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Runs of `runs`, the latest first; where none begins so, folders."""
+        runs = (f"{RUNS.name}/{name}" for name in known.runs(RUNS))
+        found = [CompletionItem(run) for run in runs if run.startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="dir")]
+
+
+class Whole(Value):
+    """A whole number, decimal or 0x…, of a range."""
+
+    name = "NUMBER"  # type: ignore[misc]
+
+    def __init__(self, least: int = 1, most: int | None = None) -> None:
+        self.least = least
+        self.most = most
+
+    def read(self, word: str, flag: str) -> Any:
+        return whole(word, flag, self.least, self.most)
+
+
+class Seconds(Value):
+    """`2s`, `500ms`, `20us` or a bare number of seconds: a float."""
+
+    name = "TIME"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        return seconds(word, flag)
+
+
+class Number(Value):
+    """A number above 0, such as of minutes."""
+
+    name = "NUMBER"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        try:
+            value = float(word)
+        except ValueError:
+            value = 0.0
+        if not 0 < value < float("inf"):
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a number above 0.")
+        return value
+
+
+class Instant(Value):
+    """`100ms`, `2s` or `cycles:84000`, as the virtual Nucleo takes it.
+
+    A bare number is of cycles.
+    """
+
+    name = "TIME"  # type: ignore[misc]
+
+    def __init__(self, zero_too: bool = False) -> None:
+        self.zero_too = zero_too
+
+    def read(self, word: str, flag: str) -> Any:
+        match = re.fullmatch(r"(cycles:)?([0-9]{1,15})|([0-9]{1,15})(ns|us|ms|s)", word)
+        if match is None or not (self.zero_too or int(match[2] or match[3])):
+            raise OptionError(
+                f"{flag} {word[:_MOST_SHOWN]}: give a time such as 100ms or 2s, or a cycle such as 84000."
+            )
+        return f"cycles:{match[2]}" if match[2] else word
+
+
+class Samplerate(Value):
+    """`24000000`, `24000k` or `24m`: samples per second."""
+
+    name = "RATE"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        match = re.fullmatch(r"([0-9]{1,12})([km]?)", word.lower())
+        if match is None or int(match[1]) == 0:
+            raise OptionError(
+                f"{flag} {word[:_MOST_SHOWN]}: give samples per second, such as 24000000, 24000k or 24m."
+            )
+        return int(match[1]) * _RATES[match[2]]
+
+
+class HeapBytes(Value):
+    """The size of a heap's region."""
+
+    name = "BYTES"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        number = whole(word, flag, least=None)
+        if not heap_size.is_one(number):
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {heap_size.RANGE}.")
+        return number
+
+
+class Scale(Value):
+    """Of a trace: one block in so many; 0 is `auto`."""
+
+    name = "N|auto"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        return 0 if word == "auto" else whole(word, flag)
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return ("auto",)
+
+
+class Stimulus(Value):
+    """A stimulus of scenarios.stimulus."""
+
+    name = "MODE"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        from scenarios import stimulus  # takes a while
+
+        stimulus.check(word)
+        return word
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return ("none", "periodic", "sweep", "random", "burst")
+
+
+class Assignment(Value):
+    """`NAME=VALUE`: a tuple of both."""
+
+    name = "NAME=VALUE"  # type: ignore[misc]
+
+    def __init__(self, example: str, names: Callable[[click.Context], Iterable[str]] | None = None) -> None:
+        self.example = example
+        self.names = names
+
+    def read(self, word: str, flag: str) -> Any:
+        name, separator, value = word.partition("=")
+        if not separator or not name:
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give NAME=VALUE, such as {self.example}.")
+        return name, value
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return (f"{name}=" for name in (self.names(ctx) if self.names else ()))
+
+
+class Knob(Assignment):
+    """A number of the heap's build: its name in capitals, and the number."""
+
+    def __init__(self) -> None:
+        super().__init__("TLSF_SLOTS=8", lambda _: known.knobs(known.allocators()))
+
+    def read(self, word: str, flag: str) -> Any:
+        name, value = super().read(word, flag)
+        return name.upper(), whole(value, flag, least=None)
+
+
+class Pairs(Value):
+    """`CRIT=D0,OP=D1` as a table, with channels in capitals."""
+
+    name = "OURS=THEIRS,…"  # type: ignore[misc]
+
+    def __init__(self, example: str) -> None:
+        self.example = example
+
+    def read(self, word: str, flag: str) -> Any:
+        return pairs(word, flag, self.example)
+
+
+def pairs(words: str, flag: str, example: str) -> Mapping[str, str]:
+    """`CRIT=D0,OP=D1` as a table, with channels in capitals; no words are an empty one.
+
+    `example` is what the sentence gives. Raises OptionError.
+    """
+    split = [word.partition("=") for word in words.split(",")] if words else []
+    if any(not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split):
+        raise OptionError(f"{flag} {words[:_MOST_SHOWN]}: give OURS=THEIRS, such as {example}.")
+    found = {ours.strip().upper(): theirs.strip() for ours, _, theirs in split}
+    if len(found) != len(split):
+        raise OptionError(f"{flag} {words[:_MOST_SHOWN]}: it names a channel twice.")
+    return found
+
+
+def seconds(word: str, flag: str) -> float:
+    """`2s`, `500ms`, `20us` or a bare number of seconds. Raises OptionError."""
+    match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us)?", word)
+    value = float(match[1]) * _SECONDS[match[2] or ""] if match else 0.0
+    if value <= 0:
+        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")
+    return value
+
+
+def whole(word: str, flag: str, least: int | None = 1, most: int | None = None) -> int:
+    """A whole number, decimal or 0x…, from `least` to `most`. Raises OptionError."""
+    try:
+        number = int(word, 0)
+    except ValueError:
+        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a whole number, decimal or 0x….") from None
+    if most is not None and not (least or 0) <= number <= most:
+        raise OptionError(
+            f"{flag} {word[:_MOST_SHOWN]}: give a whole number from {least or 0:,} to {most:,}."
+        )
+    if least is not None and number < least:
+        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give {least:,} or more.")
+    return number
+
+
+def either(words: Sequence[str]) -> str:
+    """`a, b or c`."""
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+ALLOCATORS = Allocators()
+SCENARIO = Scenario()
+BOARD = Board()
+RUN = RunFolder()
+WHOLE = Whole()
+SEED = Whole(least=None)  # type: ignore[arg-type]
+SECONDS = Seconds()
+INSTANT = Instant()
+SAMPLERATE = Samplerate()
+HEAP = HeapBytes()
+SCALE = Scale()
+STIMULUS = Stimulus()
+KNOB = Knob()
+QUANTITY = Choice("allocate", "free", "interrupt", "task")
+PARAMETER = Assignment(
+    "depth=64", lambda ctx: known.parameters(str(ctx.params.get("name") or ctx.params.get("scenario") or ""))
+)

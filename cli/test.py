@@ -1,0 +1,34 @@
+"""`./lab test`: every check of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+from click.shell_completion import CompletionItem
+
+from base.paths import ROOT
+from cli.shell.declare import argument, declare
+
+
+def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    return [CompletionItem(room) for room in _rooms() if room.startswith(incomplete)]
+
+
+def _rooms() -> Iterator[str]:
+    yield "style"
+    yield from sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
+
+
+@declare(section="Set up")
+@argument(
+    "room",
+    nargs=-1,
+    shell_complete=_complete,
+    help="folders such as simulator, capture/verdict or heap/tlsf; all when none is given",
+)
+def command(room: tuple[str, ...]) -> int:
+    """Run every check of the project, or those of the given rooms."""
+    from cli.work import suite
+
+    return int(bool(suite.run(room)))

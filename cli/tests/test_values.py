@@ -1,0 +1,84 @@
+"""Kinds of value: what a word means, and the sentence for one that means nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from base.files.errors import TailscopeError
+from cli.shell import values
+from cli.shell.values import Value
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "value"),
+    [
+        (values.SAMPLERATE, "24000000", 24_000_000),
+        (values.SAMPLERATE, "24m", 24_000_000),
+        (values.SAMPLERATE, "500K", 500_000),
+        (values.SEED, "0x1f", 31),
+        (values.SEED, "-3", -3),
+        (values.WHOLE, "12", 12),
+        (values.SECONDS, "2s", 2.0),
+        (values.SECONDS, "500ms", 0.5),
+        (values.SECONDS, "20us", 20e-6),
+        (values.SECONDS, "1.5", 1.5),
+        (values.SECONDS, ".5s", 0.5),
+        (values.HEAP, "86064", 86_064),
+        (values.HEAP, "0x15030", 86_064),
+        (values.INSTANT, "100ms", "100ms"),
+        (values.INSTANT, "84000", "cycles:84000"),
+        (values.INSTANT, "cycles:84000", "cycles:84000"),
+        (values.SCALE, "auto", 0),
+        (values.SCALE, "8", 8),
+        (values.PARAMETER, "name=a=b", ("name", "a=b")),
+        (values.KNOB, "tlsf_octaves=0xc", ("TLSF_OCTAVES", 12)),
+        (values.ALLOCATORS, "tlsf,seglist", ["tlsf", "seglist"]),
+        (values.Several("on", "off"), "off,on,off", ("off", "on")),
+        (values.Pairs("CRIT=PA8"), "crit=PA8, ISR =PA10", {"CRIT": "PA8", "ISR": "PA10"}),
+        (values.Pairs("CRIT=PA8"), "", {}),
+        (values.RUN, "docs", Path("docs")),
+        (values.STIMULUS, "none", "none"),
+    ],
+)
+def test_a_word_is_read(kind: Value, word: str, value: Any) -> None:
+    assert kind.read(word, "--x") == value
+    assert kind.convert(value, None, None) == (kind.convert(word, None, None))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "said"),
+    [
+        (values.SAMPLERATE, ("fast", "0", "24g", ""), "give samples per second, such as"),
+        (values.SEED, ("x", "", "1.5"), "give a whole number, decimal or 0x"),
+        (values.WHOLE, ("0", "-1"), "give 1 or more"),
+        (values.Whole(0, 15), ("16", "-1"), "give a whole number from 0 to 15"),
+        (
+            values.SECONDS,
+            ("", "0", "0ms", "-1s", "2m", "s", "1e3", "2 s", "nan", "9" * 400),
+            "give a time, such as 2s or 500ms",
+        ),
+        (values.HEAP, ("56", "86060", "-65536", "8388616"), "give a multiple of 8"),
+        (values.HEAP, ("64k",), "give a whole number"),
+        (values.INSTANT, ("soon", "0", "0ms", "-1", "1h"), "give a time such as 100ms"),
+        (values.Number(), ("x", "0", "inf", "nan"), "give a number above 0"),
+        (values.PARAMETER, ("depth", "=64"), "give NAME=VALUE, such as depth=64"),
+        (values.KNOB, ("TLSF_SLOTS",), "give NAME=VALUE"),
+        (values.KNOB, ("TLSF_SLOTS=few",), "give a whole number"),
+        (values.Choice("uart", "rtt"), ("smoke",), "give uart or rtt"),
+        (values.Several("basepri", "primask"), ("mutex", "basepri,"), "give basepri or primask, or several"),
+        (values.Pairs("CRIT=PA8"), ("CRIT", "CRIT=", "=PA8", "CRIT=PA8,", ","), "give OURS=THEIRS, such as"),
+        (values.Pairs("CRIT=PA8"), ("CRIT=PA8,crit=PA9",), "it names a channel twice"),
+    ],
+)
+def test_what_is_not_understood_is_named(kind: Value, words: tuple[str, ...], said: str) -> None:
+    option = click.Option(["-o", "--own"])
+    for word in words:
+        with pytest.raises(click.BadParameter) as refused:
+            kind.convert(word, option, None)
+        assert refused.value.message.startswith("--own ") and said in refused.value.message
+        with pytest.raises(TailscopeError):
+            kind.read(word, "--own")

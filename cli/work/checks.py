@@ -1,0 +1,177 @@
+"""Every check of the project: what it runs, what must pass before it, and which rooms it is for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from base.files.turns import lock_of
+from base.paths import ROOT
+from cli.work.rooms import HEAP, WHOLE, Room
+from firmware.build import catalogue
+
+Command = tuple[str, ...]
+
+_PYTHON = (sys.executable, "-m")
+LINT_IMPORTS = (
+    "-c",
+    "from importlinter.cli import lint_imports_command as lint; lint()",
+    *("--no-cache", "--no-logo"),
+)
+"""import-linter has no `python -m`; its contracts are in pyproject.toml."""
+_SIMULATOR = Path("simulator")
+_RUST_HEAP = HEAP / "rust"
+_CHECKED = ("--locked", "--profile", "differential")
+"""The profile of the differential test: one compilation serves that, clippy and the tests."""
+_C_FOLDERS = (
+    "firmware",
+    "simulator/tests/fixtures",
+    "scenarios/tests",
+    "studies/tables",
+    "tests/float_tasks",
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """Commands that run one after another, and must all exit with 0.
+
+    `needs` names the checks that must pass before it, if they are among those that run. `tool` is a
+    command of cli/tools.tsv that a user's machine may lack. `style` is true if it only looks at
+    sources.
+    """
+
+    name: str
+    commands: tuple[Command, ...]
+    folder: Path = ROOT
+    needs: tuple[str, ...] = ()
+    tool: str | None = None
+    style: bool = False
+
+
+def of(room: Room) -> list[Check]:
+    """The checks of a room. First come those that others wait for, then those that take longest."""
+    if room.allocator is not None:
+        return [*_contracts(room), *_python_tests(room)]
+    return [
+        *_builds(room),
+        *_python_style(room),
+        *_python_tests(room),
+        *_c_style(room),
+        *_rust(room),
+        *_contracts(room),
+    ]
+
+
+def _named(name: str, room: Room) -> str:
+    """The name of a check that takes the room as its argument."""
+    return name if room == WHOLE else f"{name} in {room}"
+
+
+def _builds(room: Room) -> Iterator[Check]:
+    """Builds what most tests run on. If a room does not, the first test that needs it does."""
+    if room.contains(_SIMULATOR):
+        target = ("--target-dir", str(ROOT / _SIMULATOR / "target"))
+        command = ("cargo", "build", "--locked", "--release", *target)
+        yield Check("simulator: build", (command,), ROOT / _SIMULATOR)
+    if room.contains(HEAP.parent):
+        yield Check("firmware: build", ((*_PYTHON, "cli", "dev", "build"),), needs=("simulator: build",))
+
+
+def _python_style(room: Room) -> Iterator[Check]:
+    if not room.files("*.py"):
+        return
+    folder = str(room.folder)
+    # Without an argument, mypy takes what pyproject.toml lists.
+    typed = () if room == WHOLE else (folder,)
+    for name, command in (
+        ("python: ruff", ("ruff", "check", "--no-cache", folder)),
+        ("python: format", ("ruff", "format", "--no-cache", "--check", folder)),
+        ("python: mypy", ("mypy", *typed)),
+    ):
+        yield Check(_named(name, room), ((*_PYTHON, *command),), style=True)
+    yield Check("python: layers", ((sys.executable, *LINT_IMPORTS),), style=True)
+
+
+def _python_tests(room: Room) -> Iterator[Check]:
+    """Runs pytest in one process more than there are cores, since many tests wait for a board.
+
+    conftest.py deals the tests out.
+    """
+    if room == WHOLE:
+        chosen: Command = ()
+    elif room.folder == Path("docs"):
+        chosen = ("-m", "docs")
+    elif room.allocator is not None:
+        chosen = (str(room.folder), "-k", room.allocator)
+    elif room.files("test_*.py"):
+        chosen = (str(room.folder),)
+    else:
+        return
+    command = (*_PYTHON, "pytest", "-n", str((os.cpu_count() or 1) + 1), *chosen)
+    yield Check(_named("python: pytest", room), (command,), needs=("simulator: build", "firmware: build"))
+
+
+def _c_style(room: Room) -> Iterator[Check]:
+    files = [
+        str(path.relative_to(ROOT))
+        for path in room.files("*.c", "*.h")
+        if any(path.is_relative_to(ROOT / folder) for folder in _C_FOLDERS)
+    ]
+    if files:
+        command = ("clang-format", "--dry-run", "--Werror", *files)
+        yield Check(_named("c: format", room), (command,), tool="clang-format", style=True)
+
+
+def _rust(room: Room) -> Iterator[Check]:
+    if room.touches(_SIMULATOR):
+        folder = ROOT / _SIMULATOR
+        clippy = ("cargo", "clippy", *_CHECKED, "--all-targets", "--", "-D", "warnings")
+        yield Check("simulator: format", (("cargo", "fmt", "--check"),), folder, tool="cargo-fmt", style=True)
+        yield Check("simulator: clippy", (clippy,), folder, tool="cargo-clippy", style=True)
+        yield Check("simulator: tests", (("cargo", "test", *_CHECKED),), folder)
+    if room.touches(_RUST_HEAP):
+        folder = ROOT / _RUST_HEAP
+        yield Check("heap/rust: format", (("cargo", "fmt", "--check"),), folder, tool="cargo-fmt", style=True)
+        yield Check("heap/rust: clippy", tuple(_rust_heap_clippy()), folder, tool="cargo-clippy", style=True)
+
+
+def _rust_heap_clippy() -> Iterator[Command]:
+    """One command for each allocator, since each is a feature.
+
+    What they do is tested with that of all other allocators.
+    """
+    package = tomllib.loads((ROOT / _RUST_HEAP / "Cargo.toml").read_text(encoding="utf-8"))
+    builds = ("--target-dir", str(ROOT / "build" / "rust-clippy"))
+    for feature in package["features"]:
+        chosen = ("--locked", "--profile", "firmware", *builds, "--features", feature)
+        yield ("cargo", "clippy", *chosen, "--", "-D", "warnings")
+
+
+def _contracts(room: Room) -> Iterator[Check]:
+    """The contract tests of the room's allocators, on the host and with sanitizers: from cmake to
+    ctest.
+    """
+    wanted = catalogue.allocators().values() if room.contains(HEAP) else ()
+    for row in wanted:
+        if room.allocator in (None, row.id) and not row.target_only and not row.missing_checkout():
+            yield _contract(row.id)
+
+
+def _contract(allocator: str) -> Check:
+    folder = ROOT / "build" / "heap-tests" / f"{allocator}-sanitized"
+    turn = ("flock", str(lock_of(folder)))  # tests of pytest build there too
+    configure = ("cmake", "-S", str(HEAP / "tests"), "-B", str(folder), "-G", "Ninja")
+    return Check(
+        f"heap/{allocator}: contract",
+        (
+            ("cmake", "-E", "make_directory", str(folder.parent)),
+            (*turn, *configure, f"-DTAILSCOPE_ALLOCATOR={allocator}", "-DTAILSCOPE_SANITIZE=ON"),
+            (*turn, "cmake", "--build", str(folder)),
+            ("ctest", "--test-dir", str(folder), "--output-on-failure"),
+        ),
+    )

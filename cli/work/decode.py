@@ -1,0 +1,123 @@
+"""`./lab decode`: a capture of another tool, judged as a run, or told pulse by pulse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from base.paths import RUNS
+from capture import imported_run
+from capture.conductor import outside_of
+from capture.importing import formats
+from capture.importing.formats import Import
+from capture.reading.alone import Alone, read_alone
+from capture.store import RunResult
+from cli.shell.values import OptionError
+from cli.work import wire_table
+from cli.work.options import Options
+from firmware.build import outside
+from scenarios import catalogue
+
+NO_PLAN = (
+    "Without records and the scenario there is nothing to hold these against; give --run, or --scenario, "
+    "--allocator and --uart."
+)
+
+
+@dataclass(frozen=True)
+class Pulses:
+    """What the wire alone shows: widths, intervals between begins and latencies, all in ns."""
+
+    imported: Import
+    alone: Alone
+
+    def as_json(self) -> dict[str, Any]:
+        """As docs/reference/decode.md has it."""
+        edges = self.imported.edges
+        return {
+            "verdict": "inconclusive",
+            "reasons": [*imported_run.report(self.imported).oddities, NO_PLAN],
+            "imported": self.imported.origin.model_dump(mode="json"),
+            "samplerate_hz": edges.samplerate_hz,
+            "total_samples": edges.total_samples,
+            **{
+                key: {name: found.model_dump(mode="json") for name, found in part.items()}
+                for key, part in (
+                    ("widths_ns", self.alone.widths_ns),
+                    ("intervals_ns", self.alone.intervals_ns),
+                    ("latencies_ns", self.alone.latencies_ns),
+                )
+            },
+        }
+
+
+def run(
+    file: Path,
+    *,
+    channels: Mapping[str, str] | None = None,
+    uart: Path | None = None,
+    run: Path | None = None,
+    scenario: str | None = None,
+    allocator: Sequence[str] | None = None,
+    options: Options,
+    runs_folder: Path = RUNS,
+) -> RunResult | Pulses:
+    """Imports `file` and judges it, or tells of its pulses where no run is named.
+
+    Raises TailscopeError.
+    """
+    if run and (scenario or allocator):
+        raise OptionError("Name the run by --run, or the firmware by --scenario and --allocator, not both.")
+    if bool(scenario) != bool(allocator):
+        raise OptionError("--scenario and --allocator go together: the records tell of both.")
+    if uart and not (run or scenario):
+        raise OptionError(
+            "--uart alone is not enough: say what ran, by --run or by --scenario and --allocator."
+        )
+    account = None
+    if run:
+        account = imported_run.of_run(run, uart)
+    elif scenario and allocator:
+        account = _of_scenario(scenario, allocator, options, uart)
+    imported = formats.read(file, channels or None, options.samplerate_hz)
+    if account:
+        return imported_run.store(imported, account, runs_folder)
+    return Pulses(imported, read_alone(imported.edges, framed=False))
+
+
+def _of_scenario(
+    name: str, allocator: Sequence[str], options: Options, log: Path | None
+) -> imported_run.Account:
+    named = outside.admit(allocator)
+    if len(named) != 1:
+        raise OptionError(f"--allocator {','.join(allocator)[:80]}: give one, the one that was captured.")
+    plan = catalogue.load(
+        name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
+    ).compile()
+    return imported_run.of_plan(plan.recorded_by(options.records), named[0], log, outside_of(named[0]))
+
+
+def as_text(found: Pulses) -> str:
+    """A line for each of the summaries, and what is to be said of them."""
+    edges, origin = found.imported.edges, found.imported.origin
+    named = ", ".join(f"{ours} is {theirs}" for ours, theirs in origin.channels.items())
+    duration_s = edges.total_samples / edges.samplerate_hz
+    return "\n".join(
+        [
+            f"{origin.file} ({origin.format}): {edges.total_samples:,} samples at {edges.samplerate_hz:,} Hz "
+            f"({_RATE_FROM[origin.samplerate_from]}), {duration_s:.6g} s; {named}.",
+            "",
+            *wire_table.lines(found.alone.widths_ns, found.alone.intervals_ns, found.alone.latencies_ns),
+            "",
+            " ".join(["inconclusive:", *imported_run.report(found.imported).oddities, NO_PLAN]),
+        ]
+    )
+
+
+_RATE_FROM = {
+    "file": "as the file states",
+    "option": "as given",
+    "resolution": "the resolution of the file's times; the analyzer's own is not stated",
+}

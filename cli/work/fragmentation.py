@@ -1,0 +1,140 @@
+"""`./lab heap fragmentation`: loads the traces, chooses the allocators, shows progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from analysis.fragmentation.study import Row, Study
+from base.heap_size import DEFAULT_BYTES
+from cli.shell.values import OptionError
+from cli.work import progress
+from cli.work.options import recorded as recorded_by
+from dashboards.tradeoff import needs as tradeoff_runs
+from dashboards.tradeoff import page
+from firmware.build import catalogue as allocators
+from firmware.build import host_heap, outside
+from scenarios import catalogue
+from scenarios import trace as scenarios_trace
+from scenarios.errors import ScenarioError
+from scenarios.generators import recorded
+from scenarios.scaling import Scaling
+from scenarios.trace import FREE, KIND, Trace, of_steps
+
+
+def run(
+    name: Sequence[str] = (),
+    *,
+    trace: Path | None = None,
+    scale: int | None = None,
+    allocator: Sequence[str] = ("all",),
+    heap_bytes: int | None = None,
+    seeds: int = 1,
+    parameters: Mapping[str, str | int] = MappingProxyType({}),
+    knobs: Mapping[str, int] = MappingProxyType({}),
+    jobs: int = 1,
+    exhaustive: bool = False,
+    search: bool = True,
+    runs: Sequence[Path] = (),
+    output: Path | None = None,
+) -> list[Row]:
+    """The rows of a scenario or a trace, and the page where one is asked for.
+
+    `name` is the scenario; behind it may stand further run folders. Raises TailscopeError.
+    """
+    if exhaustive and not search:
+        raise OptionError("An exhaustive search cannot be left out; drop --exhaustive or --no-search.")
+    if runs and not output:
+        raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
+    scenario, folders = divided(name, trace, runs)
+    chosen = {**parameters, **recorded_by(trace, scale)}
+    traces = _traces(scenario, trace, seeds, chosen, heap_bytes)
+    heap_bytes = heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
+    names, left_out = choose(traces, allocator, heap_bytes)
+    study = Study(traces, names, heap_bytes, dict(knobs), jobs, exhaustive, search)
+    with progress.shown() as tell:
+        for sentence in left_out:
+            tell.line(sentence)
+        # Before the replay, which may take minutes: a run that does not fit is told at once.
+        measured = tradeoff_runs.load(folders, traces, dict(knobs))
+        rows = study.rows(tell, progress.Counted(tell, len(names) * len(traces)).done)
+    if output:
+        page.write(study, rows, measured, output)
+    return rows
+
+
+def divided(
+    words: Sequence[str], trace: Path | None, runs: Sequence[Path]
+) -> tuple[Sequence[str], list[Path]]:
+    """The scenario, and the run folders. A shell's pattern gives more than one behind `--runs`."""
+    named = bool(words) and (words[0].endswith(".toml") or words[0] in catalogue.names())
+    first = 1 if named or not trace else 0
+    further = words[first:] if runs else []
+    return words[: len(words) - len(further)], [*runs, *map(Path, further)]
+
+
+def choose(traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int) -> tuple[list[str], list[str]]:
+    """The allocators to run, and a sentence for each that `all` leaves out. Paths become names.
+
+    Raises HostHeapError for one that is unknown, and for one that was named and cannot run.
+    """
+    takes_all = list(wanted) == ["all"]
+    wanted = outside.admit(wanted)
+    names = list(allocators.allocators()) if takes_all else list(dict.fromkeys(wanted))
+    objections = {name: objection for name in names if (objection := _objection(traces, name, heap_bytes))}
+    if objections and not takes_all:
+        raise host_heap.HostHeapError(" ".join(objections.values()))
+    return [name for name in names if name not in objections], [
+        f"{name} is left out. {objection}" for name, objection in objections.items()
+    ]
+
+
+def _objection(traces: Sequence[Trace], allocator: str, heap_bytes: int) -> str | None:
+    if objection := host_heap.objection(allocator, heap_bytes):
+        return objection
+    frees = sum(int((trace.operations[:, KIND] == FREE).sum()) for trace in traces)
+    if frees and "frees" not in allocators.allocators()[allocator].promises:
+        return f"{allocator} never frees, and {traces[0].name} frees {frees:,} blocks."
+    return None
+
+
+def _traces(
+    scenario: Sequence[str],
+    file: Path | None,
+    seeds: int,
+    parameters: Mapping[str, str | int],
+    heap_bytes: int | None,
+) -> list[Trace]:
+    if not (scenario or file) or len(scenario) > 1:
+        raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
+    if file and not scenario:
+        return [_from_file(file, seeds, parameters, heap_bytes or DEFAULT_BYTES)]
+    first = catalogue.load(scenario[0], parameters)
+    if seeds == 1:
+        return [of_steps(first.name, first.generator.steps(), first.seed)]
+    if first.seed is None:
+        raise ScenarioError(f"{first.name} draws no random numbers; leave --seeds out.")
+    numbers = range(first.seed, first.seed + seeds)
+    named = [catalogue.load(scenario[0], {**parameters, "seed": number}) for number in numbers]
+    return [
+        of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)
+    ]
+
+
+def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap_bytes: int) -> Trace:
+    """The operations of the file as they are, reallocations too, or what a scale leaves of them."""
+    if seeds != 1 or set(parameters) - {"trace", "scale"}:
+        raise OptionError("A trace from a file has neither seeds nor parameters; drop these options.")
+    found = scenarios_trace.read(path)
+    if "scale" not in parameters:
+        return found
+    scaling = Scaling(found)
+    one_in = int(parameters["scale"]) or recorded.chosen_scale(scaling, heap_bytes)
+    return replace(scaling.scaled(one_in), name=f"{found.name}, one block in {one_in:,}")
+
+
+def _heap_bytes(scenario: Sequence[str]) -> int | None:
+    """What the scenario asks for, if there is one and it does."""
+    return catalogue.load(scenario[0]).heap_bytes if scenario else None

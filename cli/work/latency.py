@@ -1,0 +1,72 @@
+"""`./lab latency`: how long an interrupt of somebody's program waits, and its sections take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.program.latency import document, measure
+from cli.shell.values import OptionError
+from cli.work import progress
+from simulator.interrupts import exception_of
+from simulator.latency import Question
+from simulator.program import UserProgram
+from simulator.run import Instant
+
+_USUAL_PENDS = 2_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was measured, and whether all of it came out."""
+
+    document: dict[str, Any]
+    complete: bool
+
+
+def question(
+    *,
+    irq: str,
+    mode: str = "sweep",
+    until: Instant,
+    start: Instant | None = None,
+    every: int | None = None,
+    pends: int | None = None,
+    seed: int | None = None,
+    enable: int | None = None,
+) -> Question:
+    """What to pend, in the words of the command line. Raises TailscopeError."""
+    if mode == "sweep" and (pends or seed):
+        raise OptionError("--pends and --seed go with --mode random; a sweep takes --every.")
+    if mode == "random" and every:
+        raise OptionError("--every goes with --mode sweep; random takes --pends.")
+    return Question(
+        exception=exception_of(irq),
+        until=until,
+        start=start,
+        every=every,
+        random=(pends or _USUAL_PENDS) if mode == "random" else 0,
+        seed=seed or 1,
+        enable=enable,
+    )
+
+
+def run(
+    program: UserProgram,
+    asked: Question | None,
+    sections: Sequence[str],
+    *,
+    until: Instant,
+    around: str = "",
+    explain: bool = False,
+) -> Asked:
+    """Measures what was asked for, with progress. Raises TailscopeError."""
+    if asked is None and not sections:
+        raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
+    with progress.shown() as tell:
+        subject = measure.Subject.of(program)
+        found = measure.latencies(subject, asked, around, explain, tell) if asked else None
+        times = measure.section_times(subject, sections, until, explain, tell) if sections else []
+    complete = (found is None or found.complete) and not any(one.ended for one in times)
+    return Asked(document.as_json(subject, found, times), complete)

@@ -1,0 +1,42 @@
+"""`./lab masks`: a program's masks measured, with progress, and the files that are asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.program.masks.document import folded
+from analysis.program.masks.measure import MaskReport, measure
+from analysis.program.masks.timeline import timeline
+from base.files.whole import write_bytes
+from cli.work import progress
+from dashboards import masks
+from simulator.program import user_program
+
+
+def run(
+    elf: str,
+    *,
+    until: str,
+    explain: bool,
+    chip: str,
+    hse: str,
+    gaps: bool,
+    semihosting: bool,
+    output: Path | None,
+    folded_file: Path | None,
+    perfetto: Path | None,
+) -> MaskReport:
+    """Measures the program in the file `elf`, and writes each file that is named.
+
+    Raises TailscopeError.
+    """
+    program = user_program(elf, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting)
+    with progress.shown() as tell:
+        found = measure(program, until, explain, tell)
+    if output:
+        masks.write(found, output)
+    if folded_file:
+        write_bytes(folded_file, folded(found).encode())
+    if perfetto:
+        timeline(found).write(perfetto)
+    return found

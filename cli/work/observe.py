@@ -1,0 +1,99 @@
+"""`./lab observe`: any program on any board, from the wire alone."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from base.paths import RUNS
+from base.run_folder import folder as names
+from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
+from capture import observed_run
+from capture.desk.bench import read_bench
+from capture.desk.pins import check_pins, clips
+from capture.store import RunResult
+from cli.work import kept, where, wire_table
+
+
+def show(*, json: bool, **words: Any) -> bool:
+    """Does what run() does, and prints what was observed; whether it is complete."""
+    results: list[RunResult] = []
+    with kept.told(results, "nothing was recorded"):
+        results.append(run(**words))
+        folder = results[0].folder
+        print(json_format.dumps(as_json(folder), indent=2) if json else as_text(folder))
+    return results[0].verdict == "complete"
+
+
+def run(
+    *,
+    pins: Mapping[str, str],
+    elf: Path | None,
+    board: str | None,
+    duration_s: float,
+    samplerate_hz: int | None,
+    edges: StimulusEdges,
+    runs_folder: Path = RUNS,
+) -> RunResult:
+    """Observes a program. Raises TailscopeError.
+
+    On an emulated board the command runs again on its desk, and SystemExit carries its status.
+    """
+    resource = read_bench().board(board)
+    checked = check_pins(pins, resource)
+    wanted = observed_run.Wanted(
+        pins=checked,
+        elf=elf,
+        duration_s=duration_s,
+        samplerate_hz=samplerate_hz or resource.analyzer.samplerate_hz,
+        stimulus_edges=edges,
+    )
+    observed_run.check(resource, wanted)
+    where.run(resource.name, clips(checked, resource))
+    return observed_run.run(resource, wanted, runs_folder, _tell)
+
+
+def _tell(step: str) -> None:
+    print(f"{step} …", file=sys.stderr, flush=True)
+
+
+def as_json(folder: Path) -> dict[str, Any]:
+    """run.json, and the folder that it is in."""
+    manifest = read_observed_manifest(folder / names.MANIFEST)
+    return {"folder": str(folder), **manifest.model_dump(mode="json", by_alias=True)}
+
+
+def as_text(folder: Path) -> str:
+    """What was observed, a table, what to know of it, the verdict; last the folder."""
+    found = read_observed_manifest(folder / names.MANIFEST)
+    notes = [*found.missing, *found.warnings]
+    return "\n".join(
+        [
+            _heading(found),
+            "",
+            *wire_table.lines(
+                found.widths_ns, found.intervals_ns, found.latencies_ns, empty_section=found.calibration_ns
+            ),
+            "",
+            *notes,
+            " ".join([f"{found.verdict}:" if found.reasons else found.verdict, *found.reasons]),
+            str(folder),
+        ]
+    )
+
+
+def _heading(found: ObservedManifest) -> str:
+    duration_s = found.total_samples / found.samplerate_hz
+    pins = ", ".join(f"{channel} on {pin}" for channel, pin in found.pins.items())
+    program = found.program.elf or "what was on the board"
+    clock = ""
+    if found.clock:
+        ppm, unsure_ppm = (found.clock.ratio - 1) * 1e6, found.clock.ratio_uncertainty * 1e6
+        clock = f" By the frames its clock is off the board's by {ppm:+.0f} ppm (to {unsure_ppm:.0f})."
+    return (
+        f"{program} on {found.board}: {found.total_samples:,} samples at {found.samplerate_hz:,} Hz, "
+        f"{duration_s:.6g} s; {pins}. Each edge is known to a sample of {found.resolution_ns:.1f} ns.{clock}"
+    )

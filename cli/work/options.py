@@ -1,0 +1,40 @@
+"""What a user may choose on the command line beside scenario and allocator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user chose, as `./lab scenario` takes it.
+
+    None leaves the choice to bench.toml or to the scenario. `knobs` are numbers of the heap's
+    build. `duration_s` is that of the capture. `art_states` are the states of the flash accelerator
+    (prefetch and caches) to run with. `records` says what carries the records, one of
+    scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
+    default. `heap_bytes` is the size of the heap's region. `capture` is sigrok, the
+    real tools, or direct, the virtual board itself.
+    """
+
+    parameters: dict[str, str | int] = field(default_factory=dict)
+    knobs: dict[str, int] = field(default_factory=dict)
+    board: str | None = None
+    samplerate_hz: int | None = None
+    stimulus: str | None = None
+    seed: int | None = None
+    duration_s: float | None = None
+    art_states: tuple[bool, ...] = (True,)
+    records: str = "uart"
+    lockings: tuple[str | None, ...] = (None,)
+    heap_bytes: int | None = None
+    capture: str = "sigrok"
+
+
+def recorded(trace: Path | None, scale: int | None) -> dict[str, str | int]:
+    """The parameters of the scenario `recorded` by which it replays a trace, as far as given."""
+    return {
+        **({"trace": str(trace)} if trace else {}),
+        **({"scale": scale} if scale is not None else {}),
+    }
