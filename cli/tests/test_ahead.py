@@ -35,7 +35,7 @@ from pathlib import Path
 from base.processes import signals
 from cli.work import campaign, options
 with signals.orderly():
-    chosen = options.parse(parameter=["trials=1"])
+    chosen = options.Options(parameters={"trials": 1})
     (result,) = campaign.run(["mem_frag"], ["tlsf"], Path("runs"), chosen)
 from dashboards import report, terminal
 report.write_report([result.folder], Path("dashboard.html"))
