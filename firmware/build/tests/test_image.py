@@ -22,7 +22,7 @@ LINE_BYTES = 16
 
 @lru_cache(maxsize=4)
 def _listing(elf: Path) -> dict[str, dict[int, str]]:
-    """Instructions by address of each symbol, with what pads it: tests ask for several of an image."""
+    """Instructions by address of each symbol, with what pads it; tests ask for several."""
     command = ["arm-none-eabi-objdump", "-d", str(elf)]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     parts = re.split(r"^[0-9a-f]+ <([^>]+)>:$", listing, flags=re.MULTILINE)[1:]
