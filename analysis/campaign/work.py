@@ -1,4 +1,4 @@
-"""What a worker does: one run, of which the tables and a row come back; some runs are made both ways."""
+"""What a worker does: one run, of which the tables and a row come back; some are made both ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ran during the worst sample: each instruction with its cycles, and the call stack at an instant.
+"""What ran during the worst sample: each instruction with its cycles, and the call stack.
 
 A stack is made as the simulator does it for its log of masks (`simulator/src/observe/stacks`): it
 ends where nothing tells the caller. It may be short, but no frame is guessed.

@@ -1,3 +1,4 @@
+# spans: scenarios, docs
 """The generator shown in docs/reference/scenarios.md must be one."""
 
 from __future__ import annotations

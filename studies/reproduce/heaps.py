@@ -1,4 +1,4 @@
-"""How much heap a scenario needs on one allocator, with many seeds; and the constructed worst cases.
+"""How much heap a scenario needs on one allocator, with many seeds; and constructed worst cases.
 
 These are at the scale of 8 MiB, in instructions of this machine.
 """

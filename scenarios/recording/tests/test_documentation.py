@@ -1,3 +1,4 @@
+# spans: scenarios/recording, docs
 """docs/TRACES.md against the recordings that are here."""
 
 from __future__ import annotations
