@@ -8,7 +8,7 @@ import pytest
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
 from capture.reading.observed import read_observed
-from capture.reading.tests.test_alone import framed
+from capture.reading.tests.test_observed import framed
 from capture.reading.tests.waveform import Waveform
 from capture.verdict.observed import Seen, judge, warnings
 
