@@ -1,4 +1,4 @@
-"""A process of the virtual Nucleo: one that serves, and the run of somebody's program to its end."""
+"""A process of the virtual Nucleo: one that serves, or the run of a program to its end."""
 
 from __future__ import annotations
 

@@ -209,12 +209,12 @@ LAB = (
     ),
     Elsewhere(
         "./lab compare A B --json",
-        "analysis/compare/tests/test_compare.py",
+        "analysis/compare/tests/test_comparison.py",
         "json.dumps(as_json(found), allow_nan=False)",
     ),
     Elsewhere(
         "./lab compare ../main .",
-        "analysis/compare/tests/test_compare.py",
+        "analysis/compare/tests/test_comparison.py",
         'write(tmp_path / "b" / "runs", allocator="tlsf")',
     ),
     Tried("./lab redecode RUN", says=r"^complete$"),
@@ -244,7 +244,7 @@ LAB = (
     ),
     Elsewhere(
         "./lab soak --runs 2 --board desk --fault board-hung",
-        "quality/soak/tests/test_desk_faults.py",
+        "quality/soak/tests/test_catalogue.py",
         '"board-hung",',
     ),
     Elsewhere("./lab app", "console/tests/test_app.py", '"cli", "app"'),
@@ -466,25 +466,25 @@ LAB = (
     ),
     Elsewhere(
         "./lab worst",
-        "studies/worst/tests/test_worst.py",
+        "studies/worst/tests/test_matrix.py",
         'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
         "./lab worst --allocator first_fit,tlsf --json",
-        "studies/worst/tests/test_worst.py",
+        "studies/worst/tests/test_matrix.py",
         'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
         "./lab worst --json",
-        "studies/worst/tests/test_worst.py",
+        "studies/worst/tests/test_matrix.py",
         'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
         "./lab worst --host",
-        "studies/worst/tests/test_worst.py",
+        "studies/worst/tests/test_matrix.py",
         'command.run("tlsf_compact", on_host=True)',
         why="with one allocator",
     ),

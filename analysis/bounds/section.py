@@ -1,7 +1,7 @@
 """The bound of a critical section: the longest way from the begin marker to the end marker.
 
-Each instruction costs the most that the timing model allows (docs/reference/timing.md). Every flash line
-is a miss. Every address waits for its register. Every load waits for a store.
+Each instruction costs the most that the timing model allows (docs/reference/timing.md). Every flash
+line is a miss. Every address waits for its register. Every load waits for a store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lists of operations to judge an allocator by: drawn from a seed, and made as short as they can be.
+"""Lists of operations to judge an allocator by: drawn from a seed, then made short.
 
 An operation is a line of heap/tests/judge.c.
 """

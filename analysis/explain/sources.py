@@ -1,5 +1,7 @@
-"""The text of source lines, where the files of the firmware are found unchanged; and, as DWARF tells
-it, which functions the compiler placed into others.
+"""The text of source lines, and which functions the compiler placed into others.
+
+Text is told where the files that the firmware was built of are found unchanged; DWARF tells of the
+functions.
 """
 
 from __future__ import annotations

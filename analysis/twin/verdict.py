@@ -1,4 +1,4 @@
-"""Residuals in figures, a row for each quantity and kind of operation; and what came of them, in a sentence."""
+"""Residuals in figures, a row for each quantity and kind of operation; and one sentence on them."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# spans: cli
 """Commands as they are found and declared: their help, what is refused, and what one file adds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# spans: tasks.py
 """The invoke tasks: each calls its command, with the options that the command declares."""
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ FREED = "    freed->next = behind;\n"
 def _forgotten() -> Iterator[None]:
     """What a test admitted is not known to the next."""
     yield
-    catalogue._OUTSIDE.clear()
+    catalogue.OUTSIDE.clear()
 
 
 def of_example(

@@ -82,7 +82,7 @@ size_t xPortGetFreeHeapSize( void ) { return left; }
 def _forgotten() -> Iterator[None]:
     """What a test admitted is not known to the next."""
     yield
-    catalogue._OUTSIDE.clear()
+    catalogue.OUTSIDE.clear()
 
 
 def written(folder: Path, text: str, name: str = "mine.c", table: str = "") -> Path:
@@ -178,7 +178,7 @@ SEARCH = """search = [
 def test_a_search_of_a_heap_of_the_kernel_is_found_in_its_file(tmp_path: Path) -> None:
     """FreeRTOS's own heap_4 from outside, with the catalogue's words for it."""
     (place,) = catalogue.own()["heap_4"].search or ()
-    kernels = search_places._source(firmware.build("heap_4").elf.parent, place.file, None)
+    kernels = search_places.source_of(firmware.build("heap_4").elf.parent, place.file, None)
     table = SEARCH.format(
         function=place.function, file="mine.c", statement=place.statement, instruction=place.instruction
     )

@@ -90,7 +90,7 @@ def judged(fault: DeskFault, **changed: object) -> list[str]:
     """What is wrong about an outcome that is as due but for what changed."""
     reference = {"probes": [1.0]}
     found = outcome(fault, "desk", **{"sentences": (fault.says,), "headlines": reference, **changed})
-    return list(one_run._wrong(fault, found, "", "", reference))
+    return list(one_run.wrong_of(fault, found, "", "", reference))
 
 
 def test_what_is_not_as_due_is_named() -> None:
@@ -108,7 +108,7 @@ def test_what_is_not_as_due_is_named() -> None:
 
 def test_a_complete_run_with_other_headlines_is_not_accounted_for() -> None:
     found = outcome(NONE, "desk", headlines={"probes": [2.0]})
-    (wrong,) = one_run._wrong(NONE, found, "", "", {"probes": [1.0]})
+    (wrong,) = one_run.wrong_of(NONE, found, "", "", {"probes": [1.0]})
     assert "headlines" in wrong
 
 
