@@ -21,8 +21,9 @@ from cli.shell.values import FILE, RUN, Whole
 @option("--update", "renew", is_flag=True, help="make the runs the baseline, and say what that changes")
 @option(
     "--limit",
+    metavar="QUANTITY=LIMIT",
     multiple=True,
-    help="QUANTITY=LIMIT of allocate, free, interrupt or task: allocate=10us; may be repeated",
+    help="of allocate, free, interrupt or task: allocate=10us; may be repeated",
 )
 @option("--named", type=Whole(0), default=10, help="how many operations to name of each quantity")
 @option(

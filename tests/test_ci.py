@@ -15,8 +15,7 @@ import yaml
 from base.paths import ROOT
 from simulator import build as simulator
 from tests import pages
-from tests.pages import Command
-from tests.test_documented_commands import Checkout
+from tests.checkout import Checkout
 
 pytestmark = pytest.mark.docs
 
@@ -34,11 +33,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     simulator.build()
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     name = str(PAGE.relative_to(ROOT))
-    commands = [
-        one
-        for one in pages.read(name, PAGE.read_text("utf-8"))
-        if isinstance(one, Command) and not one.in_a_sentence
-    ]
+    commands = [one for one in pages.read(name, PAGE.read_text("utf-8")) if not one.in_a_sentence]
     assert commands[0].script == LINES["measure"]  # so this is the recipe's first step, too
     for command in commands[:2]:
         done = shell(made, command.script.replace("RUN", "runs/*"))

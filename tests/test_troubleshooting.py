@@ -15,7 +15,7 @@ from base.paths import ROOT
 pytestmark = pytest.mark.docs
 
 PAGE = ROOT / "docs" / "how-to" / "troubleshooting.md"
-ROOMS = ("analysis", "capture", "cli", "firmware", "scenarios", "simulator")
+ROOMS = ("base", "scenarios", "firmware", "simulator", "capture", "analysis", "cli")
 QUOTED = re.findall(r"^> (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 VALUE = "…"
 

@@ -14,7 +14,7 @@ from cli.shell.values import FILE, RUN, SCENARIO, WHOLE
 @argument(
     "name",
     nargs=-1,
-    shell_complete=SCENARIO.shell_complete,
+    type=SCENARIO,
     help="a scenario of `./lab list`, or the path of a scenario's TOML",
 )
 @option(
