@@ -59,8 +59,9 @@ _WRITTEN = re.compile(
 
 @dataclass
 class Checkout:
-    """Its runs and pages are its own, what is built is that of the repository. `./lab` goes straight
-    to `python -m cli`: what is missing is not installed.
+    """Its runs and pages are its own; what is built is that of the repository.
+
+    `./lab` goes straight to `python -m cli`: what is missing is not installed.
     """
 
     folder: Path

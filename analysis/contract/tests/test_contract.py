@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from analysis.contract import contract, lists, text
 from analysis.contract.lists import shrink
 from base.paths import ROOT
 from firmware.build import catalogue, outside
+from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
 
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
 needs_tools = pytest.mark.skipif(
@@ -19,13 +19,6 @@ needs_tools = pytest.mark.skipif(
 )
 
 FREED = "    freed->next = behind;\n"
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    """What a test admitted is not known to the next."""
-    yield
-    catalogue.OUTSIDE.clear()
 
 
 def of_example(
