@@ -80,7 +80,7 @@ class ServingProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise SimulatorError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
+            raise SimulatorError(f"The virtual Nucleo does not start ({error}); run ./lab dev build.") from None
 
     def _listen(self) -> None:
         line = self._first_line()

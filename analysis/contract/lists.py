@@ -94,6 +94,17 @@ def shrink(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
     return _smaller(_shorter(list(operations), still), still)
 
 
+def shorter(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
+    """A list of fewer operations that still breaks, after at most `tries` tries; of any kind."""
+    left = [tries]
+
+    def still(candidate: Sequence[str]) -> bool:
+        left[0] -= 1
+        return left[0] >= 0 and breaks(candidate)
+
+    return _shorter(list(operations), still)
+
+
 def _shorter(found: list[str], still: Breaks) -> list[str]:
     chunk = max(1, len(found) // 2)
     while True:
