@@ -20,9 +20,10 @@ from base.run_folder.memory import Memory
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
+from base.tell import Tell
 from capture.acquisition.account import Account, asked_of, setting_of
 from capture.acquisition.duration import longest_s
-from capture.acquisition.live import ALONE, Live, Part, Progress, Watch
+from capture.acquisition.live import ALONE, Live, Part, Watch
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
 from firmware.build.image import FirmwareImage
@@ -57,7 +58,7 @@ class Request:
     """
 
     runs: Path = RUNS
-    progress: Progress = _unheard
+    progress: Tell = _unheard
     live: Live = _unseen
     part: Part = ALONE
 

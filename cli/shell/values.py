@@ -151,7 +151,7 @@ class Scenario(Value):
 
 
 class Board(Value):
-    """An entry of bench.toml."""
+    """A board of the bench, or the path of a TOML file."""
 
     name = "BOARD"  # type: ignore[misc]
 
@@ -161,6 +161,13 @@ class Board(Value):
 
     def candidates(self, ctx: click.Context) -> Iterable[str]:
         return known.boards()
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Names; where none begins so, files."""
+        found = super().shell_complete(ctx, param, incomplete)
+        return found or [CompletionItem(incomplete, type="file")]
 
 
 class RunFolder(Value):
