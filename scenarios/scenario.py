@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from base import heap_size
+from base.files.complaints import WrongValueError, among, expecting, not_among, quoted
 from base.files.documents import Table, open_toml
-from base.files.faults import WrongValueError, among, expecting, not_among, quoted
 from base.tell import Tell
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS, of_users_file

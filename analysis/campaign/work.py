@@ -1,4 +1,4 @@
-"""What a worker does: one run, of which the tables and a row come back; some are made both ways."""
+"""Makes one run on a worker and returns its tables and a row; it makes some runs both ways."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def unpack(archive: bytes, folder: Path) -> None:
 
 
 def _stays_within(member: ZipInfo) -> bool:
-    """Whether it is a plain file or folder, by a path that goes down only."""
+    """True if it is a plain file or folder, by a path that goes down only."""
     path = PurePosixPath(member.filename)
     mode = member.external_attr >> 16
     plain = not S_IFMT(mode) or S_ISREG(mode) or S_ISDIR(mode)
@@ -114,7 +114,7 @@ _STARTS_WITHIN_S = 10.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one attempt: its row, and the bytes of each table, with their SHA-256.
+    """The result of one attempt: its row, and the bytes of each table, with their SHA-256.
 
     `differing` has both run folders, as verification.packed() has them, where a direct run is not
     what the real tools bring.
@@ -145,7 +145,7 @@ def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None =
 
 @dataclass(frozen=True)
 class _Made:
-    """What is kept of a run."""
+    """The parts of a run that the campaign keeps."""
 
     manifest: Manifest
     operations: pl.DataFrame
@@ -252,5 +252,5 @@ def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
 def _bounds_of(
     elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...]
 ) -> dict[str, SectionBound]:
-    """Those of an image are the same in each of its runs."""
+    """The bounds of an image, computed once: they are the same in each of its runs."""
     return bounds_of(elf, allocator, locking, dict(knobs))

@@ -32,7 +32,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Contract:
-    """What came out. `lists` is how many lists were judged; the suites run only if all hold."""
+    """The result. `lists` is the number of judged lists; the suites run only if all hold."""
 
     row: Allocator
     lists: int
@@ -43,7 +43,7 @@ class Contract:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was broken."""
+        """True if nothing was broken."""
         return self.broken is None and all(suite.passed for suite in self.suites)
 
     @property
@@ -52,7 +52,7 @@ class Contract:
         return tuple(promise for promise in PROMISES if promise not in self.row.promises)
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/reference/heap-contract.md has it."""
+        """The document that docs/reference/heap-contract.md describes."""
         source = self.row.source
         return {
             "allocator": self.row.id,

@@ -59,7 +59,7 @@ def _size(source: random.Random) -> int:
 
 
 def is_sound(operations: Sequence[str]) -> bool:
-    """Whether the heap is empty before each `n`, as far as the list itself tells."""
+    """True if the heap is empty before each `n`, as far as the list itself tells."""
     live: set[str] = set()
     for operation in operations:
         kind, *words = operation.split()

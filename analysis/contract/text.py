@@ -89,7 +89,7 @@ def _suite(suite: Suite) -> str:
 
 
 def sentence(broken: Broken) -> str:
-    """What the last of the operations broke."""
+    """The rule that the last of the operations broke, in a sentence."""
     judged = broken.judged
     if judged.outcome[0] == "died":
         return _death(judged)

@@ -1,4 +1,4 @@
-"""What the firmware's ELF file says of addresses: their functions, data, code and source lines.
+"""Reads the firmware's ELF file: functions, data, code and source lines of addresses.
 
 pyelftools reads the file and its DWARF; capstone disassembles the code.
 """
@@ -71,7 +71,7 @@ class Program:
 
     @property
     def has_lines(self) -> bool:
-        """Whether the file says which source line an address comes from."""
+        """True if the file says which source line an address comes from."""
         return bool(self._lines)
 
     @property

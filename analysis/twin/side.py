@@ -93,6 +93,6 @@ def read_board(folder: Path) -> Board:
 
 
 def side_of(evidence: Evidence) -> Side:
-    """What was decoded, as a side."""
+    """The decoded evidence as a side of the comparison."""
     joined = evidence.joined
     return Side(joined.operations, joined.interrupts, evidence.edges.samplerate_hz)

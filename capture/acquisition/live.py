@@ -29,7 +29,7 @@ Live = Callable[[SoFar], None]
 
 
 class Part(NamedTuple):
-    """Which run of its campaign a run is, and the seconds that the campaign still needs."""
+    """Which run of its command a run is, and the seconds that the command still needs."""
 
     run: int = 1
     runs: int = 1

@@ -54,7 +54,7 @@ class Request:
     """What is asked of every new run: where its folder is made, and who hears of it meanwhile.
 
     `progress` is told in a few words what is going on, and `live` a few times a second what came so
-    far. `part` is what the run is of its campaign.
+    far. `part` is what the run is of its command.
     """
 
     runs: Path = RUNS

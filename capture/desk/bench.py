@@ -15,9 +15,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from base.files.complaints import WrongValueError, expecting, not_among, quoted
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import CaptureError, near_miss
-from base.files.faults import WrongValueError, expecting, not_among, quoted
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from capture.desk.presets import Preset, preset, presets
@@ -141,7 +141,9 @@ def _preset(name: object) -> Preset:
     if found is None:
         raise not_among(name, [known for known, row in presets().items() if not row.refused], "preset")
     if found.refused:
-        remedy = "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md)"
+        remedy = (
+            "record with its maker's program, and read the export by ./lab decode (docs/how-to/analyzers.md)"
+        )
         raise WrongValueError(f"cannot be {name!r}: {found.refused}", "preset", remedy=remedy)
     return found
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from base.files.complaints import WrongValueError
 from base.files.documents import Table, read_toml
 from base.files.errors import CaptureError
-from base.files.faults import WrongValueError
 from base.run_folder.edges import CHANNELS
 
 _FOLDER = Path(__file__).with_name("analyzers")

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import BinaryIO
 
+from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from base.files.faults import quoted
 from capture.importing.changes import Changes, lines
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed, stated_in

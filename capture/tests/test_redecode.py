@@ -1,3 +1,4 @@
+# spans: capture/conduct.py
 import errno
 import json
 import os

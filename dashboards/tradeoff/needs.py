@@ -65,7 +65,7 @@ class Need:
         return median_low(self.values(figure))
 
     def values(self, figure: Figure) -> list[float]:
-        """Of the traces that have the figure."""
+        """The values of the traces that have the figure."""
         return [value for row in self.rows if (value := figure(row)) is not None]
 
 
@@ -86,7 +86,7 @@ def sbbm_bytes(row: Row) -> float | None:
 
 
 def johnstone(place: int) -> Figure:
-    """Of his four ratios the one at `place`, from 0."""
+    """The figure of his four ratios at `place`, from 0."""
     return lambda row: row.given.johnstone[place] if row.given.johnstone else None
 
 

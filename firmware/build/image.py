@@ -14,7 +14,7 @@ from base.files.errors import near_miss
 from base.files.turns import taking_turns
 from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, region, search_places
-from firmware.build.cmake_build import BuildError
+from firmware.build.cmake_build import BuildError as BuildError
 
 FIRMWARE = ROOT / "firmware"
 BUILDS = FIRMWARE.parent / "build" / "firmware"

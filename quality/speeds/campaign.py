@@ -48,7 +48,7 @@ Turn = Callable[[Sequence[int]], None]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took on average of one turn: seconds of a core and of the clock.
+    """The mean cost of a run in one turn: seconds of a core and of the clock.
 
     `conductor_s` are those of the core's seconds that this process took.
     """
@@ -84,7 +84,7 @@ class Speed:
         return median(each), min(each), max(each)
 
     def document(self) -> dict[str, Any]:
-        """For a program. The runs a minute are those of a core that does nothing else."""
+        """The turn as JSON. The runs a minute are those of a core that does nothing else."""
         middle, least, most = self.core_s
         return {
             "way": self.way,
@@ -110,11 +110,11 @@ class Speeds:
 
     @property
     def disturbed(self) -> bool:
-        """Whether others computed too, so that nothing compares with a machine at rest."""
+        """True if others computed too, so that nothing compares with a machine at rest."""
         return self.load >= BUSY_LOAD
 
     def document(self) -> dict[str, Any]:
-        """For a program."""
+        """The speeds as JSON."""
         return {
             "workload": self.workload,
             "runs_each": self.runs,
@@ -194,7 +194,7 @@ def _ways(folder: Path, opened: ExitStack) -> Iterator[_Way]:
 
 
 class _Loop:
-    """What `./lab scenario` does for each seed, in one process."""
+    """The work of `./lab scenario` for each seed, in one process."""
 
     def __init__(self, source: Callable[[RunRequest], Source], folder: Path) -> None:
         self._source = source
@@ -250,7 +250,7 @@ def _workload() -> str:
 
 
 def _size(path: Path) -> int:
-    """Of a file, or of all files in a folder."""
+    """The size in bytes of a file, or of all files in a folder."""
     return sum(
         file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()
     )

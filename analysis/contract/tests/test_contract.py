@@ -91,7 +91,7 @@ def test_the_page_shows_what_a_broken_example_is_told(tmp_path: Path) -> None:
         tmp_path, "(size + sizeof(cell) + 7u) & ~(size_t)7u", "(size + sizeof(cell) + 3u) & ~(size_t)3u"
     )
     told = text.as_text(found).partition("\n")[2].partition("\nnot stated")[0]
-    assert f"```\n{told}\n```\n" in (ROOT / "docs" / "YOUR-ALLOCATOR.md").read_text()
+    assert f"```\n{told}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
 
 
 @needs_tools

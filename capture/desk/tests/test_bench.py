@@ -11,7 +11,7 @@ from capture.desk.bench import read_bench
 
 BENCH = """\
 # What stands on the bench. Each board names what loads it, its serial line and its analyzer.
-# docs/ANALYZERS.md says how to add one; `./lab scenario NAME --board=nucleo` chooses one.
+# docs/how-to/analyzers.md says how to add one; `./lab scenario NAME --board=nucleo` chooses one.
 
 default = "virtual"
 
@@ -26,7 +26,7 @@ port = "pty"                      # or "tcp"
 driver = "beaglelogic"            # the simulator speaks its protocol; sigrok sees no difference
 samplerate_hz = 84_000_000        # one sample per core cycle
 
-# A Nucleo-F401RE on USB, wired as docs/WIRING.md shows to an analyzer that sigrok knows.
+# A Nucleo-F401RE on USB, wired as docs/reference/wiring.md shows to an analyzer that sigrok knows.
 [boards.nucleo.loader]
 kind = "pyocd"
 target = "stm32f401retx"
@@ -36,7 +36,7 @@ probe = ""                        # pyOCD's unique id; empty: the only one conne
 port = "usb:0483:374B"            # the ST-Link's, by its USB id; or a name such as "/dev/ttyACM0"
 
 [boards.nucleo.analyzer]
-driver = "fx2lafw"                # or, for all of this table: preset = "fx2lafw" (docs/ANALYZERS.md)
+driver = "fx2lafw"                # or, for all of this table: preset = "fx2lafw" (docs/how-to/analyzers.md)
 connection = ""                   # sigrok's conn=, e.g. "1.12"; empty: the only one connected
 samplerate_hz = 24_000_000        # 3.5 core cycles per sample; faster analyzers see more
 

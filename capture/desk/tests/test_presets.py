@@ -84,7 +84,8 @@ def test_each_names_its_sources(name: str) -> None:
         (
             'preset = "saleae-logic-8"\n',
             "8: boards.desk.analyzer.preset cannot be 'saleae-logic-8': libsigrok has no driver for it; "
-            "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md).",
+            "record with its maker's program, and read the export by ./lab decode "
+            "(docs/how-to/analyzers.md).",
         ),
         ("preset = 7\n", "8: boards.desk.analyzer.preset must be a word in quotes, not 7; mend it."),
         (
@@ -124,8 +125,8 @@ def test_without_a_preset_any_rate_may_be_tried() -> None:
 
 
 def test_the_page_says_what_the_presets_say() -> None:
-    """docs/ANALYZERS.md, row by row."""
-    page = (ROOT / "docs" / "ANALYZERS.md").read_text(encoding="utf-8")
+    """docs/how-to/analyzers.md, row by row."""
+    page = (ROOT / "docs" / "how-to" / "analyzers.md").read_text(encoding="utf-8")
     rows = {
         cells[0].strip("` "): cells for line in page.splitlines() if (cells := line.strip("|").split("|"))
     }

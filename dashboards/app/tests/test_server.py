@@ -119,7 +119,7 @@ def test_the_runs_are_listed_with_their_verdicts_and_lead_to_their_instants(page
     )
     row = page.locator(f"[row-id='{SEGLIST}']").last
     # The last depth, 64: 350 + 12 × 64 + 4 cycles at 84 MHz, in its third trial.
-    expect(row.locator("[col-id=allocate_max_ns] ")).to_have_text("13,357.1")
+    expect(row.locator("[col-id=critical_ns_max] ")).to_have_text("13,357.1")
     row.locator("[col-id=configuration] a").click()
     expect(page.locator("h1")).to_have_text("seglist")
     page.go_back()

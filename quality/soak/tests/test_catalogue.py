@@ -27,7 +27,7 @@ TRIED = (
     "board-hung",
     "firmware-not-written",
 )
-PAGE = ROOT / "docs" / "DESK.md"
+PAGE = ROOT / "docs" / "how-to" / "desk.md"
 
 needs_umockdev = pytest.mark.skipif(
     find_library("umockdev-preload") is None, reason="needs umockdev's preload library"
