@@ -1,1 +1,1 @@
-"""What is asked of runs and images afterwards: statistics, bounds, explanations, studies."""
+"""Answers that a user asks of runs, images and programs."""

@@ -9,9 +9,9 @@ LARGEST_BYTES = 8 << 20
 """On the host. The board has less room (firmware/build/region.py)."""
 STEP_BYTES = 8
 
-RANGE = f"a multiple of {STEP_BYTES} from {SMALLEST_BYTES} to {LARGEST_BYTES:,}"
 
-
-def is_one(heap_bytes: int) -> bool:
-    """Whether a region may have so many bytes."""
-    return SMALLEST_BYTES <= heap_bytes <= LARGEST_BYTES and heap_bytes % STEP_BYTES == 0
+def refused(heap_bytes: int, largest_bytes: int = LARGEST_BYTES) -> str | None:
+    """What a region may have, in words, where it may not have so many bytes; None where it may."""
+    if SMALLEST_BYTES <= heap_bytes <= largest_bytes and heap_bytes % STEP_BYTES == 0:
+        return None
+    return f"a multiple of {STEP_BYTES} from {SMALLEST_BYTES} to {largest_bytes:,}"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from base.run_folder import folder as names
-from capture import conductor, direct_run
-from capture.conductor import BoundsOf, MemoryOf
-from firmware.build.image import FirmwareImage
-from scenarios.plan import Plan
+from capture.acquisition.direct import Direct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.conduct import run
 
 FILES = (
     *(names.IMAGE, names.PLAN, names.SERIAL_LOG, names.COUNTS, names.EDGES),
@@ -26,44 +27,17 @@ _CAPTURERS = ("sigrok_cli", "libsigrok", "libsigrokdecode")
 _MOST_CHARACTERS = 60
 
 
-def verify(
-    plan: Plan,
-    image: FirmwareImage,
-    board_name: str | None = None,
-    samplerate_hz: int | None = None,
-    duration_s: float | None = None,
-    bounds: BoundsOf = lambda _image, _boot: {},
-    memory: MemoryOf = lambda _image, _plan, _log: None,
-    program: Path | None = None,
-) -> str | None:
-    """Runs `plan` both ways, and returns the first difference in a sentence; None if there is none.
+def verify(request: RunRequest, program: Path | None = None) -> str | None:
+    """Makes the run of `request` both ways, and returns the first difference in a sentence.
 
-    `program` stands in for the simulator of the direct run. Raises TailscopeError where one of the
-    two could not be observed, and signals.Stopped.
+    Nothing of it is kept; None if there is no difference. `program` stands in for the simulator of
+    the direct run. Raises TailscopeError where one of the two could not be observed, and
+    signals.Stopped.
     """
     with tempfile.TemporaryDirectory(prefix="tailscope-same-") as name:
         runs = Path(name)
-        real = conductor.run(
-            plan,
-            image,
-            board_name,
-            samplerate_hz,
-            runs / "sigrok",
-            duration_s,
-            bounds=bounds,
-            memory=memory,
-        )
-        direct = direct_run.run(
-            plan,
-            image,
-            board_name,
-            samplerate_hz,
-            runs / "direct",
-            duration_s,
-            bounds=bounds,
-            memory=memory,
-            program=program,
-        )
+        real = run(Sigrok(replace(request, runs=runs / "sigrok")))
+        direct = run(Direct(replace(request, runs=runs / "direct"), program))
         return first_difference(real.folder, direct.folder)
 
 

@@ -1,30 +1,43 @@
-"""Writes what a run leaves in its folder: first what was observed, then what was found in that."""
+"""What a run leaves in its folder: first what was observed, then what was found in that.
+
+A run of operations and a run from the wire alone leave other files, and are judged by other rules:
+the one has a plan and records that the wire is held against, the other has the wire and nothing
+else. Each is a `Kind` here. When its files are written, and what becomes of them where writing
+fails, is the same.
+"""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 import polars as pl
 
-from base.files.errors import TailscopeError
+from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import WriteError
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
 from base.run_folder.folder import RunFolder, RunName
-from base.run_folder.manifest import Manifest, Verdict
+from base.run_folder.manifest import Verdict
 from base.run_folder.memory import with_memory
+from base.run_folder.observed import Asked
+from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import write_table
+from capture.acquisition.account import Account, Setting
+from capture.acquisition.live import Work
 from capture.acquisition.observe import Observation
-from capture.joining.evidence import Evidence
-from capture.plan_file import write_plan
-from capture.summary.summary import Setting, summarise_run
-from scenarios.plan import Plan
+from capture.acquisition.plan_file import write_plan
+from capture.joining.evidence import Evidence, decode
+from capture.reading.observed import read_observed
+from capture.summary.observed import summarise_observed
+from capture.summary.summary import summarise_run
+from capture.verdict.observed import Seen
 
 
 @dataclass(frozen=True)
@@ -36,29 +49,133 @@ class RunResult:
     reasons: tuple[str, ...]
 
 
-def begin_folder(runs: Path, name: RunName, began: datetime, plan: Plan) -> RunFolder:
-    """A new folder in `runs` for a run that began, with what it will take to decode it again.
+Notes = Callable[[], tuple[str, ...]]
+
+
+class Kind(Protocol):
+    """What a kind of run leaves in its folder. All but `work` raise WriteError."""
+
+    @property
+    def work(self) -> Work | None:
+        """What it will do; None where nobody knows."""
+
+    def keep_known(self, folder: RunFolder) -> None:
+        """Writes what it will take to judge the run again."""
+
+    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
+        """Writes what cannot be had again. The largest comes last."""
+
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+        """Judges the run and writes what was found.
+
+        `notes` are warnings on what was stored, asked for once all is judged. Raises CaptureError
+        where what was seen is damaged.
+        """
+
+
+def kind_of(account: Account | Asked) -> Kind:
+    """The kind of the run of which this is known."""
+    return OfOperations(account) if isinstance(account, Account) else OfPins(account)
+
+
+@dataclass(frozen=True)
+class OfOperations:
+    """A run of a plan: wire, records and plan, joined by number."""
+
+    account: Account
+
+    @property
+    def work(self) -> Work:
+        """The plan's operations."""
+        operations = self.account.plan.operations
+        return Work(operations.height, frozenset(operations.filter("measured")["seq"].to_list()))
+
+    def keep_known(self, folder: RunFolder) -> None:
+        """Writes image and plan."""
+        plan = self.account.plan
+        folder.write_bytes(names.IMAGE, plan.image)
+        folder.write(names.PLAN, lambda path: write_plan(path, plan))
+
+    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
+        """Writes records, the virtual board's counts, and edges."""
+        folder.write_bytes(names.SERIAL_LOG, seen.serial_bytes)
+        if seen.counts is not None:
+            folder.write_bytes(names.COUNTS, seen.counts)
+        folder.write(names.EDGES, seen.edges.write_parquet)
+
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+        """Writes the tables and, last of all, run.json."""
+        evidence, setting = judge(self.account, seen)
+        manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes())))
+        folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
+        folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
+        folder.write_json(names.MANIFEST, manifest.as_json())
+        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+
+
+@dataclass(frozen=True)
+class OfPins:
+    """A run from the wire alone."""
+
+    asked: Asked
+    work = None
+
+    def keep_known(self, folder: RunFolder) -> None:
+        """Writes observed.json."""
+        folder.write_json(names.OBSERVED, self.asked.model_dump(mode="json", by_alias=True))
+
+    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
+        """Writes the edges."""
+        folder.write(names.EDGES, seen.edges.write_parquet)
+
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+        """Writes run.json."""
+        if not set(seen.edges.channels) <= set(self.asked.pins):
+            raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
+        observed = read_observed(seen.edges, self.asked.stimulus_edges)
+        manifest = summarise_observed(Seen(seen.report, observed, self.asked.pins), self.asked, notes())
+        folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
+        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+
+
+def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
+    """Decodes and joins what was observed, and adds bounds and memory to the setting.
+
+    Raises CaptureError where the board's counts are damaged.
+    """
+    evidence = decode(account.plan, seen.report, seen.edges, seen.serial_bytes, seen.counts, account.asked)
+    boot = evidence.log.first(Boot)
+    setting = account.setting
+    if account.bounds:
+        setting = replace(setting, bounds=account.bounds(boot) if boot else {})
+    if account.memory:
+        setting = replace(setting, memory=account.memory(evidence.log))
+    return evidence, setting
+
+
+def begin_folder(runs: Path, name: RunName, began: datetime, kind: Kind) -> RunFolder:
+    """A new folder in `runs` for a run that began, with what it will take to judge it again.
 
     Raises TailscopeError where it cannot be made; then nothing of it is left.
     """
     folder = RunFolder.create(runs, began, *name)
     try:
-        _store_plan(folder, plan)
+        kind.keep_known(folder)
     except WriteError:
         folder.remove()
         raise
     return folder
 
 
-def keep_observation(folder: RunFolder, plan: Plan, seen: Observation) -> None:
+def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
     """Writes what was observed into the run's `folder`, or, where that fails, anywhere.
 
     Raises WriteError, which says where the data is, if not all of it is in `folder`.
     """
     try:
-        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
+        kind.keep_seen(folder, seen)
     except TailscopeError as error:
-        kept = _kept_elsewhere(folder.path.name, plan, seen)
+        kept = _kept_elsewhere(folder.path.name, kind, seen)
         if kept is not None:
             folder.remove()
             words = f"is kept in {kept.path}: move it to {folder.path.parent} and ./lab redecode it."
@@ -71,7 +188,7 @@ def keep_observation(folder: RunFolder, plan: Plan, seen: Observation) -> None:
     folder.remove_file(names.EDGE_STREAM)
 
 
-def _kept_elsewhere(name: str, plan: Plan, seen: Observation) -> RunFolder | None:
+def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | None:
     """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
     try:
         above = Path(tempfile.mkdtemp(prefix="tailscope-kept-"))
@@ -79,30 +196,12 @@ def _kept_elsewhere(name: str, plan: Plan, seen: Observation) -> RunFolder | Non
         return None
     try:
         folder = RunFolder(above / name)
-        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
+        kind.keep_known(folder)
+        kind.keep_seen(folder, seen)
         return folder
     except TailscopeError:
         shutil.rmtree(above, ignore_errors=True)
         return None
-
-
-def store_observation(
-    folder: RunFolder, plan: Plan, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
-) -> None:
-    """Writes what cannot be had again: image, plan, records, the virtual board's counts, edges.
-
-    The largest comes last. Raises WriteError.
-    """
-    _store_plan(folder, plan)
-    folder.write_bytes(names.SERIAL_LOG, serial_bytes)
-    if counts is not None:
-        folder.write_bytes(names.COUNTS, counts)
-    folder.write(names.EDGES, edges.write_parquet)
-
-
-def _store_plan(folder: RunFolder, plan: Plan) -> None:
-    folder.write_bytes(names.IMAGE, plan.image)
-    folder.write(names.PLAN, lambda path: write_plan(path, plan))
 
 
 def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
@@ -121,18 +220,5 @@ def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
     return ()
 
 
-def store_findings(folder: RunFolder, evidence: Evidence, setting: Setting) -> RunResult:
-    """Writes the tables and, last of all, run.json. Raises WriteError."""
-    manifest = summarise_run(evidence, setting)
-    folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
-    folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
-    folder.write_json(names.MANIFEST, manifest.as_json())
-    return _result(folder, manifest)
-
-
 def _writer(table: pl.DataFrame) -> Callable[[Path], None]:
     return lambda path: write_table(path, table)
-
-
-def _result(folder: RunFolder, manifest: Manifest) -> RunResult:
-    return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))

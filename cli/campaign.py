@@ -27,11 +27,12 @@ def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
     nargs=-1,
     required=True,
     shell_complete=_complete,
-    help="a matrix of settings (docs/CAMPAIGNS.md); or status, results or clean, and a folder",
+    help="a matrix of settings (docs/how-to/campaigns.md); or status, results or clean, and a folder",
 )
 @option("--output", type=FOLDER, help="the folder of the campaign; runs/campaigns/MATRIX when not given")
 @option(
     "--scheduler",
+    metavar="ADDRESS",
     help="a scheduler of Dask that is there, tcp://HOST:PORT; workers here when not given",
 )
 @option("--workers", type=WHOLE, help="how many runs at a time on this machine; one a core when not given")

@@ -13,6 +13,7 @@ def command(shell: str) -> None:
     """Print what has Tab complete commands and names.
 
     For example: eval "$(./lab completion bash)"
+
     In fish: ./lab completion fish | source
     """
     print(completing.script(shell))

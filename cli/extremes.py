@@ -13,6 +13,7 @@ from cli.shell.values import RUN
 @argument("run", type=RUN, help="a run folder")
 @option(
     "--quantity",
+    metavar="QUANTITY",
     default="interrupt",
     help=f"{CHOICE}; or a statistic of run.json, such as served_probes",
 )

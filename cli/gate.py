@@ -17,12 +17,13 @@ from cli.shell.values import FILE, RUN, Whole
     required=True,
     help="run folders, of any board; on a real one those of equal settings are repetitions",
 )
-@option("--baseline", type=FILE, help="the file to judge by, which --update writes (docs/CI.md)")
+@option("--baseline", type=FILE, help="the file to judge by, which --update writes (docs/how-to/ci.md)")
 @option("--update", "renew", is_flag=True, help="make the runs the baseline, and say what that changes")
 @option(
     "--limit",
+    metavar="QUANTITY=LIMIT",
     multiple=True,
-    help="QUANTITY=LIMIT of allocate, free, interrupt or task: allocate=10us; may be repeated",
+    help="of allocate, free, interrupt or task: allocate=10us; may be repeated",
 )
 @option("--named", type=Whole(0), default=10, help="how many operations to name of each quantity")
 @option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, INSTANT, WHOLE, Choice, Instant, Whole
 
@@ -15,6 +16,7 @@ MODES = ("sweep", "random")
 @argument("elf", type=FILE, help="your program, the ELF file that the linker wrote")
 @option(
     "--irq",
+    metavar="NAME",
     help="the interrupt to pend: TIM3, USART2, EXTI15_10, a number of RM0368's table 38, SysTick",
 )
 @option(
@@ -25,6 +27,7 @@ MODES = ("sweep", "random")
 )
 @option(
     "--section",
+    metavar="FROM..TO",
     multiple=True,
     help="'a..b', or 'f..' from entry to exit; each a function, f+0x12, 0xADDRESS or file.c:12",
 )
@@ -42,6 +45,7 @@ MODES = ("sweep", "random")
 )
 @option(
     "--around",
+    metavar="FUNCTION",
     help="pend during the longest call of this function, and 64 cycles before and after it",
 )
 @option(
@@ -57,8 +61,8 @@ MODES = ("sweep", "random")
     help="let the board enable the interrupt when it pends it, at this priority, 0 to 15",
 )
 @option("--explain", is_flag=True, help="list what the longest wait or section spent its cycles on")
-@option("--chip", default="", help="which chip: stm32f401re when not given")
-@option("--hse", default="", help="the crystal in Hz, or none")
+@shared.chip
+@shared.hse
 @option("--gaps", is_flag=True, help="go on past registers that are not modelled")
 @json_option
 def command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, INSTANT
 
@@ -22,8 +23,8 @@ from cli.shell.values import FILE, INSTANT
     help="a file for flame graph tools to write: a line for each call stack, with its cycles",
 )
 @option("--perfetto", type=FILE, help="a timeline to write, which ui.perfetto.dev opens")
-@option("--chip", default="", help="the chip that it is for, such as stm32f411re; stm32f401re when not given")
-@option("--hse", default="", help="the crystal's frequency in Hz, or none; the board's when not given")
+@shared.chip
+@shared.hse
 @option(
     "--gaps",
     is_flag=True,

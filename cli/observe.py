@@ -19,7 +19,7 @@ EDGES = ("both", "rising", "falling")
     type=Pairs(EXAMPLE),
     default={},
     show_default=False,
-    help=f"which pin each channel is on: {EXAMPLE} (docs/OBSERVE.md)",
+    help=f"which pin each channel is on: {EXAMPLE} (docs/how-to/observe.md)",
 )
 @option(
     "--elf",

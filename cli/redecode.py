@@ -12,8 +12,8 @@ from cli.shell.values import RUN
 @argument("run", type=RUN, help="a run folder")
 def command(run: Path) -> int:
     """Decode, join and judge a stored run again, without the board."""
-    from capture import redecode
+    from capture.conduct import redecode
 
-    result = redecode.redecode(run)
+    result = redecode(run)
     print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
     return int(result.verdict != "complete")

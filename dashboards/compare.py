@@ -84,7 +84,7 @@ def _told(compared: Compared) -> Iterator[str]:
 
 
 def _tables(found: Comparison) -> Iterator[Rows]:
-    """Of one pair every table; of several a table of them, and what got worse."""
+    """The tables: all of a single pair, or one of the pairs and what got worse."""
     if len(found.compared) == 1:
         yield from _of_pair(found.compared[0])
         return

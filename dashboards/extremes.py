@@ -19,7 +19,7 @@ from dashboards.loaded.runs import load_run
 
 
 def as_text(folder: Path, word: str) -> str:
-    """What the samples of a quantity say of values beyond the greatest. Raises RunError.
+    """A text on what the samples say of values beyond the greatest. Raises RunError.
 
     `word` is one of named_quantities, or the key of any statistic of run.json.
     """

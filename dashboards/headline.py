@@ -44,7 +44,7 @@ def headline(scenario: str, series: Sequence[Series]) -> tuple[str, ...]:
 
 
 def _cause(series: Sequence[Series]) -> str:
-    """What the interrupt that waited longest of all had met."""
+    """Words on what the interrupt with the longest wait had met."""
     waited = [one for one in series if one.run.summary(LATENCY).max is not None]
     if not waited:
         return ""
@@ -145,7 +145,7 @@ def _rough_change(_one: Series, first_ns: float, last_ns: float) -> str:
 
 
 def _ratio(values: Sequence[float]) -> str:
-    """How far the extremes lie apart. Empty below a factor of 1.5, or where the least is zero."""
+    """The factor between the extremes, in words. Empty below 1.5, or if the least is zero."""
     if len(values) < 2 or values[-1] <= 0 or values[0] / values[-1] < 1.5:
         return ""
     return f", a factor of {values[0] / values[-1]:.1f}"

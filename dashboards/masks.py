@@ -135,7 +135,7 @@ def _timeline(found: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> go
 
 
 def longest_of_each_bin(rows: pl.DataFrame, cycles: int) -> pl.DataFrame:
-    """Of the intervals that begin in each of MOST_POINTS equal parts of the run, the longest."""
+    """The longest interval that begins in each of MOST_POINTS equal parts of the run."""
     width = max(-(-cycles // MOST_POINTS), 1)
     return (
         rows.sort("ns", "begin_cycle", descending=[True, False])

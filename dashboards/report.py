@@ -54,7 +54,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Document:
-    """What report.html shows. `titles` are those of the pages on one scenario, by key."""
+    """The content of report.html. `titles` are those of the pages on one scenario, by key."""
 
     everywhere: Sequence[Page]
     scenarios: Sequence[str]
@@ -126,7 +126,7 @@ def _runs(series: Sequence[Series], progress: Progress) -> Iterator[_Run]:
 
 
 def _data(scenarios: Mapping[str, Sequence[Series]], document: _Document) -> dict[str, Any]:
-    """What report.js must know at once; figures, tables and samples are apart."""
+    """The data that report.js needs at once; figures, tables and samples are apart."""
     every = [(scenario, one) for scenario, series in scenarios.items() for one in series]
     names = {one.style.entry: one.name.removesuffix(verdict_suffix(one.run)) for _, one in every}
     return {

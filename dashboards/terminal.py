@@ -42,7 +42,7 @@ _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive":
 
 
 def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> RenderableType:
-    """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete.
+    """The tables of `runs` to print, WIDTH_COLUMNS wide; names say which are not complete.
 
     With `full`, many runs have all their statistics, too.
     """
@@ -58,7 +58,7 @@ def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> Renderable
 
 
 def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
-    """Of each run its folder, what it was of, its verdict and its statistics as in run.json."""
+    """For each run its folder, its settings, its verdict and its statistics as in run.json."""
     return {
         "runs": [
             {
@@ -148,7 +148,7 @@ def _origins(series: Sequence[Series]) -> list[Text]:
 
 
 def _by_size(series: Sequence[Series]) -> list[Table]:
-    """For the scenario `sizes`: a row for each size on each allocator."""
+    """A table for the scenario `sizes`: a row for each size on each allocator."""
     rows = [(one.name, of_size) for one in series for of_size in by_size(one.run)]
     if not rows:
         return []

@@ -58,22 +58,22 @@ def describe(key: str) -> str:
 
 
 def meta(series: Series) -> dict[str, str | int]:
-    """What a trace says of the run that its points are of: a click opens them."""
+    """The `meta` of a trace whose points a click opens: its run."""
     return {"run": series.run.id, "entry": series.style.entry}
 
 
 def entry(series: Series) -> dict[str, int]:
-    """What a trace says that is of a run, and has no points to click."""
+    """The `meta` of a trace of a run without points to click."""
     return {"entry": series.style.entry}
 
 
 def entry_name(series: Series) -> str:
-    """What an annotation or a shape of a run is called, for the picker hides it with the run."""
+    """The name of an annotation or shape of a run: the picker hides it with the run."""
     return f"entry-{series.style.entry}"
 
 
 def shared_switch(series: Series) -> dict[str, str | int | bool]:
-    """What a trace says whose entry in the legend stands for all runs: the first shown has it."""
+    """The `meta` of a trace whose legend entry stands for all runs: the first shown has it."""
     return {**meta(series), "shared": True}
 
 
@@ -118,7 +118,7 @@ def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:
 
 
 def _operations(run: LoadedRun, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """By key the first sample and the width of each operation."""
+    """The first sample and the width of each operation, by key."""
     seqs = [int(key) for key in keys if not key.startswith("@")]
     chosen = run.operations.filter(pl.col("seq").is_in(seqs)).drop_nulls("start_sample")
     rows = chosen.select("seq", "start_sample", pl.col("wire_operation_samples").fill_null(0))
@@ -126,7 +126,7 @@ def _operations(run: LoadedRun, keys: Sequence[str]) -> dict[str, tuple[int, int
 
 
 def _stimuli(run: LoadedRun, keys: Sequence[str], samplerate_hz: int) -> dict[str, tuple[int, int]]:
-    """By key the sample of each stimulus outside operations, and how many the answer took."""
+    """The sample of each stimulus outside operations, and the samples until its answer, by key."""
     samples = [int(key[1:]) for key in keys if key.startswith("@")]
     chosen = run.interrupts.filter(pl.col("sample").is_in(samples))
     rows = chosen.group_by("sample").agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()

@@ -31,7 +31,7 @@ BEGIN, END = "interpret", "stimulus_stop"
 
 @dataclass(frozen=True)
 class Cost:
-    """What an allocation and its free cost on one build, with the interpreter around them.
+    """The cost of an allocation and its free on one build, with the interpreter around them.
 
     `without` names the instruments that the build lacks.
     """

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from base.tell import Tell
 from scenarios.errors import unknown
 from scenarios.scenario import Scenario, read
 
@@ -24,19 +25,24 @@ def load(
     seed: int | None = None,
     stimulus: str | None = None,
     heap_bytes: int | None = None,
+    tell: Tell | None = None,
 ) -> Scenario:
     """The scenario called `name`. A `name` that ends in .toml is the path of the scenario's file.
 
     `overrides` replaces parameters by name, `seed` the parameter of that name. stimulus.override
-    says what `stimulus` may be. `heap_bytes` replaces the size of the heap's region. Raises
-    ScenarioError with one sentence. Of an unknown name it tells what there is, and a near miss.
+    says what `stimulus` may be. `heap_bytes` replaces the size of the heap's region. A
+    generator in a user's own Python file is run only where a `tell` is given, which hears of it: by
+    commands of which the user named the scenario's file, and never for what a run folder names.
+
+    Raises ScenarioError with one sentence. Of an unknown name it tells what there is, and a near
+    miss.
     """
-    return _find(name).changed(overrides, seed, stimulus, heap_bytes)
+    return _find(name, tell).changed(overrides, seed, stimulus, heap_bytes)
 
 
-def _find(name: str) -> Scenario:
+def _find(name: str, tell: Tell | None) -> Scenario:
     if name.endswith(".toml"):
-        return read(Path(name))
+        return read(Path(name), tell)
     if name not in names():
         raise unknown("scenario", name, names())
     return read(_FOLDER / f"{name}.toml")

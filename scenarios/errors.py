@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from base.files.complaints import quoted as quoted
 from base.files.errors import TailscopeError, near_miss
-from base.files.faults import quoted as quoted
 
 
 class ScenarioError(TailscopeError):

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, ValidationError, create_model
 
+from base.files.complaints import WrongValueError, among, first_complaint, sentence
 from base.files.documents import Table
-from base.files.faults import WrongValueError, among, first_fault, sentence
 from scenarios.errors import ScenarioError, quoted, unknown
 
 
@@ -85,7 +85,7 @@ def bind(
     try:
         return generator(**model(generator).model_validate(given).model_dump())
     except ValidationError as error:
-        raise ScenarioError(sentence(first_fault(error, given))) from None
+        raise ScenarioError(sentence(first_complaint(error, given))) from None
 
 
 def _check_path(value: str) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 
 import polars as pl
 
+from base import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Step
 from scenarios.operations import (
@@ -59,8 +60,8 @@ class Plan:
     - measured Boolean;
     - label String, trial UInt32 (from 1) and depth UInt32: null where there is none.
 
-    `heap_bytes` is the size of the heap's region, where the scenario or the user chose one. It is
-    no part of what is stored of a plan: what the firmware was built to be stands in run.json.
+    `heap_bytes` is the size of the heap's region. It is no part of what is stored of a plan: what
+    the firmware was built to be stands in run.json.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Plan:
     image_crc32: int
     operations: pl.DataFrame = field(compare=False, repr=False)
     records: str = "uart"
-    heap_bytes: int | None = field(default=None, compare=False)
+    heap_bytes: int = field(default=heap_size.DEFAULT_BYTES, compare=False)
 
     @property
     def slots(self) -> int:

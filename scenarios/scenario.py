@@ -10,10 +10,11 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from base import heap_size
+from base.files.complaints import WrongValueError, among, expecting, not_among, quoted
 from base.files.documents import Table, open_toml
-from base.files.faults import WrongValueError, among, expecting, quoted
+from base.tell import Tell
 from scenarios.errors import ScenarioError
-from scenarios.generators import GENERATORS
+from scenarios.generators import GENERATORS, of_users_file
 from scenarios.generators.generator import Generator
 from scenarios.operations import MAX_NAME_BYTES
 from scenarios.parameters import Value, bind, located, model
@@ -25,14 +26,14 @@ from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, overrid
 class Scenario:
     """A generator with all its parameters set, and the stimulus that disturbs it.
 
-    `heap_bytes` is the size of the heap's region; None leaves it to the bench.
+    `heap_bytes` is the size of the heap's region.
     """
 
     name: str
     description: str
     generator: Generator
     stimulus: Stimulus
-    heap_bytes: int | None = None
+    heap_bytes: int = heap_size.DEFAULT_BYTES
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -69,7 +70,7 @@ class Scenario:
 
     def compile(self) -> Plan:
         """The image and the table of operations. plan.compile_steps says what it refuses."""
-        generator = self.generator.fitted(self.heap_bytes or heap_size.DEFAULT_BYTES)
+        generator = self.generator.fitted(self.heap_bytes)
         parameters = {**asdict(generator), **generator.origin()}
         plan = compile_steps(self.name, parameters, self.stimulus, generator.steps())
         return replace(plan, heap_bytes=self.heap_bytes)
@@ -96,9 +97,19 @@ Name = Annotated[
 
 
 def _region(value: int) -> int:
-    if not heap_size.is_one(value):
-        raise WrongValueError(f"must be {heap_size.RANGE}, not {quoted(value)}")
+    if range_ := heap_size.refused(value):
+        raise WrongValueError(f"must be {range_}, not {quoted(value)}")
     return value
+
+
+def _generator(value: str) -> str:
+    if not _is_file(value) and value not in GENERATORS:
+        raise not_among(value, GENERATORS)
+    return value
+
+
+def _is_file(generator: str) -> bool:
+    return generator.endswith(".py")
 
 
 HeapBytes = Annotated[int, AfterValidator(_region)]
@@ -139,17 +150,22 @@ class ScenarioTable(Table):
 
     name: Name
     description: Text
-    generator: Annotated[str, among(GENERATORS)]
-    heap_bytes: HeapBytes | None = None
+    generator: Annotated[str, AfterValidator(_generator)]
+    heap_bytes: HeapBytes = heap_size.DEFAULT_BYTES
     parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 
 
-def read(path: Path) -> Scenario:
-    """Reads a scenario's TOML file. Raises ScenarioError, which names file, line and key."""
+def read(path: Path, tell: Tell | None = None) -> Scenario:
+    """Reads a scenario's TOML file. Raises ScenarioError, which names file, line and key.
+
+    A generator that is a Python file beside it is run, and `tell` hears of it in a sentence. None
+    refuses one.
+    """
     document = open_toml(path, ScenarioError)
     found = document.check(ScenarioTable)
-    generator = GENERATORS[found.generator]
+    with document.located("generator"):
+        generator = _generator_of(found.generator, path.parent, tell)
     given = document.check(model(generator), "parameters").model_dump()
     parameters = located(generator, given, path.parent)
     with document.located("parameters"):
@@ -157,3 +173,14 @@ def read(path: Path) -> Scenario:
     with document.located("stimulus"):
         stimulus = found.stimulus.stimulus()
     return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)
+
+
+def _generator_of(word: str, folder: Path, tell: Tell | None) -> type[Generator]:
+    if not _is_file(word):
+        return GENERATORS[word]
+    if tell is None:
+        raise ScenarioError(
+            f"The generator {quoted(word)} is a program of the user's, and is run only where the scenario's "
+            "file is named on the command line; name it there."
+        )
+    return of_users_file(folder / word, tell)

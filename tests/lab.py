@@ -21,8 +21,8 @@ from base.paths import ROOT
 _FORKED = get_context("forkserver")
 _FORKED.set_forkserver_preload(
     [
-        *("capstone", "elftools.elf.elffile", "cloup", "plotly.graph_objects", "polars", "pydantic"),
-        *("rich.console", "rich.table", "scipy.ndimage", "scipy.stats"),
+        *("capstone", "cloup", "elftools.elf.elffile", "plotly.graph_objects", "polars", "pydantic"),
+        *("rich.console", "rich.table", "scipy.special", "scipy.stats"),
     ]
 )
 
@@ -68,6 +68,8 @@ def _be_lab(
     sys.orig_argv = [sys.executable, "-m", "cli", *words]  # by which it may start itself again
     sys.argv = ["lab", *words]
     sys.path[:0] = [folder]
+    for name in [one for one in sys.modules if one.partition(".")[0] == "base"]:
+        del sys.modules[name]  # a folder that looks like the repository has its own
     from cli.shell import start
 
     start.leave(start.main(words))

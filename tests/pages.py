@@ -1,15 +1,27 @@
-"""The commands that the project's Markdown pages tell a reader to type."""
+"""The commands that the project's Markdown pages tell a reader to type, and how each is tried.
+
+A command in a block of code is run as it stands. A comment before the block says otherwise:
+
+    <!-- run: in=FOLDER with="MORE WORDS" as="OTHER WORDS" status=1 says="REGULAR EXPRESSION" -->
+    <!-- elsewhere: tests/test_desk.py::test_name -->      that test runs it
+    <!-- parsed: needs a board -->                         only its words and options are checked
+
+`<!-- parsed (--board nucleo): needs a board -->` is for every command of the page that contains
+these words. A marker counts in all pages that have the same command.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import dedent
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from base.paths import ROOT
 
@@ -17,35 +29,40 @@ HISTORY = "CHANGELOG.md"
 """It tells of commands as they were, which need not be there any more."""
 _NOT_OURS = {"build", "runs", "target", "node_modules"}
 
-PROGRAMS = {
-    "arm-none-eabi-addr2line",
-    "arm-none-eabi-gcc",
-    "cargo",
-    "cmake",
-    "ctest",
-    "fuzz_operations",
-    "gdb-multiarch",
-    "git",
-    "lab",
-    "mkdir",
-    "pip",
-    "pre-commit",
-    "pulseview",
-    "pyocd",
-    "pytest",
-    "python",
-    "python3",
-    "replay",
-    "sigrok-cli",
-    "virtual-nucleo",
+SAFE = {"arm-none-eabi-gcc", "cmake", "lab", "pyocd", "python", "python3", "sigrok-cli", "virtual-nucleo"}
+"""Programs that may be run without a marker: they leave the machine as it is."""
+_OTHERS = {
+    *("arm-none-eabi-addr2line", "cargo", "ctest", "fuzz_operations", "gdb-multiarch", "git", "invoke"),
+    *("mkdir", "mkdocs", "pip", "pre-commit", "pulseview", "pytest", "replay", "tailscope"),
 }
+PROGRAMS = SAFE | _OTHERS
 """What a command begins with, wherever the program lies."""
 
+_MARKER = re.compile(
+    r"<!--\s*(?P<kind>run|elsewhere|parsed)\b(?:\s*\((?P<words>.*?)\))?(?::\s*(?P<detail>.*?))?\s*-->",
+    re.DOTALL,
+)
+_GENERAL = re.compile(r"[…<]|[ \[]\[|(?<![\w=.,:/$-])(?!RUN\b)[A-Z]+\b(?![=\w])")
+"""In the general form of a command: a part that may be left out, a word that stands for others."""
 _NAME = r"[A-Za-z_]\w*"
 _ASSIGNMENT = re.compile(rf"(export )?{_NAME}=(\"[^\"]*\"|\S*)")
 _COMMENT = re.compile(r"(^|\s+)#\s.*$", re.MULTILINE)
 _RUN_FOLDER = re.compile(r"runs/(…|<run folder>)|(?<![$\w])RUN(?![=\w])")
 _PARSER = MarkdownIt("commonmark").enable("table")
+
+
+@dataclass(frozen=True)
+class Marker:
+    """How commands are tried. `words` choose them; without any, it is for the next block."""
+
+    kind: str = ""
+    words: str = ""
+    detail: str = ""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Of a marker `run`: what is other than usual."""
+        return dict(word.split("=", 1) for word in shlex.split(self.detail)) if self.kind == "run" else {}
 
 
 @dataclass(frozen=True)
@@ -60,23 +77,19 @@ class Command:
     text: str
     script: str
     in_a_sentence: bool = False
+    marker: Marker = field(default=Marker(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line}: {self.text}"
 
-
-@dataclass(frozen=True)
-class Shown:
-    """A block of code without any command: a file, a picture, an
-    output. `text` is its first line.
-    """
-
-    page: str
-    line: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page}:{self.line}: {self.text}"
+    @property
+    def kind(self) -> str:
+        """run, elsewhere, parsed; mentioned: in a sentence, without a marker."""
+        if self.marker.kind:
+            return self.marker.kind
+        if is_general(self.text):
+            return "parsed"
+        return "mentioned" if self.in_a_sentence else "run"
 
 
 def pages() -> Iterator[Path]:
@@ -86,27 +99,57 @@ def pages() -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted(files) if name.endswith(".md") and name != HISTORY)
 
 
-def read(page: str, text: str) -> Iterator[Command | Shown]:
-    """What the blocks of code of a page say, and the commands in its
-    sentences, from top to bottom.
-    """
-    for token in _PARSER.parse(text):
+def read(page: str, text: str) -> Iterator[Command]:
+    """The commands in the blocks of code and in the sentences of a page, from top to bottom."""
+    tokens = _PARSER.parse(text)
+    markers = [one for token in tokens if token.type == "html_block" for one in _markers(token.content)]
+    chosen = sorted((one for one in markers if one.words), key=lambda one: -len(one.words))
+    for command in _commands(page, tokens):
+        of_the_page = next((one for one in chosen if one.words in command.text), Marker())
+        yield command if command.marker.kind else replace(command, marker=of_the_page)
+
+
+def program(text: str) -> str:
+    """The name of what a line starts, without its folder; "" if that is nothing."""
+    words = [word for word in text.split() if not re.match(rf"{_NAME}=", word)]
+    if words[:1] == ["$run"]:
+        return "virtual-nucleo"
+    if words[:1] == ["cd"] and "&&" in words:
+        words = words[words.index("&&") + 1 :]
+    return words[0].rpartition("/")[2] if words else ""
+
+
+def is_general(text: str) -> bool:
+    """Whether a command is shown in its general form, with words that stand for others."""
+    return program(text) in ("lab", "virtual-nucleo") and bool(_GENERAL.search(text))
+
+
+def _markers(text: str) -> list[Marker]:
+    return [Marker(**one.groupdict(default="")) for one in _MARKER.finditer(text)]
+
+
+def _commands(page: str, tokens: list[Token]) -> Iterator[Command]:
+    marker = Marker()
+    for token in tokens:
         first = 1 + (token.map or [0])[0]
-        if token.type == "code_block":
-            yield from _of_block(page, first, token.content)
-        elif token.type == "fence":
-            yield from _of_block(page, first + 1, token.content)
+        if token.type == "html_block":
+            marker = next((one for one in _markers(token.content) if not one.words), marker)
+        elif token.type in ("code_block", "fence"):
+            first += token.type == "fence"
+            yield from (replace(one, marker=marker) for one in _of_block(page, first, token.content))
+            marker = Marker()
         elif token.type == "inline":
             for child in token.children or []:
                 if child.type == "code_inline" and _is_command_in_a_sentence(child.content):
-                    yield Command(page, first, _one_line(child.content), _with_run(child.content), True)
+                    text, script = _one_line(child.content), _with_run(child.content)
+                    yield Command(page, first, text, script, in_a_sentence=True, marker=marker)
+            marker = Marker()
 
 
-def _of_block(page: str, first: int, block: str) -> Iterator[Command | Shown]:
+def _of_block(page: str, first: int, block: str) -> Iterator[Command]:
     """A block in which anything is a command has nothing but commands and assignments."""
     lines = list(_logical_lines(_COMMENT.sub("", dedent(block))))
-    if not any(_program(text) in PROGRAMS for _, text in lines):
-        yield Shown(page, first, block.splitlines()[0].strip())
+    if not any(program(text) in PROGRAMS or text.startswith(("./", ".venv/")) for _, text in lines):
         return
     setup: list[str] = []
     for offset, text in ((offset, _with_run(text)) for offset, text in lines):
@@ -139,15 +182,7 @@ def _has_open_quote(text: str) -> bool:
 
 def _is_command_in_a_sentence(code: str) -> bool:
     """`cargo` alone is the name of a program; `./lab` alone is a command."""
-    return _program(code) in PROGRAMS and (" " in code or code == "./lab")
-
-
-def _program(text: str) -> str:
-    """The name of what a line starts, without its folder; "" if that is nothing."""
-    words = [word for word in text.split() if not re.match(rf"{_NAME}=", word)]
-    if words[:1] == ["cd"] and "&&" in words:
-        words = words[words.index("&&") + 1 :]
-    return words[0].rpartition("/")[2] if words else ""
+    return program(code) in PROGRAMS and (" " in code or code == "./lab")
 
 
 def _one_line(text: str) -> str:

@@ -387,7 +387,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["campaign"], "give a matrix"),
+        (["campaign"], "./lab campaign needs WHAT: a matrix"),
         (["campaign", "status"], "give a matrix"),
         (["campaign", "status", "nowhere"], "nowhere is no folder of a campaign"),
         (["campaign", "nowhere.toml"], "nowhere.toml: the file does not exist"),

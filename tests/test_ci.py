@@ -1,4 +1,4 @@
-"""The recipe of docs/CI.md: its shell lines are taken from the page and run as a CI runs them."""
+"""The recipe of docs/how-to/ci.md: its shell lines are taken from it and run as a CI runs them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ import yaml
 from base.paths import ROOT
 from simulator import build as simulator
 from tests import pages
-from tests.pages import Command
-from tests.test_documented_commands import Checkout
+from tests.checkout import Checkout
 
 pytestmark = pytest.mark.docs
 
-PAGE = ROOT / "docs" / "CI.md"
+PAGE = ROOT / "docs" / "how-to" / "ci.md"
 GITHUB, GITLAB = (
     yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 )
@@ -34,11 +33,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     simulator.build()
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     name = str(PAGE.relative_to(ROOT))
-    commands = [
-        one
-        for one in pages.read(name, PAGE.read_text("utf-8"))
-        if isinstance(one, Command) and not one.in_a_sentence
-    ]
+    commands = [one for one in pages.read(name, PAGE.read_text("utf-8")) if not one.in_a_sentence]
     assert commands[0].script == LINES["measure"]  # so this is the recipe's first step, too
     for command in commands[:2]:
         done = shell(made, command.script.replace("RUN", "runs/*"))

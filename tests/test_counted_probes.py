@@ -10,7 +10,10 @@ import polars as pl
 import pytest
 
 from base.paths import ROOT
-from capture import conductor, direct_run, redecode
+from capture import conduct
+from capture.acquisition.direct import Direct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
 from firmware.build import image as firmware
 from firmware.build.catalogue import allocators
 from scenarios import catalogue
@@ -40,7 +43,7 @@ def modelled(plan: Plan, model: Model) -> list[int]:
 @pytest.mark.parametrize("allocator", MODELS)
 def test_each_operation_looked_at_what_the_model_looks_at(allocator: str, tmp_path: Path) -> None:
     plan = catalogue.load("mem_stress").compile()
-    result = direct_run.run(plan, firmware.build(allocator), runs_folder=tmp_path)
+    result = conduct.run(Direct(RunRequest(plan, firmware.build(allocator), runs=tmp_path)))
     assert (result.verdict, result.reasons) == ("complete", ())
     counted = pl.read_parquet(result.folder / "operations.parquet")["probes"].to_list()
     assert counted == modelled(plan, MODELS[allocator]())
@@ -51,7 +54,7 @@ def test_each_operation_looked_at_what_the_model_looks_at(allocator: str, tmp_pa
 @pytest.mark.skipif(NO_ZEPHYR is not None, reason=str(NO_ZEPHYR))
 def test_each_search_of_a_users_sys_heap_is_the_models(tmp_path: Path) -> None:
     plan = catalogue.load("mem_stress").compile()
-    result = direct_run.run(plan, firmware.build("sys_heap"), runs_folder=tmp_path)
+    result = conduct.run(Direct(RunRequest(plan, firmware.build("sys_heap"), runs=tmp_path)))
     assert (result.verdict, result.reasons) == ("complete", ())
     counted = pl.read_parquet(result.folder / "operations.parquet")["probes"].to_list()
     assert counted == modelled(plan, ThreeLooks())
@@ -79,7 +82,7 @@ def in_the_readme(allocator: str, run: Path) -> list[str]:
 @pytest.mark.parametrize("allocator", ["dlmalloc", "newlib"])
 def test_the_readme_says_what_the_runs_counted(allocator: str, tmp_path: Path) -> None:
     plan = catalogue.load("mem_stress").compile()
-    result = direct_run.run(plan, firmware.build(allocator), runs_folder=tmp_path)
+    result = conduct.run(Direct(RunRequest(plan, firmware.build(allocator), runs=tmp_path)))
     assert readme_row(allocator)[:5] == in_the_readme(allocator, result.folder)
 
 
@@ -104,21 +107,21 @@ def test_a_run_says_who_counted_and_says_so_again_when_redecoded(
     allocator: str, source: str, tmp_path: Path
 ) -> None:
     plan = catalogue.load("mem_frag", {"depth": 4}).compile()
-    result = conductor.run(plan, firmware.build(allocator), runs_folder=tmp_path)
+    result = conduct.run(Sigrok(RunRequest(plan, firmware.build(allocator), runs=tmp_path)))
     kept = [result.folder / name for name in ("run.json", "operations.parquet")]
     before = [path.read_bytes() for path in kept]
     manifest = json.loads(before[0])
     assert manifest["probes_source"] == source
     assert manifest["probes"]["n"] == (0 if source == "no search loop" else 12)
-    redecode.redecode(result.folder)
+    conduct.redecode(result.folder)
     assert [path.read_bytes() for path in kept] == before
 
 
 def test_counting_changes_nothing_that_is_measured(tmp_path: Path) -> None:
     plan = catalogue.load("mem_frag", {"depth": 4}).compile()
     image = firmware.build("heap_4")
-    counted = conductor.run(plan, image, runs_folder=tmp_path)
-    plain = conductor.run(plan, replace(image, looks=()), runs_folder=tmp_path)
+    counted = conduct.run(Sigrok(RunRequest(plan, image, runs=tmp_path)))
+    plain = conduct.run(Sigrok(RunRequest(plan, replace(image, looks=()), runs=tmp_path)))
     for name in ("edges.parquet", "uart.log", "interrupts.parquet"):
         assert (plain.folder / name).read_bytes() == (counted.folder / name).read_bytes()
     assert read_windows((plain.folder / "counts.csv").read_bytes()).columns[3:] == ["instructions"]

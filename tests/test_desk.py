@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 from analysis.twin.comparison import compare
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
-from capture import direct_run
+from capture import conduct
+from capture.acquisition.direct import Direct
+from capture.acquisition.source import RunRequest
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from firmware.build import image as firmware
@@ -272,7 +274,9 @@ def test_the_bench_takes_the_path_of_a_real_board_there(on_desk: Path, tmp_path:
     of them is held against these by the verdict of either run.
     """
     plan = catalogue.load("mem_frag", {"depth": DEPTH}).compile()
-    alone = direct_run.run(plan, firmware.build("tlsf"), runs_folder=tmp_path, duration_s=0.5).folder
+    alone = conduct.run(
+        Direct(RunRequest(plan, firmware.build("tlsf"), runs=tmp_path, duration_s=0.5))
+    ).folder
     manifest, other = (json.loads((run / "run.json").read_text()) for run in (on_desk, alone))
     assert (manifest["verdict"], manifest["samplerate_hz"]) == ("complete", SAMPLERATE_HZ)
     assert (manifest["counts"], manifest["probes"]) == (other["counts"], other["probes"])

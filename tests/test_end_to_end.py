@@ -21,7 +21,9 @@ import pytest
 from base.paths import ROOT
 from base.run_folder.edges import read_parquet
 from base.run_folder.quantities import QUANTITIES
-from capture import conductor, redecode
+from capture import conduct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
 from capture.desk.bench import Bench, read_bench
 from capture.desk.board import Connections
 from capture.desk.virtual_board import VirtualBoard
@@ -57,14 +59,14 @@ def stress(
 ) -> dict[str, RunResult]:
     """mem_stress on both allocators."""
     plan, runs = catalogue.load("mem_stress").compile(), tmp_path_factory.mktemp("stress")
-    return {name: conductor.run(plan, image, runs_folder=runs) for name, image in images.items()}
+    return {name: conduct.run(Sigrok(RunRequest(plan, image, runs=runs))) for name, image in images.items()}
 
 
 @pytest.fixture(scope="module")
 def frag(images: dict[str, FirmwareImage], tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunResult]:
     """mem_frag on both allocators."""
     plan, runs = catalogue.load("mem_frag").compile(), tmp_path_factory.mktemp("frag")
-    return {name: conductor.run(plan, image, runs_folder=runs) for name, image in images.items()}
+    return {name: conduct.run(Sigrok(RunRequest(plan, image, runs=runs))) for name, image in images.items()}
 
 
 @pytest.fixture
@@ -179,7 +181,9 @@ def test_the_best_of_the_trials_is_only_a_column(frag: dict[str, RunResult]) -> 
 def test_two_runs_are_equal_to_the_byte(
     stress: dict[str, RunResult], images: dict[str, FirmwareImage], tmp_path: Path
 ) -> None:
-    again = conductor.run(catalogue.load("mem_stress").compile(), images["tlsf"], runs_folder=tmp_path)
+    again = conduct.run(
+        Sigrok(RunRequest(catalogue.load("mem_stress").compile(), images["tlsf"], runs=tmp_path))
+    )
     assert again.folder.name.split("-", 1)[1] == stress["tlsf"].folder.name.split("-", 1)[1]
     for name in FILES:
         assert (again.folder / name).read_bytes() == (stress["tlsf"].folder / name).read_bytes(), name
@@ -190,7 +194,7 @@ def test_other_samplerates_agree_within_their_own_resolution(
     images: dict[str, FirmwareImage], frag: dict[str, RunResult], tmp_path: Path, samplerate_hz: int
 ) -> None:
     plan = catalogue.load("mem_frag").compile()
-    result = conductor.run(plan, images["tlsf"], samplerate_hz=samplerate_hz, runs_folder=tmp_path)
+    result = conduct.run(Sigrok(RunRequest(plan, images["tlsf"], samplerate_hz=samplerate_hz, runs=tmp_path)))
     assert (result.verdict, result.reasons) == ("complete", ())
     exact, sampled = operations(frag["tlsf"].folder), operations(result.folder)
     apart_ns = (exact["wire_critical_ns"] - sampled["wire_critical_ns"]).abs().max()
@@ -227,7 +231,7 @@ def test_a_stored_run_is_decoded_again(stress: dict[str, RunResult], tmp_path: P
     copy = Path(shutil.copytree(original.folder, tmp_path / original.folder.name))
     for name in ("operations.parquet", "interrupts.parquet"):
         (copy / name).unlink()
-    assert redecode.redecode(copy).verdict == "complete"
+    assert conduct.redecode(copy).verdict == "complete"
     for name in FILES:
         assert (copy / name).read_bytes() == (original.folder / name).read_bytes(), name
 
@@ -238,7 +242,7 @@ def test_an_interrupted_folder_is_decoded_for_what_it_is(
     original = stress["seglist"]
     copy = Path(shutil.copytree(original.folder, tmp_path / original.folder.name))
     (copy / "run.json").unlink()
-    result = redecode.redecode(copy)
+    result = conduct.redecode(copy)
     assert result.verdict == "inconclusive"
     assert any("killed before it wrote run.json" in reason for reason in result.reasons)
     assert manifest(result.folder)["allocator"] == "seglist"
@@ -246,7 +250,7 @@ def test_an_interrupted_folder_is_decoded_for_what_it_is(
 
 
 def test_a_short_capture_is_truncated(images: dict[str, FirmwareImage], small: Plan, tmp_path: Path) -> None:
-    result = conductor.run(small, images["tlsf"], runs_folder=tmp_path, duration_s=0.08)
+    result = conduct.run(Sigrok(RunRequest(small, images["tlsf"], runs=tmp_path, duration_s=0.08)))
     assert result.verdict == "truncated"
     assert any("no end frame" in reason for reason in result.reasons)
     assert {path.name for path in result.folder.iterdir()} == FILES
@@ -268,7 +272,7 @@ def test_sigrok_killed_in_mid_capture_is_truncated(
     )
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
-    result = conductor.run(small, images["tlsf"], runs_folder=tmp_path / "runs")
+    result = conduct.run(Sigrok(RunRequest(small, images["tlsf"], runs=tmp_path / "runs")))
     assert result.verdict == "truncated"
     assert any("killed by signal 9" in reason for reason in result.reasons), result.reasons
     assert read_parquet(result.folder / "edges.parquet").total_samples == samples
@@ -308,9 +312,9 @@ def test_a_cut_serial_line_is_truncated(
         connections = load(self, elf, image)
         return replace(connections, serial_url=CuttingProxy(connections.serial_url, 3001).url)
 
-    monkeypatch.setattr(conductor, "read_bench", bench_on_tcp)
+    monkeypatch.setattr("capture.acquisition.source.read_bench", bench_on_tcp)
     monkeypatch.setattr(VirtualBoard, "load", load_behind_a_proxy)
-    result = conductor.run(small, images["tlsf"], runs_folder=tmp_path)
+    result = conduct.run(Sigrok(RunRequest(small, images["tlsf"], runs=tmp_path)))
     assert result.verdict == "truncated"
     assert any("broke after 3001 bytes" in reason for reason in result.reasons), result.reasons
     assert len((result.folder / "uart.log").read_bytes()) == 3001
@@ -324,8 +328,10 @@ def test_a_line_over_tcp_carries_the_same_bytes(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(conductor, "read_bench", bench_on_tcp)
-    result = conductor.run(catalogue.load("mem_stress").compile(), images["tlsf"], runs_folder=tmp_path)
+    monkeypatch.setattr("capture.acquisition.source.read_bench", bench_on_tcp)
+    result = conduct.run(
+        Sigrok(RunRequest(catalogue.load("mem_stress").compile(), images["tlsf"], runs=tmp_path))
+    )
     assert result.verdict == "complete"
     for name in ("uart.log", "edges.parquet"):
         assert (result.folder / name).read_bytes() == (stress["tlsf"].folder / name).read_bytes()
@@ -334,18 +340,20 @@ def test_a_line_over_tcp_carries_the_same_bytes(
 SCRIPT = """
 import sys
 from pathlib import Path
-from capture import conductor
 from base.processes import signals
-from firmware import build
+from capture import conduct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from firmware.build import image as firmware
 from scenarios import catalogue
 
 plan = catalogue.load("mem_frag", {"depth": 24}).compile()
 try:
     with signals.orderly():
-        result = conductor.run(
-            plan, build.build("tlsf"), runs_folder=Path(sys.argv[1]), duration_s=600.0,
+        result = conduct.run(Sigrok(RunRequest(
+            plan, firmware.build("tlsf"), runs=Path(sys.argv[1]), duration_s=600.0,
             progress=lambda step: print(step, flush=True),
-        )
+        )))
         print(result.verdict, *result.reasons, flush=True)
 except signals.Stopped as stopped:
     sys.exit(stopped.exit_status)

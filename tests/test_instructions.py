@@ -11,7 +11,10 @@ import polars as pl
 import pytest
 
 from base.run_folder.edges import read_parquet
-from capture import conductor, direct_run, redecode
+from capture import conduct
+from capture.acquisition.direct import Direct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
@@ -38,7 +41,7 @@ def test_an_operation_has_those_of_its_critical_sections(
     """At 84 MS/s a sample is a cycle, so a section lies in the operation that its start is in."""
     plan = catalogue.load(scenario, parameters).compile()
     built = firmware.build(allocator, kernel_calls=plan.calls_kernel)
-    result = direct_run.run(plan, built, runs_folder=tmp_path, samplerate_hz=84_000_000)
+    result = conduct.run(Direct(RunRequest(plan, built, runs=tmp_path, samplerate_hz=84_000_000)))
     table = pl.read_parquet(result.folder / "operations.parquet")
     crit = read_parquet(result.folder / "edges.parquet").transitions("CRIT")
     windows = counted_by_a_run(built.elf, plan.image)
@@ -62,7 +65,9 @@ def test_an_operation_has_those_of_its_critical_sections(
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan: Plan = catalogue.load("mem_frag", {"depth": 4}).compile()
-    return conductor.run(plan, firmware.build("tlsf"), runs_folder=tmp_path_factory.mktemp("runs")).folder
+    return conduct.run(
+        Sigrok(RunRequest(plan, firmware.build("tlsf"), runs=tmp_path_factory.mktemp("runs")))
+    ).folder
 
 
 def redecoded(stored: Path, tmp_path: Path, counts: bytes | None) -> tuple[dict[str, Any], pl.Series]:
@@ -72,7 +77,7 @@ def redecoded(stored: Path, tmp_path: Path, counts: bytes | None) -> tuple[dict[
     (folder / "counts.csv").unlink()
     if counts is not None:
         (folder / "counts.csv").write_bytes(counts)
-    redecode.redecode(folder)
+    conduct.redecode(folder)
     manifest = json.loads((folder / "run.json").read_text())
     return manifest, pl.read_parquet(folder / "operations.parquet")["instructions"]
 

@@ -56,7 +56,7 @@ def test_empty_packages_have_no_complaint(packages: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "line", "kept"),
     [
-        ("base/low.py", "from capture import conductor", False),
+        ("base/low.py", "from capture import conduct", False),
         ("capture/low.py", "def late():\n    from cli import options", False),
         ("dashboards/beside.py", "import decoders", False),
         ("cli/high.py", "import base", True),
@@ -68,7 +68,7 @@ def test_an_import_that_runs_up_is_found(packages: Path, file: str, line: str, k
     path.parent.mkdir(exist_ok=True)
     (path.parent / "__init__.py").touch()
     path.write_text(line)
-    for name in ("capture/conductor.py", "cli/options.py"):
+    for name in ("capture/conduct.py", "cli/options.py"):
         (packages / name).touch()
     said = broken(packages)
     assert (said == "") is kept

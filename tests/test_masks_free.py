@@ -22,7 +22,7 @@ CALIBRATION_PULSES = 24
 """Pulses on CRIT before operation 0, and as many after the last one (docs/reference/wire.md)."""
 
 MOST_AROUND_CYCLES = 100
-"""Between a lock and CRIT there are a call and the pin's own section (docs/DESIGN.md)."""
+"""Between a lock and CRIT there are a call and the pin's own section (docs/design/README.md)."""
 
 
 def simulate(folder: Path, elf: Path, image: bytes, *more: str) -> dict[str, Any]:

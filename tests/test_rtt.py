@@ -18,14 +18,17 @@ from pyocd.probe.tcp_client_probe import TCPClientProbe
 from base.files.errors import CaptureError
 from base.paths import ROOT
 from base.run_folder.records import EndRecord, OperationRecord, Proof, parse
-from capture import conductor, direct_run
+from capture import conduct
+from capture.acquisition.direct import Direct
 from capture.acquisition.record_reader import SILENCE_S
 from capture.acquisition.rtt_reader import RttReader
 from capture.acquisition.rtt_ring import RttRing
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.conduct import redecode
 from capture.desk import debug_probe
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 from capture.desk.virtual_board import TARGET
-from capture.redecode import redecode
 from capture.store import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
@@ -42,8 +45,8 @@ DEPTH = 64
 def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[RunResult, RunResult]:
     """Runs the plan twice: with its records by the serial line, and by RTT."""
     image = firmware.build(allocator, art)
-    by_uart = direct_run.run(plan, image, runs_folder=runs)
-    by_rtt = conductor.run(plan, image, runs_folder=runs, records="rtt")
+    by_uart = conduct.run(Direct(RunRequest(plan, image, runs=runs)))
+    by_rtt = conduct.run(Sigrok(RunRequest(plan, image, runs=runs, records="rtt")))
     for result in (by_uart, by_rtt):
         assert (result.verdict, result.reasons) == ("complete", ())
     return by_uart, by_rtt
@@ -52,7 +55,7 @@ def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_mem_frag_by_rtt_has_the_probes_of_the_article(allocator: str, tmp_path: Path) -> None:
     plan = catalogue.load("mem_frag", {"depth": 2 * DEPTH}).compile()
-    result = conductor.run(plan, firmware.build(allocator), runs_folder=tmp_path, records="rtt")
+    result = conduct.run(Sigrok(RunRequest(plan, firmware.build(allocator), runs=tmp_path, records="rtt")))
     assert (result.verdict, result.reasons) == ("complete", ())
     trials = operations(result.folder).filter(pl.col("measured"))
     assert trials.height == 2 * DEPTH * 3
@@ -103,7 +106,7 @@ def test_a_reader_that_comes_late_changes_nothing(tmp_path: Path, monkeypatch: p
         return data
 
     def recorded() -> tuple[bytes, bytes]:
-        result = conductor.run(plan, firmware.build("tlsf"), runs_folder=tmp_path, records="rtt")
+        result = conduct.run(Sigrok(RunRequest(plan, firmware.build("tlsf"), runs=tmp_path, records="rtt")))
         assert (result.verdict, result.reasons) == ("complete", ())
         edges, records = (result.folder / name for name in ("edges.parquet", "uart.log"))
         return edges.read_bytes(), records.read_bytes()

@@ -72,6 +72,13 @@ def test_every_page_is_there_and_says_what_a_git_host_shows(built: Path) -> None
         assert (there - here, here - there) == (Counter(), Counter()), page
 
 
+def test_every_command_has_a_page_of_its_options(built: Path) -> None:
+    folder = built / "docs" / "reference" / "commands"
+    assert "<code>--quantity" in (folder / "explain.html").read_text(encoding="utf-8")
+    assert "<code>--host</code>" in (folder / "heap" / "worst.html").read_text(encoding="utf-8")
+    assert 'href="heap/index.html"' in (folder / "index.html").read_text(encoding="utf-8")
+
+
 def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
     for path in built.rglob("*.html"):
         loaded = _LOADED.findall(path.read_text(encoding="utf-8"))
@@ -87,7 +94,7 @@ def test_a_reader_finds_a_page_without_network(built: Path) -> None:
         browser.page.locator("[name=query]").focus()
         browser.page.keyboard.type("gdb")
         found = browser.page.locator(".md-search-result__link").first
-        assert (built / "docs" / "DEBUGGING.html").as_uri() in found.evaluate("one => one.href")
+        assert (built / "docs" / "how-to" / "debugging.html").as_uri() in found.evaluate("one => one.href")
         assert browser.complaints == []
         assert {address.partition(":")[0] for address in browser.requests} <= {"about", "data", "file"}
 

@@ -158,7 +158,7 @@ READ_BY_RTT = """
 import sys
 from pathlib import Path
 from capture.acquisition.rtt_reader import RttReader
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 with RttReader(ProbeAddress(sys.argv[1], "stm32f401retx"), Path(sys.argv[2])) as reader:
     reader.debugger.reset()
     reader.wait(60)

@@ -7,7 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture import conductor
+from capture import conduct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
 from firmware.build import image as firmware
 from scenarios import catalogue
 from tests.run_folders import manifest
@@ -18,8 +20,8 @@ SMALL: dict[str, str | int] = {"depth": 48, "depths": 2, "step_cycles": 40}
 @pytest.fixture(scope="module", params=["seglist", "tlsf"])
 def swept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = catalogue.load("latency_sweep", SMALL).compile()
-    return conductor.run(
-        plan, firmware.build(request.param), runs_folder=tmp_path_factory.mktemp("sweep")
+    return conduct.run(
+        Sigrok(RunRequest(plan, firmware.build(request.param), runs=tmp_path_factory.mktemp("sweep")))
     ).folder
 
 

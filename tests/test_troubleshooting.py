@@ -1,4 +1,4 @@
-"""docs/TROUBLESHOOTING.md quotes what the bench says: each sentence must stand in its source."""
+"""docs/how-to/troubleshooting.md quotes what the bench says: each must stand in its source."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from base.paths import ROOT
 
 pytestmark = pytest.mark.docs
 
-PAGE = ROOT / "docs" / "TROUBLESHOOTING.md"
-ROOMS = ("analysis", "capture", "cli", "firmware", "scenarios", "simulator")
+PAGE = ROOT / "docs" / "how-to" / "troubleshooting.md"
+ROOMS = ("base", "scenarios", "firmware", "simulator", "capture", "analysis", "cli")
 QUOTED = re.findall(r"^> (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 VALUE = "…"
 
@@ -53,7 +53,7 @@ def test_the_page_quotes_something() -> None:
 
 @pytest.mark.parametrize("quote", QUOTED)
 def test_each_sentence_still_stands_in_the_source(quote: str) -> None:
-    assert stands(quote), "The bench says this no more: mend docs/TROUBLESHOOTING.md."
+    assert stands(quote), "The bench says this no more: mend docs/how-to/troubleshooting.md."
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture import conductor, redecode
+from capture import conduct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
 from capture.store import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
@@ -23,7 +25,9 @@ OVERRIDES = {"requests": 160, "size_min_bytes": 2000, "size_max_bytes": 2400}
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     plan = catalogue.load("until_full_aligned", OVERRIDES).compile()
-    return conductor.run(plan, firmware.build("first_fit"), runs_folder=tmp_path_factory.mktemp("runs"))
+    return conduct.run(
+        Sigrok(RunRequest(plan, firmware.build("first_fit"), runs=tmp_path_factory.mktemp("runs")))
+    )
 
 
 def kinds(result: RunResult) -> str:
@@ -72,6 +76,6 @@ def test_an_altered_kind_is_noticed(
     body = lines[place][1 : lines[place].index(b"*")].replace(f",{of_kind},".encode(), f",{other},".encode())
     altered = b"@%s*%04X\n" % (body, binascii.crc_hqx(body, 0xFFFF))
     (folder / "uart.log").write_bytes(log.replace(lines[place], altered))
-    result = redecode.redecode(folder)
+    result = conduct.redecode(folder)
     assert result.verdict == "inconclusive"
     assert any("another operation than the plan" in one or "recorded as" in one for one in result.reasons)

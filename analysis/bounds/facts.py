@@ -12,8 +12,8 @@ from typing import Annotated
 from pydantic import RootModel, StringConstraints
 
 from analysis.errors import NoBoundError
+from base.files.complaints import WrongValueError, expecting
 from base.files.documents import Document, open_toml
-from base.files.faults import WrongValueError, expecting
 
 LOOPS_FILE = Path(__file__).resolve().parent / "loops.toml"
 

@@ -186,7 +186,7 @@ class Sections:
         return there if code.address in graph.ends else there + max(map(return_cycles, back), default=0)
 
     def _reads_flash(self, graph: Graph) -> bool:
-        """Whether the function has an address of constants in the flash: any load may go there."""
+        """True if the function has an address of constants in the flash: any load may go there."""
         for code in graph.instructions.values():
             if code.text.startswith(("adr", "movt")):
                 return True

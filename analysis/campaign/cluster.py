@@ -65,7 +65,7 @@ class Workers(Protocol):
         ...
 
     def next(self, within_s: float) -> list[Outcome | Lost]:
-        """What came of some tasks; nothing if none came.
+        """The outcomes of the tasks that ended; empty if none did.
 
         Raises CampaignError if the workers are gone.
         """
@@ -73,7 +73,7 @@ class Workers(Protocol):
 
 
 class Made(NamedTuple):
-    """What a task brings: what came of each run, and the seconds that they took together."""
+    """The result of a task: an outcome for each run, and the seconds that they took together."""
 
     outcomes: list[Outcome]
     taken_s: float
@@ -135,7 +135,7 @@ class Cluster:
         return [came for future in futures for came in self._result(future, made.get(future))]
 
     def _result(self, future: Any, made: Made | None) -> Sequence[Outcome | Lost]:
-        """What came of a task; `made` where it was fetched with others, which saves waiting."""
+        """The outcomes of a task; `made` if it was fetched with others, which saves waiting."""
         orders = self._under_way.pop(future)
         if future.status == "cancelled":
             raise _gone()
@@ -192,7 +192,7 @@ def _itself(image: ShippedImage) -> ShippedImage:
 
 
 def make(asked: bytes, images: Mapping[str, ShippedImage]) -> Made:
-    """What a worker does: the runs of a task, one after another. One that breaks ends no other."""
+    """Makes the runs of a task on a worker, one after another. One that breaks ends no other."""
     from distributed import get_worker
 
     scratch, began_s = Path(get_worker().local_directory), time.monotonic()
@@ -270,7 +270,9 @@ def _check_checkouts(client: Any) -> None:
         for address in client.nthreads()
     }
     if not asked:
-        raise CampaignError("The scheduler has no workers: start one (docs/CAMPAIGNS.md), then try again.")
+        raise CampaignError(
+            "The scheduler has no workers: start one (docs/how-to/campaigns.md), then try again."
+        )
     with suppress(TimeoutError):
         wait(list(asked.values()), timeout=_ANSWER_WITHIN_S)  # type: ignore[no-untyped-call]
     for address, future in asked.items():

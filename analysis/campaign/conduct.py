@@ -35,11 +35,11 @@ from scenarios.plan import Plan
 
 
 class Wishes:
-    """Those of a matrix. What its scenarios are is read once."""
+    """The wishes of a matrix. It reads the matrix's scenarios once."""
 
     def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
-        self._scenarios: dict[tuple[str, str, int | None], tuple[str, int | None]] = {}
+        self._scenarios: dict[tuple[str, str, int | None], tuple[str, int]] = {}
 
     def of(self, point: Point) -> bytes:
         """The digest of a wish. Raises TailscopeError where the scenario cannot be read."""
@@ -52,8 +52,8 @@ class Wishes:
         image = shipped(Needs.with_calls(point, found.kernel_calls, heap_bytes))
         return image if identity(image) == found.image else None
 
-    def _scenario(self, point: Point) -> tuple[str, int | None]:
-        """What is common to all seeds: all that decides their plans and runs, and the heap."""
+    def _scenario(self, point: Point) -> tuple[str, int]:
+        """What all seeds share, as text: all that decides their plans and runs; and the heap."""
         name = (point.scenario, repr(point.parameters), point.heap_bytes)
         if name not in self._scenarios:
             scenario = self._matrix.scenario(replace(point, seed=None))
@@ -74,12 +74,12 @@ class Wishes:
 
 
 def recognized(order: Order, image: ShippedImage) -> Recognized:
-    """What the wish of an order came to."""
+    """The key and the image that the wish of an order came to."""
     return Recognized(order.key, order.plan.calls_kernel, identity(image))
 
 
 def identity(image: ShippedImage) -> bytes:
-    """Of all that a key says of an image."""
+    """The digest of everything that a key says of an image."""
     return hashlib.sha256(f"{image.digest}{image.looks}{bool(image.replayer.program)}".encode()).digest()
 
 
@@ -118,8 +118,8 @@ class Course:
         self.settled += 1
         self.done_now += 1
         self.incomplete += row["verdict"] != "complete"
-        longest = row.get("allocate_max_ns")
-        if longest is not None and (self.worst is None or longest > self.worst["allocate_max_ns"]):
+        longest = row.get("critical_ns_max")
+        if longest is not None and (self.worst is None or longest > self.worst["critical_ns_max"]):
             self.worst = row
 
 
@@ -217,7 +217,7 @@ class _Conductor:
             self._submit(orders)
 
     def _to_be_made(self) -> Iterator[tuple[Order, ShippedImage]]:
-        """Those of the next points that are neither settled nor equal to one that is out."""
+        """The orders of the next points that are neither settled nor equal to one under way."""
         for point in self._waiting:
             signals.check()
             self._tell(self._course)
@@ -251,7 +251,7 @@ class _Conductor:
         return key in self._out or self._store.settled(key, verify)
 
     def _give_up(self, point: Point, why: str) -> None:
-        """Of a run that cannot even be ordered: trying again would not help."""
+        """Stores the failure of a run that cannot even be ordered: trying again would not help."""
         key = key_without_run(point)
         row = failed_row(key, point, why)
         if not self._store.settled(key):

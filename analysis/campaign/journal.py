@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from analysis.campaign.rows import COLUMNS, DIFFERS
+from analysis.campaign.rows import COLUMNS, DIFFERS, OLD_NAMES
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.errors import first_line
@@ -43,7 +43,7 @@ _ASKED = """CREATE TABLE IF NOT EXISTS asked
 
 
 class Recognized(NamedTuple):
-    """What a wish came to: the key of its run, and of which image, once its plan was compiled."""
+    """The key of a wish's run, and its image, as they were when its plan was compiled."""
 
     key: str
     kernel_calls: bool
@@ -93,12 +93,12 @@ class Journal:
         return int(self._one("SELECT attempts FROM runs WHERE key = ?", key) or 0)
 
     def settled(self, key: str, verify: bool) -> bool:
-        """Whether the run is complete, and verified if it is to be, or was tried often enough."""
+        """True if the run is complete, and verified if it is to be, or was tried often enough."""
         words = f"SELECT {_DONE} AND (verified OR NOT ?) OR failures >= ? FROM runs WHERE key = ?"
         return bool(self._one(words, verify, MOST_ATTEMPTS, key))
 
     def recognized(self, wish: bytes) -> Recognized | None:
-        """What is known of a wish."""
+        """The key and the image of a wish; None if it was never compiled."""
         with self._told(CampaignError):
             words = "SELECT key, kernel_calls, image FROM asked WHERE wish = ?"
             row = self._open().execute(words, (wish,)).fetchone()
@@ -111,12 +111,12 @@ class Journal:
 
     @property
     def complete(self) -> int:
-        """How many of them are complete."""
+        """The number of runs that are complete."""
         return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE}"))
 
     @property
     def verified(self) -> int:
-        """How many of these were also captured by the real tools, and are equal."""
+        """The number of complete runs that the real tools captured too, with equal results."""
         return int(self._one(f"SELECT count(*) FROM runs WHERE {_DONE} AND verified"))
 
     def rows(self) -> pl.LazyFrame:
@@ -124,7 +124,7 @@ class Journal:
         return register_io_source(self._read, schema=COLUMNS, is_pure=False)
 
     def tables(self) -> Iterator[dict[str, Any]]:
-        """Of each run: key, scenario, allocator, and the SHA-256 of its tables (`digests`)."""
+        """For each run: key, scenario, allocator, and the SHA-256 of its tables (`digests`)."""
         with self._told(CampaignError):
             for *row, digests in self._open().execute(
                 "SELECT key, scenario, allocator, sha256 FROM runs ORDER BY key"
@@ -175,7 +175,7 @@ class Journal:
         n_rows: int | None,
         batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
-        """What polars asks for, in threads of its own: so it has a connection of its own."""
+        """The rows that polars asks for, in threads of its own, so by a connection of its own."""
         del batch_size
         names = [name for name in COLUMNS if with_columns is None or name in with_columns]
         limit = -1 if n_rows is None else n_rows
@@ -189,7 +189,7 @@ class Journal:
             return
         with closing(sqlite3.connect(self.path, timeout=_WAIT_S, check_same_thread=False)) as connection:
             there = _columns(connection)
-            chosen = ", ".join(f'"{name}"' if name in there else "NULL" for name in names) or "NULL"
+            chosen = ", ".join(_stored(name, there) for name in names) or "NULL"
             found = connection.execute(f"SELECT {chosen} FROM runs ORDER BY key LIMIT ?", (limit,))
             while rows := found.fetchmany(AT_ONCE):
                 yield rows
@@ -232,8 +232,10 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_AT_ONCE}")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute(f"CREATE TABLE IF NOT EXISTS runs ({declared})")
-    for name in COLUMNS.keys() - _columns(connection):
+    there = _columns(connection)
+    for name in COLUMNS.keys() - there:
         connection.execute(f'ALTER TABLE runs ADD COLUMN "{name}" {types[name]}')
+        connection.execute(f'UPDATE runs SET "{name}" = {_stored(name, there)}')
     connection.execute(_STANDING)
     connection.execute(_ASKED)
     connection.commit()
@@ -245,12 +247,17 @@ def _pack_up(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode = DELETE")
 
 
+def _stored(name: str, there: set[str]) -> str:
+    """The column of COLUMNS as SQL, where the table has the columns `there`."""
+    return next((f'"{one}"' for one in (name, OLD_NAMES.get(name)) if one in there), "NULL")
+
+
 def _columns(connection: sqlite3.Connection) -> set[str]:
     return {row[1] for row in connection.execute("PRAGMA table_info(runs)")}
 
 
 def _values(outcome: Outcome) -> list[Any]:
-    """Those of _KEPT, of a first attempt."""
+    """The values of the columns _KEPT, for a first attempt."""
     row = outcome.row
     failed = row["verdict"] != "complete" and row["state"] != DIFFERS  # that is tried until it is gone
     own = (json.dumps(outcome.digests, sort_keys=True), 1, int(failed))

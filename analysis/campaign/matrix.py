@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Field, model_validator
 
 from analysis.errors import CampaignError
+from base.files.complaints import WrongValueError, not_among
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError
-from base.files.faults import WrongValueError, not_among
 from base.run_folder.records import Locking
 from firmware.build import catalogue as allocators_of
 from firmware.build import outside
@@ -30,7 +30,7 @@ MOST_COMBINATIONS = 10_000_000
 """Above what a hundred cores do in a week."""
 
 Capture = Literal["sigrok", "direct"]
-"""By the real tools, or straight from the simulator (capture/direct_run.py)."""
+"""By the real tools, or straight from the simulator (capture/acquisition/direct.py)."""
 
 T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1)]
@@ -141,7 +141,7 @@ class Matrix:
 
     @property
     def takes_all(self) -> bool:
-        """Whether every allocator is asked for that can run it."""
+        """True if every allocator is asked for that can run it."""
         return self._file.allocators == [EVERY]
 
     def without(self, allocators: Iterable[str]) -> Matrix:
@@ -188,7 +188,7 @@ class Matrix:
         return excluded or point.allocator in self.left_out
 
     def _excludes(self, table: _Exclude, point: Point) -> bool:
-        """Whether each key that the table has lists the value of the point."""
+        """True if each key that the table has lists the value of the point."""
         values: dict[str, Any] = {_KEYS.get(name, name): value for name, value in asdict(point).items()}
         asked = table.model_dump(exclude_none=True)
         if "allocators" in asked:
@@ -220,7 +220,7 @@ class Matrix:
         return CampaignError(str(self._document.complain(words, *self._culprit(point))))
 
     def _culprit(self, point: Point) -> tuple[str | int, ...]:
-        """Where that stands which cannot be: parameters or knobs, if nobody has them."""
+        """The place in the file of parameters or knobs that nobody has, else of the scenarios."""
         file = self._file
         try:
             catalogue.load(self._place(point.scenario), point.parameters)
@@ -242,7 +242,7 @@ class Matrix:
                 raise self._document.complain(str(error), "seeds", seeds.index(seed)) from None
 
     def _draws(self, name: str) -> bool:
-        """Whether a scenario draws random numbers. Raises TailscopeError."""
+        """True if a scenario draws random numbers. Raises TailscopeError."""
         return catalogue.load(self._place(name)).seed is not None
 
     def _place(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a worker gets: an image and an order, and the key that says what decides a run."""
+"""An image and an order, which a worker gets, and the key: a hash of all that decides a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from analysis.campaign.matrix import Capture, Matrix, Point
 from analysis.fragmentation.of_run import program_of
-from base import heap_size
 from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from capture.acquisition.duration import longest_s
@@ -65,7 +64,7 @@ class ShippedImage:
 
     @cached_property
     def digest(self) -> str:
-        """Of both files. What the replayer does follows from the image and the sources."""
+        """The digest of both files. The replayer follows from the image and the sources."""
         return hashlib.sha256(self.elf + self.footprint).hexdigest()
 
 
@@ -87,7 +86,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a point asks of the build."""
+    """The image that a point needs from the build."""
 
     allocator: str
     art: bool
@@ -101,11 +100,10 @@ class Needs:
         return cls.with_calls(point, plan.calls_kernel, plan.heap_bytes)
 
     @classmethod
-    def with_calls(cls, point: Point, kernel_calls: bool, heap_bytes: int | None) -> Needs:
-        """Of a point whose plan is known to call the kernel, or not, and has such a heap."""
+    def with_calls(cls, point: Point, kernel_calls: bool, heap_bytes: int) -> Needs:
+        """The needs of a point whose plan calls the kernel or not, and has this size of heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        heap = heap_bytes or heap_size.DEFAULT_BYTES
-        return cls(point.allocator, point.art == "on", point.locking, knobs, kernel_calls, heap)
+        return cls(point.allocator, point.art == "on", point.locking, knobs, kernel_calls, heap_bytes)
 
 
 @cache
@@ -115,7 +113,7 @@ def board() -> BoardResource:
 
 
 def samplerate_hz(point: Point) -> int:
-    """That of a point; where it has none that of the board."""
+    """The samplerate of a point in Hz, or the board's if the point has none."""
     return point.samplerate or board().analyzer.samplerate_hz
 
 
@@ -188,7 +186,7 @@ def _hashed(values: object) -> str:
 
 @cache
 def digest() -> str:
-    """Of the sources that decide what a run gives: simulator, capture and judgement.
+    """The digest of the sources that decide a run: simulator, capture and judgement.
 
     Of sources, not of programs: two machines that build the same simulator agree.
     """

@@ -29,6 +29,13 @@ COLUMNS = pl.Schema(
 )
 """No column tells when, where or how often a run was made: equal runs have equal rows."""
 
+OLD_NAMES = {
+    f"{key}_{new}": f"{word}_{old}"
+    for key, word in zip(index.HEADLINES, ("allocate", "free", "interrupt", "task"), strict=True)
+    for new, old in (("budget", "budget_ns"), ("key", "key"))
+}
+"""What columns were called in a campaign made before. It had n and maximum under both names."""
+
 DIFFERS = "differs"
 """The state of a direct run that is not what the real tools bring."""
 
@@ -38,9 +45,10 @@ _MOST_REASON = 600
 def row_of(key: str, manifest: Manifest, verified: bool | None = None) -> dict[str, Any]:
     """The row of a run. `verified` is None of one by the real tools."""
     row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
-    for quantity, summary in manifest.statistics.items():
+    for quantity in KEYS:
+        summary = manifest.statistics.get(quantity)
         for name in STATISTICS:
-            value = getattr(summary, name)
+            value = getattr(summary, name, None)
             row[f"{quantity}_{name}"] = value if name == "n" or value is None else float(value)
     return {**row, "key": key, "state": "finished", "verified": verified}
 

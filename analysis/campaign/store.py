@@ -39,7 +39,7 @@ _MOST_NOTED = 10_000
 
 
 class _Asked(Table):
-    """What was asked for last, and whether the campaign came to its end."""
+    """The matrix that was asked for last, and whether the campaign ended."""
 
     schema_: Annotated[Literal[1], Field(alias="schema")]
     runs: Annotated[int, Field(ge=0)]
@@ -73,7 +73,7 @@ class Store:
 
     @property
     def complete(self) -> int:
-        """How many of them are complete."""
+        """The number of runs that are complete."""
         return self._journal.complete
 
     @property
@@ -82,7 +82,7 @@ class Store:
         return self._journal.verified
 
     def settled(self, key: str, verify: bool = False) -> bool:
-        """Whether the run is complete, and verified if it is to be, or was tried often enough."""
+        """True if the run is complete, and verified if it is to be, or was tried often enough."""
         return self._journal.settled(key, verify)
 
     def differing(self, key: str) -> Path:
@@ -94,7 +94,7 @@ class Store:
         return self._journal.attempts(key)
 
     def recognized(self, wish: bytes) -> Recognized | None:
-        """What a wish came to when its plan was last compiled."""
+        """The key and the image of a wish when its plan was last compiled; None if it never was."""
         return self._journal.recognized(wish)
 
     @contextmanager
@@ -132,20 +132,20 @@ class Store:
         write_bytes(self.folder / ASKED, json.dumps(content).encode() + b"\n")
 
     def holds_another(self, text: bytes) -> bool:
-        """Whether there are runs of a matrix with another text."""
+        """True if there are runs of a matrix with another text."""
         try:
             return bool(self.stored) and read_bytes(self.folder / MATRIX, TOML_BYTES_MAX) != text
         except OSError:
             return False
 
     def points(self) -> int:
-        """How many runs were asked for; as many as there are where nobody knows."""
+        """The number of runs that were asked for, or of those stored if nobody knows."""
         asked = self._asked()
         return self.stored if asked is None else asked.runs
 
     @property
     def over(self) -> bool:
-        """Whether each run that was asked for last is settled. Raises CampaignError."""
+        """True if each run that was asked for last is settled. Raises CampaignError."""
         asked = self._asked()
         return asked is not None and asked.over
 
@@ -200,7 +200,7 @@ class Store:
         return write_whole(self.folder / RUNS, lambda path: sink_table(path, self.rows()))
 
     def gone(self) -> int:
-        """How many runs miss a table. None is read: clean() does that."""
+        """The number of runs that miss a table. It reads no table: clean() does."""
         return sum(
             not all(self._table(what, row).is_file() for what in row["digests"])
             for row in self._journal.tables()
@@ -226,7 +226,7 @@ class Store:
         return forgotten
 
     def _is_whole(self, row: Mapping[str, Any]) -> bool:
-        """Whether the tables of a run are those that came. Raises CampaignError."""
+        """True if the tables of a run are those that came. Raises CampaignError."""
         try:
             return all(
                 hashlib.sha256(self._table(what, row).read_bytes()).hexdigest() == digest

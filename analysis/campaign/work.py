@@ -1,13 +1,12 @@
-"""What a worker does: one run, of which the tables and a row come back; some are made both ways."""
+"""Makes one run on a worker and returns its tables and a row; it makes some runs both ways."""
 
 from __future__ import annotations
 
 import hashlib
 import subprocess
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from stat import S_IFMT, S_ISDIR, S_ISREG
@@ -28,9 +27,12 @@ from base.run_folder.manifest import Manifest, SectionBound, read_manifest
 from base.run_folder.memory import Memory, with_memory
 from base.run_folder.records import Boot
 from base.run_folder.tables import write_table
-from capture import conductor, direct_run, same
-from capture.conductor import MemoryOf
-from capture.store import RunResult
+from capture import same
+from capture.acquisition.direct import Direct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import MemoryOf, RunRequest
+from capture.conduct import find
+from capture.conduct import run as conduct
 from capture.summary.summary import summarise_run
 from firmware.build import catalogue
 from firmware.build.image import FirmwareImage
@@ -100,7 +102,7 @@ def unpack(archive: bytes, folder: Path) -> None:
 
 
 def _stays_within(member: ZipInfo) -> bool:
-    """Whether it is a plain file or folder, by a path that goes down only."""
+    """True if it is a plain file or folder, by a path that goes down only."""
     path = PurePosixPath(member.filename)
     mode = member.external_attr >> 16
     plain = not S_IFMT(mode) or S_ISREG(mode) or S_ISDIR(mode)
@@ -112,7 +114,7 @@ _STARTS_WITHIN_S = 10.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one attempt: its row, and the bytes of each table, with their SHA-256.
+    """The result of one attempt: its row, and the bytes of each table, with their SHA-256.
 
     `differing` has both run folders, as verification.packed() has them, where a direct run is not
     what the real tools bring.
@@ -143,7 +145,7 @@ def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None =
 
 @dataclass(frozen=True)
 class _Made:
-    """What is kept of a run."""
+    """The parts of a run that the campaign keeps."""
 
     manifest: Manifest
     operations: pl.DataFrame
@@ -153,14 +155,17 @@ class _Made:
 def _run(
     order: Order, image: FirmwareImage, memory: MemoryOf, scratch: Path, program: Path | None
 ) -> Outcome:
+    request = RunRequest(
+        order.plan, image, BOARD, order.samplerate_hz, records=RECORDS, bounds=_bounds, memory=memory
+    )
     if order.capture == "direct" and not order.verify:
-        return _outcome(order, _found(order, image, memory, program))
+        return _outcome(order, _found(Direct(request, program)))
     with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
-        direct = partial(direct_run.run, program=program)
-        first = direct if order.capture == "direct" else conductor.run
-        folder = _made(first, order, image, memory, Path(name))
+        request = replace(request, runs=Path(name))
+        first = Direct(request, program) if order.capture == "direct" else Sigrok(request)
+        folder = conduct(first).folder
         if order.verify:
-            real = _made(conductor.run, order, image, memory, Path(name))
+            real = conduct(Sigrok(request)).folder
             found = difference(real, folder)
             if found is not None:
                 row = {**failed_row(order.key, order.point, found), "state": DIFFERS}
@@ -168,18 +173,9 @@ def _run(
         return _outcome(order, _stored(folder))
 
 
-def _found(order: Order, image: FirmwareImage, memory: MemoryOf, program: Path | None) -> _Made:
+def _found(source: Direct) -> _Made:
     """A direct run that nobody compares: it needs no folder."""
-    found = direct_run.find(
-        order.plan,
-        image,
-        BOARD,
-        order.samplerate_hz,
-        records=RECORDS,
-        bounds=_bounds,
-        memory=memory,
-        program=program,
-    )
+    found = find(source)
     joined = found.evidence.joined
     return _Made(
         summarise_run(found.evidence, found.setting),
@@ -202,21 +198,6 @@ def _outcome(order: Order, made: _Made) -> Outcome:
     digests = {what: hashlib.sha256(content).hexdigest() for what, content in packed.items()}
     verified = order.verify if order.capture == "direct" else None
     return Outcome(order.key, row_of(order.key, made.manifest, verified), packed, digests)
-
-
-def _made(
-    conduct: Callable[..., RunResult], order: Order, image: FirmwareImage, memory: MemoryOf, above: Path
-) -> Path:
-    """The folder of the run, by one of the two ways."""
-    return conduct(
-        order.plan,
-        image,
-        board_name=BOARD,
-        samplerate_hz=order.samplerate_hz,
-        runs_folder=above,
-        bounds=_bounds,
-        memory=memory,
-    ).folder
 
 
 def _packed(key: str, table: pl.DataFrame) -> bytes:
@@ -271,5 +252,5 @@ def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
 def _bounds_of(
     elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...]
 ) -> dict[str, SectionBound]:
-    """Those of an image are the same in each of its runs."""
+    """The bounds of an image, computed once: they are the same in each of its runs."""
     return bounds_of(elf, allocator, locking, dict(knobs))

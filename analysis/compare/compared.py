@@ -63,7 +63,7 @@ class Compared:
 
     @cached_property
     def same(self) -> bool:
-        """Whether the tables of both runs are the same in all that both tell."""
+        """True if the tables of both runs are the same in all that both tell."""
         return all(
             _equal(ours, theirs)
             for ours, theirs in (
@@ -87,7 +87,7 @@ class Compared:
 
     @property
     def _unbelieved(self) -> bool:
-        """Whether one of the runs may not be believed at all."""
+        """True if one of the runs may not be believed at all."""
         return any(_not_complete(run) or run.contradiction for run in (self.a, self.b))
 
     @property
@@ -121,7 +121,7 @@ def compare_pair(pair: Pair) -> Compared:
 
 
 def _allowed(a: Run, b: Run) -> dict[str, float]:
-    """Of each column that is compared by operation the difference that the budgets allow.
+    """The difference that the budgets allow, by column that is compared by operation.
 
     The whole operation on the wire is a width as the critical section is; it has no budget of its
     own, so it gets that of the quantity on the wire with the largest.
@@ -171,7 +171,7 @@ def _notes(compared: Compared) -> Iterator[str]:
 
 
 def _nothing_changed(way: Way) -> str:
-    """Of two runs that differ, though all that ran is the same."""
+    """The sentence on two runs that differ although the same code ran on the same settings."""
     same = "Firmware, operations and settings are the same"
     if way == "exact":
         return (

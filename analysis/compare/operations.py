@@ -115,7 +115,7 @@ def join(a: Run, b: Run) -> pl.DataFrame:
 
 
 def met_otherwise() -> pl.Expr:
-    """Of a row of join(): whether more or fewer interrupts met the operation in B than in A."""
+    """True in a row of join() if more or fewer interrupts met the operation in B than in A."""
     return pl.any_horizontal(pl.col(name + _OF_A) != pl.col(name + _OF_B) for name in _HITS)
 
 
@@ -153,7 +153,7 @@ def _differs(name: str, allowed: float) -> pl.Expr:
 
 
 def _told(name: str, joined: pl.DataFrame) -> bool:
-    """Whether both runs tell of the column in some operation."""
+    """True if both runs tell of the column in some operation."""
     return all(joined[name + side].count() > 0 for side in (_OF_A, _OF_B))
 
 

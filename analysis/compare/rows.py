@@ -141,7 +141,7 @@ def operations_sentence(found: Operations) -> str:
 
 
 def sections_sentence(changed: Changed) -> str:
-    """Of the critical sections that as many interrupts met in both: which changed most."""
+    """A sentence on the sections that as many interrupts met in both: which changed most."""
     ends = "; ".join(
         f"{word}: {_operation(one)}, {whole(one.a)} → {whole(one.b)} cycles"
         for word, one in (
@@ -165,7 +165,7 @@ def _moved(one: Moved | None) -> str:
 
 
 def _shown(every: Sequence[Distribution]) -> list[Distribution]:
-    """Where no request was refused, the served ones are all, and need no rows of their own."""
+    """The distributions to show: without refused requests, served ones need no rows."""
     told = {one.quantity.key for one in every}
     refused = any(one.key in told for one in REFUSED)
     served = {one.key for one in SERVED}
@@ -193,7 +193,7 @@ def _rank(one: Compared) -> tuple[int, str, str]:
 
 
 def _apart(one: Compared, every: Sequence[Compared]) -> Iterator[str]:
-    """What tells a pair from others of the same scenario and configuration: `depth=64`, `desk`."""
+    """The words that tell a pair from others alike, such as `depth=64` or `desk`."""
     like = [settings(each.a.manifest) for each in every if _rank(each)[1:] == _rank(one)[1:]]
     for name, value in settings(one.a.manifest).items():
         if name.startswith(_OPTIONS) and len({each.get(name) for each in like}) > 1:

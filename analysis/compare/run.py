@@ -16,7 +16,7 @@ from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
-from capture.summary.maxima import maximum
+from capture.summary.samples import maximum
 
 _IMAGE_HEADER_BYTES = 64
 
@@ -52,7 +52,7 @@ class Run:
 
     @cached_property
     def operations_digest(self) -> tuple[str, str]:
-        """What tells the operations of the run from others, and of what it is the digest.
+        """The digest of the run's operations, and what it is a digest of.
 
         It is of the entries of the image alone: its header tells of stimulus and records. Where the
         image is not kept, run.json has the CRC-32 of the same bytes. Raises CaptureError.
@@ -91,7 +91,7 @@ def read(stored: Stored) -> Run:
 
 
 def same_operations(a: Run, b: Run) -> bool:
-    """Whether both ran the same operations in the same order. Raises CaptureError."""
+    """True if both ran the same operations in the same order. Raises CaptureError."""
     ours, theirs = a.operations_digest, b.operations_digest
     if ours[0] == theirs[0]:
         return ours == theirs

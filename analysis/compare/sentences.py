@@ -1,4 +1,4 @@
-"""What came of a comparison, in words. A reads before B."""
+"""A comparison in sentences. A reads before B."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs were made with, as run.json tells: in what two differ, and what a gate asks of it.
+"""The settings of runs, from all of run.json: how two differ, and what a gate asks of them.
 
 A gate compares only where what the user chose is equal, and names beside the figures what the
 sources and the tools decided.
@@ -93,7 +93,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
 
 
 def _footprint(manifest: Manifest) -> dict[str, str]:
-    """What the allocator takes: `allocator's flash bytes`, and so on."""
+    """The allocator's footprint by name: `allocator's flash bytes`, and so on."""
     if manifest.footprint is None:
         return {}
     return {

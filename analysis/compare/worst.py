@@ -114,7 +114,7 @@ class Extreme:
 
     @classmethod
     def of(cls, run: Run, quantity: Quantity) -> Extreme | None:
-        """That of the run; None where it has no sample."""
+        """The extreme of the run; None if it has no sample."""
         found = run.greatest(quantity)
         if found is None:
             return None
@@ -157,7 +157,7 @@ class Worst:
 
     @property
     def moved(self) -> bool:
-        """Whether another operation is the worst one."""
+        """True if another operation is the worst one."""
         return self.a is not None and self.b is not None and self.a.seq != self.b.seq
 
 
@@ -193,7 +193,7 @@ def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame
 
 
 def allowed(a: Run, b: Run, quantity: Quantity) -> float | None:
-    """By how much two true values that are equal may differ in the runs, in the quantity's unit."""
+    """The most by which two equal true values may differ in the runs, in the quantity's unit."""
     ours, theirs = a.budget(quantity), b.budget(quantity)
     return None if ours is None or theirs is None else ours + theirs
 

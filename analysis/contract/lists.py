@@ -59,7 +59,7 @@ def _size(source: random.Random) -> int:
 
 
 def is_sound(operations: Sequence[str]) -> bool:
-    """Whether the heap is empty before each `n`, as far as the list itself tells."""
+    """True if the heap is empty before each `n`, as far as the list itself tells."""
     live: set[str] = set()
     for operation in operations:
         kind, *words = operation.split()
@@ -92,6 +92,17 @@ def shrink(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
         return breaks(candidate)
 
     return _smaller(_shorter(list(operations), still), still)
+
+
+def shorter(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
+    """A list of fewer operations that still breaks, after at most `tries` tries; of any kind."""
+    left = [tries]
+
+    def still(candidate: Sequence[str]) -> bool:
+        left[0] -= 1
+        return left[0] >= 0 and breaks(candidate)
+
+    return _shorter(list(operations), still)
 
 
 def _shorter(found: list[str], still: Breaks) -> list[str]:

@@ -1,4 +1,4 @@
-"""What ran during the worst sample: each instruction with its cycles, and the call stack.
+"""The instructions of the worst sample with their cycles, and the call stack at an instant.
 
 A stack is made as the simulator does it for its log of masks (`simulator/src/observe/stacks`): it
 ends where nothing tells the caller. It may be short, but no frame is guessed.
@@ -32,7 +32,7 @@ class Step:
 
 
 def steps(program: Program, trace: Iterable[dict[str, Any]], start: int, end: int) -> list[Step]:
-    """What was executed from cycle `start` to before cycle `end`.
+    """The steps from cycle `start` to before cycle `end`.
 
     Of the instruction under way at `start` only the rest counts. The cycles between two
     instructions belong to the first. Entering or leaving an exception is a step of its own.
@@ -121,7 +121,7 @@ def unwind(program: Program, state: State) -> list[Frame]:
 
 
 def _begins(program: Program, address: int) -> bool:
-    """Whether `address` begins a function. No call returns there.
+    """True if `address` begins a function. No call returns there.
 
     The kernel starts a task as if it had been called from such an address.
     """
@@ -209,7 +209,7 @@ _CONTINUES_AT, _IT_ONLY = 0xF000, 0x0600_0C00
 
 
 def _pushed(program: Program, address: int, status: int) -> int:
-    """By how many bytes SP is below what it was before the PUSH at `address` that was interrupted.
+    """The bytes by which the interrupted PUSH at `address` has lowered SP.
 
     The frame information knows SP before and after it only. `status` is the stacked xPSR. 0 where
     it was no PUSH, or had not begun.

@@ -63,7 +63,7 @@ def explain_all(folder: Path) -> list[Explanation]:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the run folder has."""
+    """The files of the run folder that an explanation needs."""
 
     folder: Path
     manifest: Manifest
@@ -112,7 +112,7 @@ def _unknown(manifest: Manifest) -> list[str]:
 
 
 def _told(run: _Run, worst: Worst) -> dict[str, Any]:
-    """What wire and records tell of the run, on any board: the fields of Told."""
+    """The fields of Told: what wire and records tell of the run, on any board."""
     return {
         "schema": 2,
         "quantity": worst.quantity.name,

@@ -1,4 +1,4 @@
-"""What the cycles of a sample went to, in order: handlers, masks, the scheduler's lock, the code.
+"""Divides a sample's cycles, in order: handlers, masks, the scheduler's lock, the code.
 
 It is told by the board's log of what holds interrupts and tasks off
 (docs/reference/simulator-files.md).
@@ -32,7 +32,7 @@ class _Held:
 
 @dataclass(frozen=True)
 class _Now:
-    """What is so from `cycle` on. `masks` are in the order in which they were set."""
+    """The state from `cycle` on. `masks` are in the order in which they were set."""
 
     cycle: int
     exception: int = 0
@@ -43,7 +43,7 @@ class _Now:
 
 @dataclass(frozen=True)
 class _Key:
-    """What tells one part from the next."""
+    """The key that tells one part from the next."""
 
     what: Literal["exception", "masked", "scheduler", "running"]
     words: str
@@ -82,7 +82,7 @@ class _Told:
     woken: int | None
 
     def key(self, now: _Now) -> _Key:
-        """What the time goes to: of several things the one that holds the others off."""
+        """The key of what the time goes to: of several, the one that holds the others off."""
         quantity = self.worst.quantity
         if now.exception:
             return _Key("exception", self._handler(now.exception), self._entry(now.exception))

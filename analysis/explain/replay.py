@@ -100,7 +100,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Replay:
-    """What the virtual board did the second time, in the window of one sample.
+    """The second run of the virtual board, in the window of one sample.
 
     `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`. `trace` has one
     entry for each step of the core, from its `first` on, and `masks` each change of what holds

@@ -54,7 +54,7 @@ class Sources:
 
 
 def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
-    """What the debug information calls a folder, and the folder; the longest names first.
+    """Pairs of a folder's name in the debug information and the folder; longest names first.
 
     The firmware is built so that no absolute path reaches it (firmware/cmake/reproducible.cmake).
     The compiler's commands, which CMake leaves beside it, have both.
@@ -94,7 +94,7 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Call:
-    """At `file` and `line` the code of `function` was placed into that of the caller."""
+    """An inlined call: the code of `function` was placed into its caller at `file` and `line`."""
 
     function: str
     file: str
@@ -102,7 +102,7 @@ class Call:
 
 
 class Inlined:
-    """What was placed where, in one program. Damaged debug information counts as none."""
+    """The inlined calls of one program. Damaged debug information counts as none."""
 
     def __init__(self, program: Program) -> None:
         self._dwarf = program.dwarf

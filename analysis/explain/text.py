@@ -44,7 +44,7 @@ def _title(found: Explanation) -> str:
 
 
 def _operation(found: Explanation) -> list[str]:
-    """Which operation it was or fell into, when, and what came before and after."""
+    """Lines on the operation that it was or fell into, when, and its neighbours."""
     maximum, own = found.maximum, found.operation
     lines = [found.place]
     if own is not None:
@@ -63,7 +63,7 @@ def _operation(found: Explanation) -> list[str]:
 
 
 def _parts(parts: list[Part], cycles: int) -> list[str]:
-    """What the time went to, the most first; of what came several times the sum."""
+    """A line for each thing that took time, the most first; repetitions are added up."""
     sums: dict[tuple[str, str, str], int] = defaultdict(int)
     for part in parts:
         by = ("", "") if part.what == "exception" else (part.place, part.source)

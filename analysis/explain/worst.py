@@ -1,4 +1,4 @@
-"""Which sample of a run is explained, where in the capture it lies, and what lies around it."""
+"""Chooses the sample to explain, and finds its place in the capture and its neighbours."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str,
 
 
 def kind_in_words(kind: str, size: int) -> str:
-    """What an operation was. The size of a call is its number."""
+    """An operation in words. The size of a call is its number."""
     if kind == "K":
         return f"call of {CALLS[size]}" if size < len(CALLS) else f"call {size}"
     return _WORDS.get(kind, "operation").format(size=size)

@@ -1,1 +1,1 @@
-"""How much heap a trace needs on each allocator: docs/FRAGMENTATION.md."""
+"""How much heap a trace needs on each allocator: docs/how-to/fragmentation.md."""

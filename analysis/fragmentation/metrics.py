@@ -1,6 +1,7 @@
 """Figures of one replay, and the Cost Metric: the smallest heap that serves a trace.
 
-docs/FRAGMENTATION.md defines each, with its source. The Cost Metric tries every size upwards.
+docs/how-to/fragmentation.md defines each, with its source. The Cost Metric tries every size
+upwards.
 """
 
 from __future__ import annotations
@@ -210,7 +211,7 @@ class Search:
         return CostMetric(smallest, above, self._failing(smallest + STEP_BYTES, above))
 
     def _replayed_operations(self, first: int, bound: int) -> int:
-        """As many as the search replays at most."""
+        """The most operations that the search may replay."""
         return (bound - first) // STEP_BYTES * (self.operations.stat().st_size // OPERATION_BYTES)
 
     def _first_serving(self, first: int, bound: int) -> int:

@@ -101,17 +101,17 @@ def _replay(program: Path, heap_bytes: int, operations: Operations) -> Replay:
 
 @lru_cache(maxsize=_KEPT)
 def _region(_sha256: str, elf: Path) -> int | None:
-    """Where the heap's region lies in the ELF file with that digest."""
+    """The address of the heap's region in the ELF file with that digest; None without one."""
     return Program(elf).data_address("heap_region")
 
 
 def _records(log: RecordLog) -> list[OperationRecord]:
-    """Of the operations of the heap."""
+    """The records of the operations of the heap."""
     return [record for record in log.all(OperationRecord) if record.kind != "K"]
 
 
 def _contradiction(operations: Operations, replay: Replay, log: RecordLog) -> str | None:
-    """Where the records tell of another heap than the replay, in one sentence; None if nowhere."""
+    """A sentence on where records and replay differ; None if they agree."""
     boot = log.first(Boot)
     fresh = (replay.free_blocks_at_start, replay.free_bytes_at_start)
     if boot is None or (boot.free_blocks, boot.free_bytes) != fresh:

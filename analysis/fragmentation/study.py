@@ -58,7 +58,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Study:
-    """What is asked. `jobs` is how many processes share the work; the rows do not depend on it.
+    """The question. `jobs` processes share the work; the rows do not depend on it.
 
     With `exhaustive` no search for a Cost Metric is too long.
     """
@@ -75,7 +75,7 @@ class Study:
     def rows(
         self, tell: Callable[[str], None] = lambda _: None, done: Callable[[str], None] = lambda _: None
     ) -> list[Row]:
-        """By allocator, then by trace. `tell` hears what is under way, `done` of each row that is
+        """The rows by allocator, then by trace. `tell` hears progress, `done` each row that is
         there. Raises HostHeapError.
         """
         for allocator in self.allocators:

@@ -45,7 +45,7 @@ class Block:
 
     @property
     def instructions(self) -> int:
-        """How many it has."""
+        """The number of its instructions."""
         return sum(count for name, count in self.classes.items() if name != STRADDLING)
 
 
@@ -141,7 +141,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Causes:
-    """Of the `undisturbed` operations, which no interrupt met on either side; `differing` of all
+    """Causes, found in the `undisturbed` operations, which no interrupt met; `differing` of all
     operations differ. `met_otherwise` counts those that other interrupts met on the board.
     `constant_cycles` is the difference where it is the same in all that are undisturbed.
     """
@@ -154,7 +154,7 @@ class Causes:
 
 
 def find(rerun: Rerun, program: Program, given: Pair) -> Causes:
-    """What goes with the difference of the operations' cycles. Raises TwinError."""
+    """The causes that are in proportion to the difference in cycles. Raises TwinError."""
     ours, theirs = given.board.operations, given.twin.operations
     residual = (ours[_QUANTITY].cast(pl.Int64) - theirs[_QUANTITY].cast(pl.Int64)).to_numpy()
     hits = [(side["isr_hits"] + side["control_hits"]).to_numpy() for side in (ours, theirs)]
@@ -174,7 +174,7 @@ def find(rerun: Rerun, program: Program, given: Pair) -> Causes:
 def _ranked(
     rerun: Rerun, program: Program, given: Pair, free: npt.NDArray[np.bool_], wanted: Floats
 ) -> tuple[Cause, ...]:
-    """Of candidates that count alike the first."""
+    """The best candidates; the first of those that count alike."""
     found: dict[bytes, Cause] = {}
     for what, place, source, counts in _candidates(rerun, program, given):
         slope, share = _fitted(counts[free], wanted)

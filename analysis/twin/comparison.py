@@ -23,7 +23,7 @@ from base.tell import Tell
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came out. `causes` is None where all cycles are equal: there is nothing to look for."""
+    """The result. `causes` is None if all cycles are equal: there is nothing to look for."""
 
     folder: Path
     board: Board
@@ -36,12 +36,12 @@ class Comparison:
 
     @property
     def joined(self) -> int:
-        """How many operations both did, with the same outcome."""
+        """The number of operations that both did, with the same outcome."""
         return self.trials.given.board.operations.height
 
     @property
     def explained(self) -> bool:
-        """Whether nothing is beyond its budget with all that holds taken out."""
+        """True if nothing is beyond its budget with all that holds taken out."""
         unjoined = self.trials.unjoined
         return beyond(self.trials.last).is_empty() and not unjoined.other_outcome
 
@@ -82,7 +82,7 @@ class Comparison:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/reference/twin.md has it."""
+        """The document that docs/reference/twin.md describes."""
         manifest, trials, units = self.board.manifest, self.trials, self.units
         claimed = self.board.claimed_flash_acr
         left = beyond(trials.last)

@@ -84,7 +84,7 @@ def _cycles_of(board: Side) -> pl.DataFrame:
 
 
 def _until_s(rerun: Rerun, board: Side) -> float:
-    """By when so many operations have run that settings can be told apart."""
+    """The time in s by which enough operations have run to tell settings apart."""
     starts = board.operations["start_sample"].drop_nulls()
     if len(starts) <= _OPERATIONS:
         return longest_s(rerun.plan)

@@ -36,7 +36,7 @@ _OF_KEPT = 0.5
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is taken to hold. `ratio` of the clocks is taken out, stimuli may come at another phase,
+    """The assumptions. `ratio` of the clocks is taken out, stimuli may come at another phase,
     the flash does what `flash_acr` says, and the code lies `shift_bytes` further on.
     """
 
@@ -81,7 +81,7 @@ class Trials:
     last: pl.DataFrame
 
     def held(self, one: Hypothesis) -> bool:
-        """Whether it holds, alone or with others."""
+        """True if it holds, alone or with others."""
         return one.key in {other.key for other in self.holds}
 
 
@@ -96,7 +96,7 @@ class Bench:
         self._made: dict[tuple[int | None, int], tuple[Pair, Unjoined]] = {}
 
     def rerun(self, shift_bytes: int = 0) -> Rerun:
-        """How to run it again, with the code as far on."""
+        """The settings to run it again, with the code shifted so far."""
         board = self.board
         elf = self._moved(shift_bytes) if shift_bytes else self._elf
         return Rerun.of(elf, board.plan, board.manifest.samplerate_hz, board.core_hz)
@@ -136,7 +136,7 @@ def try_all(bench: Bench) -> Trials:
 
 
 def _ranked(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> tuple[Hypothesis, ...]:
-    """Those that hold first, then by what they remove; those that were not tried come last."""
+    """The hypotheses: those that hold first, then by what they remove; untried ones last."""
     found = _try_each(bench, assumed, left)
     return tuple(sorted(found, key=lambda one: (not one.helps, not one.promises, -_removes(one))))
 

@@ -26,7 +26,7 @@ from simulator.outputs import State
 
 @dataclass(frozen=True)
 class Twin:
-    """What the virtual board did. `critical_pulses` int64[operations] counts those of CRIT in each
+    """The virtual board's run. `critical_pulses` int64[operations] counts those of CRIT in each
     operation. `flash_acr` is what its firmware read from the register.
     """
 
@@ -37,7 +37,7 @@ class Twin:
 
 @dataclass(frozen=True)
 class Rerun:
-    """How the run is run again. A run whose records left by RTT is one by the serial line here: how
+    """The settings to repeat a run. A run by RTT is one by the serial line here: how
     fast the probe was read is not known, and within operations nothing is recorded.
     """
 
@@ -47,7 +47,7 @@ class Rerun:
 
     @classmethod
     def of(cls, elf: Path, plan: Plan, samplerate_hz: int, core_hz: int) -> Rerun:
-        """At the run's samplerate, or at a sample for each cycle if that is finer."""
+        """The rerun at the run's samplerate, or at a sample for each cycle if that is finer."""
         return cls(elf, plan.recorded_by("uart"), max(samplerate_hz, core_hz))
 
     def whole(self, flash_acr: int | None = None) -> Twin:

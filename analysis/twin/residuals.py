@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is compared. `wire` is of what was read off the wire, and not counted by DWT."""
+    """A compared quantity. `wire` says that it is read off the wire, and not counted by DWT."""
 
     key: str
     words: str
@@ -119,7 +119,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Unjoined:
-    """What both did not do alike: operations by number."""
+    """The operations that the two did not do alike, by number."""
 
     only_planned: tuple[int, ...]
     other_outcome: tuple[int, ...]
@@ -155,7 +155,7 @@ def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> tuple[Pai
 
 
 def clock_ratio(manifest: Manifest) -> ClockRatio | None:
-    """By DWT over the whole run, or else by the frames; None where neither tells."""
+    """The ratio by DWT over the whole run, or else by the frames; None if neither tells."""
     clock = manifest.clock
     told = (
         (clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty),
@@ -192,7 +192,7 @@ def beyond(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def excess(found: pl.DataFrame) -> dict[str, float]:
-    """By how much the residuals of each quantity are beyond their budgets, added up."""
+    """The sum by which the residuals of each quantity exceed their budgets."""
     sums = dict(found.group_by("quantity").agg(_excess().sum()).iter_rows())
     return {key: float(sums.get(key, 0.0)) for key in KEYS}
 

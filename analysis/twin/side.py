@@ -15,8 +15,8 @@ from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.tables import read_interrupts, read_operations
+from capture.acquisition.plan_file import read_plan
 from capture.joining.evidence import Evidence
-from capture.plan_file import read_plan
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
@@ -93,6 +93,6 @@ def read_board(folder: Path) -> Board:
 
 
 def side_of(evidence: Evidence) -> Side:
-    """What was decoded, as a side."""
+    """The decoded evidence as a side of the comparison."""
     joined = evidence.joined
     return Side(joined.operations, joined.interrupts, evidence.edges.samplerate_hz)

@@ -51,7 +51,7 @@ class Row:
         return self.beyond / self.cycles.n
 
     def as_json(self, units: Units) -> dict[str, Any]:
-        """As docs/reference/twin.md has it."""
+        """The document that docs/reference/twin.md describes."""
         told = {name: getattr(self.cycles, name) for name in ("min", "median", "mean", "p99", "max")}
         return {
             "quantity": self.quantity.key,
@@ -76,7 +76,7 @@ class Row:
 
 
 def rows(found: pl.DataFrame) -> list[Row]:
-    """Of each quantity a row of all, then one of each kind, where there are several."""
+    """The rows: for each quantity one of all, then one of each kind if there are several."""
     return [row for quantity in QUANTITIES for row in _of(quantity, found)]
 
 
@@ -140,7 +140,7 @@ def _clock(one: Hypothesis) -> str:
 
 
 def _compared(trials: Trials) -> int:
-    """How many operations are compared with all that holds: some may be left out."""
+    """The number of compared operations, with all true hypotheses: some may be left out."""
     return trials.last.filter(pl.col("quantity") == CYCLES[0]).height
 
 
@@ -173,7 +173,7 @@ def _unexplained(trials: Trials) -> str:
 
 
 def _differing(trials: Trials) -> str:
-    """What is beyond the budgets with all that holds taken out."""
+    """A sentence on what exceeds the budgets after all true hypotheses are taken out."""
     over = beyond(trials.last)
     n = _compared(trials)
     parts = []

@@ -1,5 +1,5 @@
 """TOML and JSON from outside: read guardedly, checked
-against a model, faults told with file, line and key.
+against a model, complaints told with file, line and key.
 
     bench.toml:14: boards.nucleo.analyzer.samplerate_hz must
     be a positive whole number, not 'fast'; mend it.
@@ -23,8 +23,8 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from base.files.complaints import WrongValueError, first_complaint, sentence, unknown_key
 from base.files.errors import TailscopeError, first_line
-from base.files.faults import WrongValueError, first_fault, sentence, unknown_key
 from base.files.lines import LineOf, Place, json_line, toml_line
 from base.files.whole import read_bytes
 
@@ -104,14 +104,14 @@ class Document:
         try:
             return model.model_validate(values)
         except ValidationError as found:
-            fault = first_fault(found, values).under(below)
-        raise self.wrong(fault)
+            complaint = first_complaint(found, values).under(below)
+        raise self.wrong(complaint)
 
-    def wrong(self, fault: WrongValueError) -> TailscopeError:
-        """The error to raise for a fault that the caller
+    def wrong(self, complaint: WrongValueError) -> TailscopeError:
+        """The error to raise for a complaint that the caller
         found; its `place` leads there from the top.
         """
-        return self.complain(sentence(fault, self.remedy), *fault.place)
+        return self.complain(sentence(complaint, self.remedy), *complaint.place)
 
     def complain(self, words: str, *place: str | int) -> TailscopeError:
         """The error that says `words`, a whole sentence, of what stands at `place`."""
@@ -131,7 +131,7 @@ class Document:
     def _line(self, place: Place) -> int | None:
         try:
             return self.line_of(place)
-        except (LookupError, ValueError, RecursionError):  # the fault is worth telling without its line
+        except (LookupError, ValueError, RecursionError):  # the complaint is worth telling without its line
             return None
 
 
@@ -215,9 +215,9 @@ def _open(
     try:
         text = _text(path, most_bytes)
         return Document(path, parse(text), lambda place: line_of(text, place), error, remedy)
-    except _UnreadableError as fault:
-        at = "" if fault.line is None else f":{fault.line}"
-        raise error(f"{shown}{at}: {fault}; {fault.remedy or remedy}.") from None
+    except _UnreadableError as complaint:
+        at = "" if complaint.line is None else f":{complaint.line}"
+        raise error(f"{shown}{at}: {complaint}; {complaint.remedy or remedy}.") from None
 
 
 class _UnreadableError(Exception):

@@ -36,7 +36,7 @@ _MOST_CHARACTERS = 80
 
 
 def nearest(given: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """Those of `known` that are near `given` in any case of letters, the nearest first."""
+    """The names of `known` near `given`, in any case of letters, the nearest first."""
     by_folded = {name.casefold(): name for name in known}
     folded = given[:_MOST_CHARACTERS].casefold()
     return [by_folded[name] for name in difflib.get_close_matches(folded, list(by_folded), n=most)]

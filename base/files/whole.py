@@ -22,7 +22,7 @@ NO_FILE = "it is a device or a pipe, not a file"
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
-    """What the file at `path` holds. Raises OSError, also where that is more than `most_bytes`."""
+    """The bytes of the file at `path`. Raises OSError, also if there are more than `most_bytes`."""
     with open_regular(path, most_bytes) as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:  # it grew, or nobody knew its length, as under /proc
@@ -91,7 +91,7 @@ def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What a refused write is raised as. polars takes a while to load."""
+    """The exceptions of a refused write. polars takes a while to load."""
     from polars.exceptions import PolarsError
 
     return OSError, PolarsError

@@ -90,7 +90,7 @@ def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[
 
 
 def _beside(u: Floats, v: Floats, count_v: Counts) -> tuple[Counts, Counts]:
-    """Of each value of `u` how many of the sample of `v` are below it, and how many above."""
+    """For each value of `u`, how many samples of `v` are below it, and how many above."""
     up_to = np.concatenate(([0], np.cumsum(count_v)))
     below = up_to[np.searchsorted(v, u, "left")]
     return below, up_to[-1] - up_to[np.searchsorted(v, u, "right")]
@@ -154,7 +154,7 @@ class _Differences:
         return self._nearest(high)
 
     def _at_most(self, limit: float) -> int:
-        """How many differences are so great or less."""
+        """The number of differences that are at most `limit`."""
         smaller = self._up_to[np.searchsorted(self._v, self._u - limit, "left")]
         return int(self._count_u @ (self._up_to[-1] - smaller))
 
@@ -167,7 +167,7 @@ class _Differences:
 
 
 def exceedance_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """How likely chance alone puts as many of `second` above all of `first`.
+    """The probability that chance alone puts as many of `second` above all of `first`.
 
     Both are draws from one continuous distribution then, and each of the greatest values is as
     likely of the one as of the other. That the k greatest of all m + n values are of the second has

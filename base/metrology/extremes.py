@@ -46,7 +46,7 @@ Level = Callable[[Any, float], float]
 
 @dataclass(frozen=True)
 class Fit:
-    """What one method found.
+    """The fit of one method.
 
     `points` is how many values were fitted. A positive `shape` is a heavy tail. `location` is in
     the samples' unit, as is `scale`; of a threshold it is the threshold itself. `p` is that of the

@@ -26,18 +26,18 @@ KEPT = "TAILSCOPE_PRELOAD"
 
 
 def seen_by(preload: str) -> dict[str, str]:
-    """What the environment of a program needs so that it sees devices by the library `preload`."""
+    """The environment variables by which a program sees devices of the library `preload`."""
     return {PRELOAD: preload, KEPT: preload}
 
 
 def keep() -> None:
-    """From now on, children see emulated devices only if with_devices() stands before them."""
+    """Takes the library out of the environment: children see devices only by with_devices()."""
     if KEPT in os.environ:
         os.environ.pop(PRELOAD, None)
 
 
 def with_devices() -> tuple[str, ...]:
-    """What stands before the command of a child that talks to devices; nothing if they are real."""
+    """The words before the command of a child that talks to devices; none if they are real."""
     return ("env", f"{PRELOAD}={os.environ[KEPT]}") if KEPT in os.environ else ()
 
 
@@ -119,7 +119,7 @@ def attend(command: Sequence[str | Path]) -> int:
 
 
 def _in_the_foreground() -> bool:
-    """Whether a Ctrl-C typed at the terminal comes to this program, and so to its children."""
+    """True if a Ctrl-C typed at the terminal comes to this program, and so to its children."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:

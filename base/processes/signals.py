@@ -49,7 +49,7 @@ class Stopped(BaseException):
 
 
 class _State:
-    """What this process has heard. Handlers run in the main thread only."""
+    """The signals that this process has heard. Handlers run in the main thread only."""
 
     asked: int | None = None
     told_again = False

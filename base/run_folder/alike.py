@@ -92,7 +92,7 @@ def began(name: str) -> tuple[str, int]:
 
 
 def latest(runs: Iterable[Run], options: Callable[[Run], Hashable], name: Callable[[Run], str]) -> list[Run]:
-    """Of the runs with equal `options` the one that began last, in the order of beginning.
+    """For each group of runs with equal `options`, the one that began last, in order of start.
 
     `name` gives that of a run's folder.
     """

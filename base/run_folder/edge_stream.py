@@ -51,7 +51,7 @@ _MOST_FILE_BYTES = _ROW_BYTES * MOST_ROWS + (1 << 20)
 
 @dataclass(frozen=True)
 class StreamedCapture:
-    """What the whole blocks hold: the edges, and how many samples had been asked for."""
+    """The edges of the whole blocks, and how many samples had been asked for."""
 
     edges: EdgeList
     asked_samples: int
@@ -145,7 +145,7 @@ class EdgeWriter:
 
 
 def _distances(sample: Samples, begin: int) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """From the sample before to each, from `begin` to the first, in as few bytes as they need."""
+    """The distance of each sample from the one before, in as few bytes as they need."""
     distance = np.empty_like(sample)
     distance[:1] = sample[:1] - begin
     np.subtract(sample[1:], sample[:-1], out=distance[1:])

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from base.files.complaints import quoted
 from base.files.documents import Table
 from base.files.errors import CaptureError, first_line
-from base.files.faults import quoted
 from base.run_folder.pages import PagesError, check_extent
 from base.run_folder.panics import without_panic
 from base.run_folder.tables import read_metadata, write_table
@@ -60,7 +60,7 @@ class Transitions:
 
 @dataclass(frozen=True, eq=False)
 class EdgeList:
-    """What the wire showed, without loss.
+    """A capture without loss.
 
     `sample` int64[n] strictly increases from 0. `word` uint8[n] holds the levels from that sample
     on: bit i is channel i of `channels`. The first row is sample 0 with the initial levels. Each
@@ -114,7 +114,7 @@ class EdgeList:
 
     @cached_property
     def _transitions(self) -> dict[str, Transitions]:
-        """Those that were asked for: most of what reads a wire asks for several channels again."""
+        """The transitions that were read so far, by channel: most readers ask for some again."""
         return {}
 
     def _find_transitions(self, channel: str) -> Transitions:

@@ -56,7 +56,7 @@ class Frame(Table):
 
 
 class Total(Table):
-    """What a function, or an instruction, took of the sample, without what it called."""
+    """The share of the sample of a function or an instruction, without what it called."""
 
     name: str
     executions: Count
@@ -90,7 +90,7 @@ class Operation(Table):
 
 
 class Part(Table):
-    """What the time went to, from `begin_cycle` on. The parts follow each other without a gap.
+    """A part of the time, from `begin_cycle` on. The parts follow each other without a gap.
 
     `place` and `source` are of the instruction that masked, or that suspended the scheduler; of an
     exception that of its handler. They are empty where that is not known.

@@ -46,7 +46,7 @@ _OPTIONS_MOST_CHARACTERS = 80
 
 
 class RunName(NamedTuple):
-    """What the name of a run folder tells of its run, beside the time."""
+    """The facts in the name of a run folder, beside the time."""
 
     scenario: str
     allocator: str
@@ -67,7 +67,7 @@ class RunName(NamedTuple):
 
     @classmethod
     def of(cls, folder: Path) -> RunName | None:
-        """What the name of `folder` tells; None where it is not that of a run folder."""
+        """The facts in the name of `folder`; None if it is not a run folder's name."""
         found = _NAME.fullmatch(folder.resolve().name)
         if found is None:
             return None
@@ -126,7 +126,7 @@ class RunFolder:
 
 
 def is_observed(folder: Path) -> bool:
-    """Whether the run in `folder` is from the wire alone (base/run_folder/observed.py)."""
+    """True if the run in `folder` is from the wire alone (base/run_folder/observed.py)."""
     return (folder / OBSERVED).exists()
 
 

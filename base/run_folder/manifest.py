@@ -43,7 +43,7 @@ Sentences = Annotated[tuple[str, ...], Field(strict=False)]
 
 
 class ToolReport(Table):
-    """What the tools did, apart from the data they brought.
+    """The behaviour of the tools, apart from their data.
 
     `asked_samples` is how many the analyzer was asked for. `losses` are sentences on what a tool
     did not deliver, `oddities` sentences on what it unexpectedly said or did. `interrupted` is by
@@ -124,7 +124,7 @@ class AskedFirmware(Table):
 
 
 class Counts(Table):
-    """How many operations there were, by what became of them."""
+    """The number of operations, by what became of them."""
 
     operations: Count
     allocations: Count
@@ -220,7 +220,7 @@ class Maximum(Table):
 
     @property
     def selection_key(self) -> str | None:
-        """What names the sample: its operation's seq, or `@` and the stimulus' sample."""
+        """The name of the sample: its operation's seq, or `@` and the stimulus' sample."""
         if self.seq is not None:
             return str(self.seq)
         return None if self.sample is None else f"@{self.sample}"
@@ -242,7 +242,7 @@ class Curve(Table):
 
 
 class Sweep(Table):
-    """What came out of a sweep, curve by curve."""
+    """The result of a sweep, curve by curve."""
 
     lead_ns: Number | None
     allowed_ns: Number | None
@@ -268,7 +268,7 @@ class SectionBound(BaseModel):
 
 
 class MemoryFigures(Table):
-    """Of the replay of a run on the PC (docs/FRAGMENTATION.md defines them).
+    """Memory figures of a run, from its replay on the PC (docs/how-to/fragmentation.md).
 
     All are null where it was not made, or did not do what the board did: `why_not` says why. Ratios
     and SBBM are null too where nothing was served.
@@ -396,7 +396,7 @@ class Interrupts(Table):
 
 
 class Serial(Table):
-    """What came of the records."""
+    """The state of the records: what was read, and what was wrong with it."""
 
     bytes: Count
     records: Count
@@ -464,7 +464,7 @@ class Manifest(Table):
 
     @property
     def complete(self) -> bool:
-        """Whether its numbers may be believed."""
+        """True if its numbers may be believed."""
         return self.verdict == "complete"
 
     @property
@@ -485,12 +485,12 @@ class Manifest(Table):
 
     @property
     def outside(self) -> Outside | None:
-        """What is known of an allocator from outside; None of one of the catalogue."""
+        """The facts of an allocator from outside; None for one of the catalogue."""
         return self.asked.outside if self.asked else None
 
     @property
     def exact(self) -> bool:
-        """Whether the virtual board ran and its own analyzer captured it.
+        """True if the virtual board ran and its own analyzer captured it.
 
         Then the same program with the same operations gives the same run, cycle by cycle.
         """
@@ -510,7 +510,7 @@ class Manifest(Table):
 
     @property
     def swept(self) -> bool:
-        """Whether each measured operation had one stimulus, at an offset of its own."""
+        """True if each measured operation had one stimulus, at an offset of its own."""
         return self.stimulus.mode == "sweep"
 
     @property

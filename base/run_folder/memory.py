@@ -45,7 +45,7 @@ def with_memory(operations: pl.DataFrame, memory: Memory | None) -> pl.DataFrame
 
 
 def read_memory(path: Path, figures: MemoryFigures | None) -> Memory | None:
-    """What the table at `path` and run.json kept of it."""
+    """The memory figures from the table at `path` and run.json; None if they have none."""
     if figures is None or figures.why_not is not None:
         return Memory.unknown(figures.why_not) if figures and figures.why_not else None
     try:

@@ -28,7 +28,7 @@ class Program(Table):
 
 
 class Observed(Table):
-    """What both files of such a run begin with.
+    """The fields that both files of such a run begin with.
 
     `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
     stimuli.
@@ -44,7 +44,7 @@ class Observed(Table):
 
 
 class Asked(Observed):
-    """What was asked for, written before the capture begins."""
+    """The request, written before the capture begins."""
 
     tools: dict[str, str]
 

@@ -47,7 +47,7 @@ class PagesError(ValueError):
 
 
 class _Page(NamedTuple):
-    """What one page states. A dictionary has no `rows`."""
+    """The sizes that one page states. A dictionary has no `rows`."""
 
     rows: int
     unpacked_bytes: int

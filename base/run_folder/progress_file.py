@@ -40,7 +40,7 @@ class Section(Table):
 class SoFar(Table):
     """What a run has shown so far.
 
-    It is run number `run` of `runs` in its campaign, which will take about `left_s` more seconds
+    It is run number `run` of `runs` of its command, which will take about `left_s` more seconds
     (None: not known). `step` says in a few words what is going on. `operations` counts the records,
     `operations_per_s` them since the first one. None stands for what is not known yet, and in a run
     without records for good. `critical` and `free` are of the measured operations, as in run.json.
@@ -66,7 +66,7 @@ class SoFar(Table):
 
 
 def read(folder: Path) -> SoFar | None:
-    """What the run in `folder` has shown so far; None where it is over, or was killed."""
+    """The progress of the run in `folder`; None if it is over, or was killed."""
     if not _held(folder):
         return None
     try:
@@ -76,7 +76,7 @@ def read(folder: Path) -> SoFar | None:
 
 
 def _held(folder: Path) -> bool:
-    """Whether the process that fills `folder` is still there."""
+    """True if the process that fills `folder` is still there."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:

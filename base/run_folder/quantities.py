@@ -41,7 +41,7 @@ class Quantity:
 
     @property
     def counted(self) -> bool:
-        """Whether it is a bare number, neither cycles nor time."""
+        """True if it is a bare number, neither cycles nor time."""
         return not self.unit
 
     def samples(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
@@ -71,7 +71,7 @@ INSTRUCTIONS = _instructions("instructions", "instructions of a critical section
 DWT_CYCLES = _dwt_cycles("dwt_cycles", "critical section by DWT", _ALLOCATIONS)
 CRITICAL = _critical("critical_ns", "critical section on the wire", _ALLOCATIONS)
 
-# Served and refused requests apart; those above have both (docs/DESIGN.md).
+# Served and refused requests apart; those above have both (docs/design/README.md).
 _OF_SERVED = "critical section of a served request"
 _OF_REFUSED = "critical section of a refused request"
 SERVED = (
@@ -135,5 +135,5 @@ ADDED_KEYS = frozenset(quantity.key for quantity in (INSTRUCTIONS, *SERVED, *REF
 def by_quantity(
     samples: Mapping[str, pl.DataFrame], compute: Callable[[Quantity, pl.DataFrame], T]
 ) -> dict[str, T]:
-    """What `compute` makes of each quantity and its `samples`, both by key."""
+    """The result of `compute` for the samples of each quantity, by key."""
     return {quantity.key: compute(quantity, samples[quantity.key]) for quantity in QUANTITIES}

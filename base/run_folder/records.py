@@ -59,12 +59,12 @@ class Boot:
 
     @property
     def timer_tells(self) -> bool:
-        """Whether the records tell of the latencies by the stimulus timers' counters."""
+        """True if the records tell of the latencies by the stimulus timers' counters."""
         return self.version > _WITHOUT_TIMER
 
     @property
     def whole_log_is_checked(self) -> bool:
-        """Whether END has a checksum of all records."""
+        """True if END has a checksum of all records."""
         return self.version > _WITHOUT_TIMER
 
     @property
@@ -162,7 +162,7 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class LatencySum:
-    """Of the answers that met one operation: how many, and their latencies by the timer, added."""
+    """The number of answers that met one operation, and the sum of their latencies by the timer."""
 
     number: int
     ticks: int
@@ -201,17 +201,17 @@ class InterruptsRecord:
 
     @property
     def isr(self) -> LatencySum:
-        """Those of the maskable interrupt."""
+        """The answers of the maskable interrupt."""
         return LatencySum(self.isr_entries, self.isr_ticks)
 
     @property
     def task(self) -> LatencySum:
-        """Those of the task that it wakes."""
+        """The answers of the task that it wakes."""
         return LatencySum(self.task_wakes, self.task_ticks)
 
     @property
     def control(self) -> LatencySum:
-        """Those of the control interrupt."""
+        """The answers of the control interrupt."""
         return LatencySum(self.control_entries, self.control_ticks)
 
 

@@ -27,7 +27,7 @@ from base.run_folder.panics import without_panic
 from base.run_index import row as rows
 from base.run_index.row import COLUMNS, unfinished_row
 
-VERSION = 2
+VERSION = 3
 """Of the kept table. One of another version is made again."""
 
 DEEPEST = 4
@@ -119,7 +119,7 @@ def _find(folder: Path) -> Iterator[_Found]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder of its own: a link could lead round in a circle.
+    """True if it is a folder of its own: a link could lead round in a circle.
 
     A name that is no text has no place in a table.
     """

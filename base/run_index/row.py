@@ -18,19 +18,14 @@ from base.run_folder.manifest import REMEDY, Bound, Manifest
 from base.run_folder.observed import ObservedManifest
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
 
-HEADLINES = {
-    "allocate": CRITICAL.key,
-    "free": FREE_CRITICAL.key,
-    "interrupt": LATENCY.key,
-    "task": TASK.key,
-}
-"""The quantities whose maxima the index has, by the word that their columns begin with."""
+HEADLINES = (CRITICAL.key, FREE_CRITICAL.key, LATENCY.key, TASK.key)
+"""The statistics of run.json whose maxima the index has: their columns begin with these names."""
 
 _Types = dict[str, type[pl.DataType]]
 _OF_A_HEADLINE: _Types = {
     "n": pl.Int64,
-    "max_ns": pl.Float64,
-    "budget_ns": pl.Float64,
+    "max": pl.Float64,
+    "budget": pl.Float64,
     "key": pl.String,
 }
 _OF_A_BOUND: _Types = {"bound_cycles": pl.Int64, "bound_ns": pl.Float64, "bound_grows": pl.Boolean}
@@ -62,7 +57,7 @@ COLUMNS = pl.Schema(
         "verdict": pl.String,
         "reason": pl.String,
         "operations": pl.Int64,
-        **{f"{word}_{name}": dtype for word in HEADLINES for name, dtype in _OF_A_HEADLINE.items()},
+        **{f"{key}_{name}": dtype for key in HEADLINES for name, dtype in _OF_A_HEADLINE.items()},
         **{f"{word}_{name}": dtype for word in _BOUNDED for name, dtype in _OF_A_BOUND.items()},
         "flash_bytes": pl.Int64,
         "static_ram_bytes": pl.Int64,
@@ -127,7 +122,7 @@ def _observed(manifest: ObservedManifest) -> dict[str, Any]:
 
 
 def finished(manifest: Manifest) -> dict[str, Any]:
-    """What the row of a run with operations tells of its run.json."""
+    """The columns of an index row, from the run.json of a run with operations."""
     stimulus, firmware, memory = manifest.stimulus, manifest.firmware, manifest.memory
     row: dict[str, Any] = {
         "state": "finished",
@@ -151,8 +146,8 @@ def finished(manifest: Manifest) -> dict[str, Any]:
         "operations": manifest.counts.operations,
         **_verdict(manifest.verdict, manifest.reasons),
     }
-    for word, key in HEADLINES.items():
-        row |= _headline(word, key, manifest)
+    for key in HEADLINES:
+        row |= _headline(key, manifest)
     for word in _BOUNDED:
         row |= _bound(word, manifest.bounds.get(word))
     if manifest.footprint is not None:
@@ -173,14 +168,14 @@ def _verdict(verdict: str, reasons: list[str]) -> dict[str, Any]:
     return {"verdict": verdict, "reason": reasons[0][:_MOST_REASON] if reasons else None}
 
 
-def _headline(word: str, key: str, manifest: Manifest) -> dict[str, Any]:
+def _headline(key: str, manifest: Manifest) -> dict[str, Any]:
     summary, budget = manifest.statistics.get(key), manifest.error_budget.get(key)
     maximum = manifest.maxima.get(key)
     return {
-        f"{word}_n": summary.n if summary else 0,
-        f"{word}_max_ns": _number(summary.max) if summary else None,
-        f"{word}_budget_ns": _number(budget.total.ns) if budget else None,
-        f"{word}_key": maximum.selection_key if maximum else None,
+        f"{key}_n": summary.n if summary else 0,
+        f"{key}_max": _number(summary.max) if summary else None,
+        f"{key}_budget": _number(budget.total.ns) if budget else None,
+        f"{key}_key": maximum.selection_key if maximum else None,
     }
 
 

@@ -1,4 +1,4 @@
-"""Observes a run on the virtual board without analyzer and serial line: `capture = "direct"`.
+"""A run on the virtual board without analyzer and serial line: `capture = "direct"`.
 
 The simulator writes the edges, records and counts that it would serve. They are equal to the byte
 to what the real tools bring (capture/same.py compares both), for a fraction of the time.
@@ -6,16 +6,22 @@ to what the real tools bring (capture/same.py compares both), for a fraction of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from base.run_folder.manifest import ToolReport
+from base.run_folder.folder import RunName
+from base.run_folder.manifest import VIRTUAL_BOARD, ToolReport
 from base.run_folder.records import MOST_LOG_BYTES
-from capture.acquisition.observe import Observation, Order
+from capture.acquisition.account import Account
+from capture.acquisition.observe import Observation
 from capture.acquisition.sigrok_cli import count_problems
+from capture.acquisition.source import Opened, Place, RunRequest, Taken
 from capture.desk.bench import BoardResource
 from capture.desk.virtual_board import ended_words, look_counts
+from simulator.build import build, version
 from simulator.captured import capture
 
 ANALYZER = "direct"
@@ -36,36 +42,79 @@ def check(resource: BoardResource, records: str) -> None:
         )
 
 
-def observe(order: Order, looks: Sequence[int] = (), program: Path | None = None) -> Observation:
-    """What acquisition.observe would bring of `order` on the virtual board, which counts `looks`.
+@dataclass(frozen=True)
+class Direct:
+    """The simulator alone; `program` stands in for the one that is built.
 
-    Writes nothing, and may be called in any thread. `program` stands in for the simulator that is
-    built. A run that the simulator cannot go on with is one that was cut short, as with the real
-    tools. Raises TailscopeError where nothing could be observed, and signals.Stopped.
+    The folder gets no copy for PulseView: `./lab redecode` adds one.
     """
-    assert order.elf is not None
-    asked = round(order.samplerate_hz * order.duration_s)
-    found = capture(
-        order.elf,
-        order.image,
-        order.samplerate_hz,
-        asked,
-        counts=look_counts(looks),
-        count_window="OP",
-        instructions_while="CRIT",
-        program=program,
-    )
-    said = (f"The virtual Nucleo said: {found.words}.",) if found.words and not found.status else ()
-    return Observation(
-        edges=found.edges,
-        serial_bytes=found.uart[:MOST_LOG_BYTES],
-        report=ToolReport(
-            asked_samples=asked,
-            losses=(
-                *ended_words(found.status or None, found.words),
-                *count_problems(asked, found.edges.total_samples),
+
+    request: RunRequest
+    program: Path | None = None
+    copied = False
+
+    @property
+    def name(self) -> RunName:
+        """By scenario, allocator and board."""
+        return self.request.name
+
+    def check(self) -> None:
+        """Raises CaptureError where the run cannot be captured so."""
+        check(self.request.resource, self.request.records)
+        self.request.order()
+
+    @contextmanager
+    def open(self) -> Iterator[Opened]:
+        """Nothing to start: the simulator runs while it is observed."""
+        yield Opened(self._account(), self._observed)
+
+    def taken(self) -> Taken:
+        """The run, observed. Writes nothing, and may be called in any thread.
+
+        Raises TailscopeError where it cannot be captured so, or nothing could be observed; and
+        signals.Stopped.
+        """
+        self.check()
+        self.request.progress("capturing")
+        seen = self._observe()
+        return Taken(self._account(), seen)
+
+    def _account(self) -> Account:
+        return self.request.account(ANALYZER, {VIRTUAL_BOARD: version(self.program or build())})
+
+    def _observed(self, place: Place) -> Observation:
+        place.watch.step("capturing")
+        return self._observe()
+
+    def _observe(self) -> Observation:
+        """What the real tools would bring.
+
+        A run that the simulator cannot go on with is one that was cut short, as with them.
+        """
+        order = self.request.order()
+        assert order.elf is not None
+        asked = round(order.samplerate_hz * order.duration_s)
+        found = capture(
+            order.elf,
+            order.image,
+            order.samplerate_hz,
+            asked,
+            counts=look_counts(self.request.image.looks),
+            count_window="OP",
+            instructions_while="CRIT",
+            program=self.program,
+        )
+        said = (f"The virtual Nucleo said: {found.words}.",) if found.words and not found.status else ()
+        return Observation(
+            edges=found.edges,
+            serial_bytes=found.uart[:MOST_LOG_BYTES],
+            report=ToolReport(
+                asked_samples=asked,
+                losses=(
+                    *ended_words(found.status or None, found.words),
+                    *count_problems(asked, found.edges.total_samples),
+                ),
+                oddities=said,
             ),
-            oddities=said,
-        ),
-        counts=found.windows,
-    )
+            counts=found.windows,
+        )

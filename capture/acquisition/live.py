@@ -17,6 +17,7 @@ from typing import NamedTuple
 from base.run_folder.folder import RunName
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from base.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
+from base.tell import Tell
 
 EVERY_S = 0.25
 """Between two looks."""
@@ -28,7 +29,7 @@ Live = Callable[[SoFar], None]
 
 
 class Part(NamedTuple):
-    """Which run of its campaign a run is, and the seconds that the campaign still needs."""
+    """Which run of its command a run is, and the seconds that the command still needs."""
 
     run: int = 1
     runs: int = 1
@@ -122,7 +123,7 @@ class Watch:
         name: RunName,
         began: datetime,
         file: ProgressFile,
-        progress: Callable[[str], None],
+        progress: Tell,
         live: Live,
         part: Part = ALONE,
         work: Work | None = None,

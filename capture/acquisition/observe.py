@@ -7,7 +7,6 @@ went wrong; and whatever was started is ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.manifest import ToolReport
+from base.tell import Tell
 from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
@@ -30,8 +30,6 @@ LAST_RECORDS_OF_BROKEN_S = 1.0
 # An analyzer may need seconds to arm (an upload of its firmware over USB).
 ARMING_S = 10.0
 ARMING_POLL_S = 0.02
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Observation:
 
 
 def observe(
-    board: Board, order: Order, progress: Progress, folder: Path, watch: Watch | None = None
+    board: Board, order: Order, progress: Tell, folder: Path, watch: Watch | None = None
 ) -> Observation:
     """Loads the board and records it until the capture is over, or a signal comes.
 

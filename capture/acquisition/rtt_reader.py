@@ -8,7 +8,7 @@ from base.files.errors import CaptureError, first_line
 from capture.acquisition.record_reader import SILENCE_S, RecordReader
 from capture.acquisition.rtt_ring import RttRing
 from capture.desk.debug_probe import ProbeSession, symbol
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 
 CONTROL_BLOCK = "_SEGGER_RTT"
 

@@ -1,23 +1,31 @@
-"""bench.toml: which boards stand on the bench, and what loads, hears and watches each of them."""
+"""Which boards there are, and what loads, hears and watches each of them.
+
+bench.toml lists what stands on the user's desk. Boards that come with the bench are files in the
+folder `boards`, and so may a user's be, anywhere: one board a TOML file, named by its path.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from base.files.documents import Table, read_toml
+from base.files.complaints import WrongValueError, expecting, not_among, quoted
+from base.files.documents import Document, Table, open_toml
 from base.files.errors import CaptureError, near_miss
-from base.files.faults import WrongValueError, expecting, not_among, quoted
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
-from capture.desk.presets import Preset, presets
+from capture.desk.presets import Preset, preset, presets
 
 BENCH_FILE = ROOT / "bench.toml"
+BOARDS = Path(__file__).with_name("boards")
 
+_NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 VIRTUAL_PORTS = ("pty", "tcp")
 
 Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
@@ -107,7 +115,7 @@ class AnalyzerResource(Table):
     @property
     def known(self) -> Preset | None:
         """What is known of the analyzer; None where bench.toml names no preset."""
-        return presets()[self.preset] if self.preset else None
+        return preset(self.preset) if self.preset else None
 
     def check_rate(self, samplerate_hz: int) -> None:
         """Raises CaptureError for a samplerate that the analyzer is known not to have."""
@@ -129,13 +137,15 @@ def _preset(name: object) -> Preset:
     """The preset of this name, which is not yet checked."""
     if not isinstance(name, str):
         raise WrongValueError(f"must be a word in quotes, not {quoted(name)}", "preset")
-    usable = [known for known, preset in presets().items() if not preset.refused]
-    if name not in presets():
-        raise not_among(name, usable, "preset")
-    if refused := presets()[name].refused:
-        remedy = "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md)"
-        raise WrongValueError(f"cannot be {name!r}: {refused}", "preset", remedy=remedy)
-    return presets()[name]
+    found = preset(name)
+    if found is None:
+        raise not_among(name, [known for known, row in presets().items() if not row.refused], "preset")
+    if found.refused:
+        remedy = (
+            "record with its maker's program, and read the export by ./lab decode (docs/how-to/analyzers.md)"
+        )
+        raise WrongValueError(f"cannot be {name!r}: {found.refused}", "preset", remedy=remedy)
+    return found
 
 
 class EmulatedResource(Table):
@@ -156,7 +166,7 @@ class EmulatedResource(Table):
 
 @dataclass(frozen=True)
 class BoardResource:
-    """One entry of bench.toml.
+    """A board of the bench.
 
     `serial_port` is a port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp. It
     is empty for a board that nobody loads. `emulated` is None where the devices are real, or the
@@ -172,24 +182,32 @@ class BoardResource:
 
 @dataclass(frozen=True)
 class Bench:
-    """All boards by name, and which one is taken when none is asked for."""
+    """All boards by name, and which one is taken when none is asked for.
+
+    An entry of bench.toml stands before a file of the same name.
+    """
 
     default: str
     boards: Mapping[str, BoardResource]
 
     def board(self, name: str | None = None) -> BoardResource:
-        """The board called `name`, or the default. Raises CaptureError with the names there are."""
+        """The board called `name`, or the default. A `name` that ends in .toml is a board's file.
+
+        Raises CaptureError: with the names there are, or with what is wrong with the file.
+        """
         name = name or self.default
+        if name.endswith(".toml"):
+            return read_board(Path(name))
         if name not in self.boards:
             listed = ", ".join(self.boards)
             raise CaptureError(
-                f"bench.toml has no board {name!r}; it has {listed}.{near_miss(name, self.boards)}"
+                f"bench.toml has no board {name!r}; there are {listed}.{near_miss(name, self.boards)}"
             )
         return self.boards[name]
 
 
 class _BoardTable(Table):
-    """What stands under [boards.NAME]."""
+    """What stands under [boards.NAME], or in the file of a board."""
 
     loader: LoaderResource
     serial: SerialResource | None = None
@@ -222,18 +240,44 @@ class _BenchTable(Table):
     """The whole file."""
 
     default: Word
-    boards: dict[str, _BoardTable]
-
-    @model_validator(mode="after")
-    def _default_is_there(self) -> _BenchTable:
-        if self.default not in self.boards:
-            raise not_among(self.default, self.boards, "default")
-        return self
+    boards: dict[str, _BoardTable] = Field(default_factory=dict)
 
 
 def read_bench(path: Path = BENCH_FILE) -> Bench:
-    """Reads and checks bench.toml. Raises CaptureError with one
-    sentence that names line and key.
+    """Reads bench.toml, and the boards that come with the bench.
+
+    Raises CaptureError with one sentence that names file, line and key.
     """
-    found = read_toml(path, _BenchTable, CaptureError)
-    return Bench(found.default, {name: board.resource(name) for name, board in found.boards.items()})
+    document = _opened(path)
+    found = document.check(_BenchTable)
+    own = {name: board.resource(name) for name, board in found.boards.items()}
+    boards = own | {name: board for name, board in _that_come_along().items() if name not in own}
+    if found.default not in boards:
+        raise document.wrong(not_among(found.default, boards, "default"))
+    return Bench(found.default, boards)
+
+
+def read_board(path: Path) -> BoardResource:
+    """Reads the file of a board, which is called as its file is. Raises CaptureError."""
+    if not _NAME.fullmatch(path.stem):
+        raise CaptureError(
+            f"{quoted(str(path))}: a board is called as its file is, and run folders are named by it; name "
+            "the file in letters, digits and _."
+        )
+    return _opened(path).check(_BoardTable).resource(path.stem)
+
+
+@cache
+def _that_come_along() -> Mapping[str, BoardResource]:
+    return {path.stem: read_board(path) for path in sorted(BOARDS.glob("*.toml"), reverse=True)}
+
+
+def _opened(path: Path) -> Document:
+    """The file, in which a preset of the user's own is named by its place beside that file."""
+    document = open_toml(path, CaptureError)
+    tables = document.values.get("boards", {})
+    for board in (document.values, *(tables.values() if isinstance(tables, dict) else ())):
+        analyzer = board.get("analyzer") if isinstance(board, dict) else None
+        if isinstance(analyzer, dict) and str(analyzer.get("preset", "")).endswith(".toml"):
+            analyzer["preset"] = str(path.parent / analyzer["preset"])
+    return document

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 
 RESET_WITHIN_S = 5.0
 """A resetter pulls the pin at most this long after it is asked: pyOCD takes a while to start."""

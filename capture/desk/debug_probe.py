@@ -24,7 +24,7 @@ from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
 from base.files.errors import CaptureError, first_line
-from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
+from capture.desk.pyocd import TARGET_SCRIPT, ProbeAddress
 
 SILENCE_S = 10.0
 """A probe that answers nothing for this long is taken for dead."""
@@ -118,7 +118,7 @@ def symbol(elf: Path, name: str) -> int:
     """The address of `name` in the firmware. Raises CaptureError where it has none."""
     address = ELFSymbolProvider(ELFBinaryFile(str(elf))).get_symbol_value(name)
     if address is None:
-        raise CaptureError(f"{elf} has no {name}; build the firmware again with ./lab build.")
+        raise CaptureError(f"{elf} has no {name}; build the firmware again with ./lab dev build.")
     return int(address)
 
 

@@ -21,7 +21,7 @@ from typing import Protocol
 from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from base.processes import children
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 
 ICSR, SHCSR_TO_BFAR, DHCSR = 0xE000_ED04, 0xE000_ED24, 0xE000_EDF0
 S_SLEEP, S_LOCKUP = 1 << 18, 1 << 19
@@ -67,7 +67,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Faults:
+class FaultRegisters:
     """The fault registers and the core's place at one moment."""
 
     pc: int
@@ -97,11 +97,11 @@ def report(probe: Probe, elf: Path) -> str:
     A core that runs is halted for the look and runs on. Raises what the probe raises.
     """
     with probe.halted() as dhcsr:
-        faults = read_faults(probe, dhcsr)
-    return decode(faults, place_in(elf))
+        registers = read_fault_registers(probe, dhcsr)
+    return decode(registers, place_in(elf))
 
 
-def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
+def read_fault_registers(core: HaltedCore, dhcsr: int) -> FaultRegisters:
     """Reads what decode() tells from. `dhcsr` is DHCSR as it was before the core was halted."""
     _, cfsr, hfsr, _, mmfar, bfar = core.read_words(SHCSR_TO_BFAR, 6)
     exception = core.read_register("xpsr") & EXCEPTION_NUMBER
@@ -109,7 +109,7 @@ def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
     astray = bool(cfsr & FETCH_FAILED) and not dhcsr & S_LOCKUP
     frame = _frame(core, astray) if faulted and not cfsr & STACKING_FAILED else None
     told = frame is not None and _is_code(frame.pc) and not dhcsr & S_LOCKUP
-    return Faults(
+    return FaultRegisters(
         pc=core.read_register("pc"),
         exception=exception,
         dhcsr=dhcsr,
@@ -122,19 +122,19 @@ def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
     )
 
 
-def decode(faults: Faults, place: Callable[[int], str]) -> str:
+def decode(registers: FaultRegisters, place: Callable[[int], str]) -> str:
     """One sentence. `place` names a code address, as `place_in(elf)` does."""
-    if faults.dhcsr & S_LOCKUP:
+    if registers.dhcsr & S_LOCKUP:
         took = "locked up"
-    elif faults.cfsr or faults.hfsr:
-        took = EXCEPTIONS.get(faults.exception, "faulted")
+    elif registers.cfsr or registers.hfsr:
+        took = EXCEPTIONS.get(registers.exception, "faulted")
     else:
-        where = place(faults.pc)
-        if faults.dhcsr & S_SLEEP:
+        where = place(registers.pc)
+        if registers.dhcsr & S_SLEEP:
             return f"The firmware has not faulted: it slept at {where}; check the line of the records."
         return f"The firmware has not faulted: it was at {where}; look there for a loop that does not end."
-    causes = " and ".join(_causes(faults)) or "for a reason that no fault register tells"
-    where = _where(faults, faults.frame, place) if faults.frame else ""
+    causes = " and ".join(_causes(registers)) or "for a reason that no fault register tells"
+    where = _where(registers, registers.frame, place) if registers.frame else ""
     return f"The firmware {took}: {causes}{where}."
 
 
@@ -148,14 +148,14 @@ def place_in(elf: Path) -> Callable[[int], str]:
     return place
 
 
-def _where(faults: Faults, frame: Frame, place: Callable[[int], str]) -> str:
+def _where(registers: FaultRegisters, frame: Frame, place: Callable[[int], str]) -> str:
     """A core that locks up stacks nothing: its frame is that of the fault before."""
     instruction = f"the instruction at {place(frame.pc)}"
-    if faults.dhcsr & S_LOCKUP:
+    if registers.dhcsr & S_LOCKUP:
         where = f", in the handler of a fault by {instruction}"
-    elif faults.cfsr & IMPRECISE:
+    elif registers.cfsr & IMPRECISE:
         where = f", some instructions before {place(frame.pc)}"
-    elif faults.cfsr & FETCH_FAILED:
+    elif registers.cfsr & FETCH_FAILED:
         where = f", at {frame.pc:#010x}"
     else:
         where = f", by {instruction}"
@@ -168,12 +168,12 @@ def _exception(number: int) -> str:
     return names.get(number) or (f"interrupt {number - 16}" if number >= 16 else f"exception {number}")
 
 
-def _causes(faults: Faults) -> list[str]:
+def _causes(registers: FaultRegisters) -> list[str]:
     """PM0214, 4.4.14 to 4.4.19, bit by bit."""
-    access = {True: "a write to", False: "a read of", None: "an access to"}[faults.stores]
-    memory = f" {faults.mmfar:#010x} (MMFAR)" if faults.cfsr & MMARVALID else " an address not recorded"
-    bus = f" {faults.bfar:#010x} that nothing answers (BFAR)"
-    if not faults.cfsr & BFARVALID:
+    access = {True: "a write to", False: "a read of", None: "an access to"}[registers.stores]
+    memory = f" {registers.mmfar:#010x} (MMFAR)" if registers.cfsr & MMARVALID else " an address not recorded"
+    bus = f" {registers.bfar:#010x} that nothing answers (BFAR)"
+    if not registers.cfsr & BFARVALID:
         bus = " an address that nothing answers"
     told = {
         0: "an instruction fetch that the memory map forbids",
@@ -194,8 +194,8 @@ def _causes(faults: Faults) -> list[str]:
         24: "an unaligned access",
         25: "a division by zero",
     }
-    causes = [words for bit, words in told.items() if faults.cfsr >> bit & 1]
-    if faults.hfsr & VECTTBL:
+    causes = [words for bit, words in told.items() if registers.cfsr >> bit & 1]
+    if registers.hfsr & VECTTBL:
         causes.append("a vector that cannot be read (VECTTBL)")
     return causes
 

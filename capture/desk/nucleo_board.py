@@ -12,9 +12,7 @@ from typing import Self
 
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Resetter
-from capture.desk.post_mortem import post_mortem
-from capture.desk.probe_address import ProbeAddress
-from capture.desk.pyocd import Pyocd
+from capture.desk.pyocd import ProbeAddress, Pyocd, post_mortem
 from capture.desk.serial_ports import is_usb_id, resolve
 from scenarios.operations import IMAGE_ADDRESS
 

@@ -1,4 +1,4 @@
-"""The boards there are, by their entry of bench.toml."""
+"""Opens a board, by the kind of its loader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from capture.desk.virtual_board import VirtualBoard
 def open_board(
     resource: BoardResource, records: str = "uart", looks: Sequence[int] = (), clips: str = ""
 ) -> Board:
-    """The board of an entry of bench.toml, for `records` by uart or rtt, or none, not yet started.
+    """The board of these tables, for `records` by uart or rtt, or none, not yet started.
 
     Where there are records, a board that can count counts instructions, and executions of the
     addresses `looks`, of each operation. `clips` changes what the inputs of a virtual board's

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from base.files.complaints import quoted
 from base.files.errors import CaptureError, near_miss
-from base.files.faults import quoted
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
 

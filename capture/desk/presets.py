@@ -1,4 +1,4 @@
-"""Analyzers whose limits are known: analyzers.toml, beside this file."""
+"""Analyzers whose limits are known: a TOML file each, in the folder `analyzers` or elsewhere."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
-from base.files.documents import Table, open_toml
+from base.files.complaints import WrongValueError
+from base.files.documents import Table, read_toml
 from base.files.errors import CaptureError
-from base.files.faults import WrongValueError
 from base.run_folder.edges import CHANNELS
 
-_FILE = Path(__file__).with_name("analyzers.toml")
+_FOLDER = Path(__file__).with_name("analyzers")
 
 
 class Preset(Table):
-    """An analyzer; analyzers.toml says what each field is."""
+    """An analyzer. Each fact is from the file that `sources` names.
+
+    `driver` and `settings` are what sigrok-cli is told; `settings` stand behind the samplerate.
+    `inputs` are the analyzer's own names of the eight inputs that can be used, by their bit.
+    libsigrok sends `sample_bytes` for a sample, of which the first holds those eight. `rates_hz`
+    are the samplerates with eight inputs from 1 MS/s on; or `divides_hz` is divided by a whole
+    number, down to `least_hz`. `limit` says what else there is to know.
+
+    `devices` are USB ids, each with the firmware file that libsigrok loads ("": none). `loaded` is
+    how a device calls itself that has its firmware already: maker and product. `refused` says why
+    the bench cannot capture with it.
+    """
 
     title: str
     sources: list[str]
@@ -73,6 +84,18 @@ def of_driver(driver: str) -> Preset | None:
 
 @cache
 def presets() -> dict[str, Preset]:
-    """All presets by name, in the order of the file."""
-    found = open_toml(_FILE, CaptureError)
-    return {name: found.check(Preset, name) for name in found.values}
+    """The presets that come with the bench, each by the name of its file, sorted."""
+    return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.toml"))}
+
+
+def preset(name: str) -> Preset | None:
+    """The preset of this name, or of this path, which ends in .toml; None where there is none.
+
+    Raises CaptureError where the file of a path cannot be read.
+    """
+    return _read(Path(name)) if name.endswith(".toml") else presets().get(name)
+
+
+@cache
+def _read(path: Path) -> Preset:
+    return read_toml(path, Preset, CaptureError)

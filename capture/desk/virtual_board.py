@@ -13,8 +13,7 @@ from base.files.errors import CaptureError
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Counter, Resetter
-from capture.desk.post_mortem import post_mortem
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress, post_mortem
 from simulator.build import build, version
 from simulator.serve import Served
 

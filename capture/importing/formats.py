@@ -15,13 +15,12 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Imported
 from base.run_folder.session_file import read_channels
 from capture.importing import saleae_binary, saleae_csv, sigrok_csv
-from capture.importing.lines import LINE_MOST_BYTES, TEXT_MOST_BYTES
+from capture.importing.changes import LINE_MOST_BYTES, TEXT_MOST_BYTES
 from capture.importing.saleae_binary import read_saleae_binary
 from capture.importing.saleae_csv import read_saleae_csv
-from capture.importing.samplerate import agreed
 from capture.importing.selection import Selection
 from capture.importing.sigrok_csv import read_sigrok_csv
-from capture.importing.timed import RateFrom, Timed, sampled
+from capture.importing.timed import RateFrom, Timed, agreed, sampled
 from capture.importing.vcd import read_vcd
 
 _ZIP = b"PK\3\4"

@@ -19,7 +19,7 @@ import numpy as np
 from base.files.errors import CaptureError
 from base.files.whole import read_bytes
 from base.run_folder.edges import MOST_EDGES
-from capture.importing.lines import check_count
+from capture.importing.changes import check_count
 from capture.importing.selection import Selection
 from capture.importing.timed import Seconds, Timed
 

@@ -12,10 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from base.files.faults import quoted
-from capture.importing.changes import Changes
-from capture.importing.lines import lines
+from capture.importing.changes import Changes, lines
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed
 

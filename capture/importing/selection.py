@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from base.files.faults import quoted
 from base.run_folder.edges import CHANNELS
 
 # How tools call what sigrok calls D3: Saleae's CSV, its binary files, a bare number.

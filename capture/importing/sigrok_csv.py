@@ -14,9 +14,9 @@ import numpy as np
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList
 from base.run_folder.extract import EdgeExtractor
-from capture.importing.lines import LINE_MOST_BYTES
-from capture.importing.samplerate import agreed, stated_in
+from capture.importing.changes import LINE_MOST_BYTES
 from capture.importing.selection import Selection
+from capture.importing.timed import agreed, stated_in
 
 COMMENT = ";"
 MOST_BYTES = 1 << 37

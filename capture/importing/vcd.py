@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import BinaryIO
 
+from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from base.files.faults import quoted
-from capture.importing.changes import Changes
-from capture.importing.lines import lines
-from capture.importing.samplerate import stated_in
+from capture.importing.changes import Changes, lines
 from capture.importing.selection import Selection
-from capture.importing.timed import Timed
+from capture.importing.timed import Timed, stated_in
 
 _TIMESCALE = re.compile(r"(1|10|100) ?(s|ms|us|ns|ps|fs)")
 _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs"))}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import polars as pl
 
@@ -11,10 +12,30 @@ from base.files.errors import CaptureError
 from base.run_folder.folder import COUNTS
 from base.run_folder.manifest import AskedFirmware, ProbesSource
 from base.run_folder.records import Boot, RecordLog
-from capture.reading.stated import stated_of
 from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
+from firmware.build import catalogue
 from simulator.build import SimulatorError
 from simulator.outputs import INSTRUCTIONS, WINDOW, read_windows
+
+
+class Stated(NamedTuple):
+    """Promises of heap/catalogue.toml, the knobs' defaults, and whether it searches in a loop."""
+
+    promises: Collection[str]
+    knobs: Mapping[str, int]
+    searches: bool
+
+
+def stated_of(boot: Boot | None, asked: AskedFirmware | None) -> Stated | None:
+    """What is known of the allocator that BOOT names; None where nobody knows it."""
+    if boot is None:
+        return None
+    outside = asked.outside if asked and asked.allocator == boot.allocator else None
+    if outside is not None:
+        return Stated(outside.promises, outside.knobs, outside.searches)
+    row = catalogue.own().get(boot.allocator)
+    return Stated(row.promises, row.knobs, row.search != ()) if row else None
+
 
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
 """How many pulses OP shows before the first operation (docs/reference/wire.md)."""

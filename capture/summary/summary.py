@@ -5,50 +5,25 @@ See docs/reference/run-json.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from base.metrology.quantiles import summarise
 from base.run_folder.folder import COUNTS
-from base.run_folder.manifest import SCHEMA, AllocatorFootprint, Imported, Manifest, SectionBound
-from base.run_folder.memory import Memory
+from base.run_folder.manifest import SCHEMA, Manifest
 from base.run_folder.quantities import QUANTITIES, by_quantity
 from base.run_folder.records import Boot, EndRecord, StatRecord
+from capture.acquisition.account import Setting
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
-from capture.reading.stated import stated_of
-from capture.summary.baselines import baseline
+from capture.reading.probes import stated_of
 from capture.summary.bounds import compare_bounds, exceeded_bounds
 from capture.summary.instruments import instruments
-from capture.summary.intervals import intervals
-from capture.summary.maxima import maximum
+from capture.summary.samples import baseline, intervals, maximum
 from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge
 from scenarios.plan import Plan
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What only the bench knows: names as in bench.toml, the firmware's digest, the tools."""
-
-    allocator: str
-    board: str
-    analyzer: str
-    elf_sha256: str
-    tools: Mapping[str, str] = field(default_factory=dict)
-    bounds: Mapping[str, SectionBound] = field(default_factory=dict)
-    """Of the critical sections, from the machine code. Empty where nobody asked for them."""
-    memory: Memory | None = None
-    """Where the blocks lay. None where nobody asked."""
-    footprint: AllocatorFootprint | None = None
-    """What the allocator takes of flash and RAM. None where nobody measured it."""
-    imported: Imported | None = None
-    """The file of another tool that the capture is from."""
-    notes: tuple[str, ...] = ()
-    """Warnings on what was stored: sentences."""
 
 
 def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:

@@ -12,12 +12,11 @@ import pytest
 
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import AskedFirmware
+from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
 from capture.desk.bench import AnalyzerResource
-from capture.joining.evidence import decode
-from capture.store import begin_folder, keep_observation, store_findings, store_session
-from capture.summary.summary import Setting
+from capture.store import begin_folder, keep_observation, kind_of, store_session
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 
 RUNS, WARM = 20, 5
@@ -51,14 +50,13 @@ def one_run(run: SyntheticRun, runs: Path, number: int) -> None:
         samplerate_hz=CORE_HZ,
         duration_s=edges.total_samples / CORE_HZ,
     )
-    folder = begin_folder(runs, NAME, datetime(2026, 2, 3, 4, 5, number, tzinfo=UTC), run.plan)
+    kind = kind_of(Account(run.plan, AskedFirmware(allocator="tlsf"), SETTING))
+    folder = begin_folder(runs, NAME, datetime(2026, 2, 3, 4, 5, number, tzinfo=UTC), kind)
     with SocketBoard(run.uart()) as board:
         seen = observe(board, order, board.progress, folder.path)
-    keep_observation(folder, run.plan, seen)
-    store_session(folder, seen.edges)
-    asked = AskedFirmware(allocator="tlsf")
-    evidence = decode(run.plan, seen.report, seen.edges, seen.serial_bytes, asked=asked)
-    assert store_findings(folder, evidence, SETTING).verdict == "complete"
+    keep_observation(folder, kind, seen)
+    notes = store_session(folder, seen.edges)
+    assert kind.conclude(folder, seen, lambda: notes).verdict == "complete"
 
 
 def resident_bytes() -> int:

@@ -1,3 +1,4 @@
+# spans: capture/conduct.py
 import errno
 import json
 import os
@@ -19,18 +20,17 @@ from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.folder import EDGE_STREAM, RunFolder, RunName
 from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
 from base.run_folder.memory import COLUMNS, Memory
+from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
-from capture.joining.evidence import decode
-from capture.redecode import redecode
+from capture.conduct import redecode
 from capture.store import (
+    Kind,
     RunResult,
     begin_folder,
     keep_observation,
-    store_findings,
-    store_observation,
+    kind_of,
     store_session,
 )
-from capture.summary.summary import Setting
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from scenarios import catalogue
 from scenarios.generators.generator import Step
@@ -46,13 +46,20 @@ ASKED = AskedFirmware(allocator="tlsf")
 
 
 def store(run: SyntheticRun, runs: Path, setting: Setting = SETTING, **report: Any) -> RunResult:
+    kind, seen = kind_of(Account(run.plan, ASKED, setting)), observation_of(run, **report)
+    folder = begin_folder(runs, RunName(run.plan.name, "tlsf", "nucleo"), TIME, kind)
+    keep_observation(folder, kind, seen)
+    store_session(folder, seen.edges)
+    return kind.conclude(folder, seen)
+
+
+def observation_of(run: SyntheticRun, **report: Any) -> Observation:
     edges = run.edges()
-    folder = RunFolder.create(runs, TIME, run.plan.name, "tlsf", "nucleo")
-    store_observation(folder, run.plan, edges, run.uart())
-    store_session(folder, edges)
-    tools = ToolReport(asked_samples=edges.total_samples, **report)
-    evidence = decode(run.plan, tools, edges, run.uart(), asked=ASKED)
-    return store_findings(folder, evidence, setting)
+    return Observation(edges, run.uart(), ToolReport(asked_samples=edges.total_samples, **report))
+
+
+def kind_in(run: SyntheticRun) -> Kind:
+    return kind_of(Account(run.plan, ASKED, SETTING))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -170,11 +177,6 @@ def test_a_copy_for_pulseview_that_cannot_be_written_is_a_warning(
     assert "no copy of the capture for PulseView" in warning and "the disk is full" in warning
 
 
-def observation_of(run: SyntheticRun) -> Observation:
-    edges = run.edges()
-    return Observation(edges, run.uart(), ToolReport(asked_samples=edges.total_samples))
-
-
 def test_what_cannot_be_written_to_runs_is_kept_elsewhere(
     run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,9 +191,9 @@ def test_what_cannot_be_written_to_runs_is_kept_elsewhere(
         write(edges, path)
 
     monkeypatch.setattr(EdgeList, "write_parquet", full_in_runs)
-    folder = begin_folder(runs, NAME, TIME, run.plan)
+    folder = begin_folder(runs, NAME, TIME, kind_in(run))
     with pytest.raises(WriteError, match=r"the disk is full.* What was captured is kept in ") as refused:
-        keep_observation(folder, run.plan, observation_of(run))
+        keep_observation(folder, kind_in(run), observation_of(run))
     (kept,) = (tmp_path / "tmp").glob("tailscope-kept-*/*")
     assert str(kept) in str(refused.value)
     assert list(runs.iterdir()) == [], "no half of a run is left"
@@ -201,7 +203,7 @@ def test_what_cannot_be_written_to_runs_is_kept_elsewhere(
 def test_where_no_folder_can_be_made_nothing_begins(run: SyntheticRun, tmp_path: Path) -> None:
     (tmp_path / "runs").touch()
     with pytest.raises(CaptureError, match=r"No run folder can be created in .*/runs"):
-        begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+        begin_folder(tmp_path / "runs", NAME, TIME, kind_in(run))
 
 
 def full(*_: object) -> None:
@@ -219,14 +221,14 @@ def test_where_the_whole_fits_nowhere_what_reached_the_disk_is_kept(
     """And it is judged once there is room."""
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    folder = begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+    folder = begin_folder(tmp_path / "runs", NAME, TIME, kind_in(run))
     stream(folder.path, run.edges(), run.edges().total_samples)
     with monkeypatch.context() as filled:
         filled.setattr(EdgeList, "write_parquet", full)
         with pytest.raises(
             WriteError, match=r"edges\.parquet cannot be written: the disk is full"
         ) as refused:
-            keep_observation(folder, run.plan, observation_of(run))
+            keep_observation(folder, kind_in(run), observation_of(run))
     assert str(refused.value).endswith(f"reached the disk: make room and ./lab redecode {folder.path}")
     assert not list((tmp_path / "tmp").iterdir())
     found = redecode(folder.path)
@@ -241,9 +243,9 @@ def test_where_nothing_reached_the_disk_no_part_of_a_run_is_left(
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.setattr(EdgeList, "write_parquet", full)
-    folder = begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+    folder = begin_folder(tmp_path / "runs", NAME, TIME, kind_in(run))
     with pytest.raises(WriteError, match=r"the disk is full.* is not kept\.$"):
-        keep_observation(folder, run.plan, observation_of(run))
+        keep_observation(folder, kind_in(run), observation_of(run))
     assert not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "runs").iterdir())
 
 
@@ -252,7 +254,7 @@ def test_where_the_plan_does_not_fit_nothing_begins(
 ) -> None:
     monkeypatch.setattr("capture.store.write_plan", full)
     with pytest.raises(WriteError, match="the disk is full"):
-        begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+        begin_folder(tmp_path / "runs", NAME, TIME, kind_in(run))
     assert not list((tmp_path / "runs").iterdir())
 
 
@@ -264,7 +266,7 @@ KILLED = (
 
 def begun(run: SyntheticRun, runs: Path, serial_bytes: bytes = b"") -> Path:
     """The folder of a run whose capture has begun."""
-    folder = begin_folder(runs, NAME, TIME, run.plan).path
+    folder = begin_folder(runs, NAME, TIME, kind_in(run)).path
     (folder / "uart.log").write_bytes(serial_bytes)
     return folder
 
@@ -428,9 +430,10 @@ def test_a_damaged_image_is_named(run: SyntheticRun, tmp_path: Path) -> None:
 def test_an_empty_capture_is_stored_too(run: SyntheticRun, tmp_path: Path) -> None:
     nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), CORE_HZ, 0)
     folder = RunFolder.create(tmp_path, TIME, run.plan.name, "tlsf", "nucleo")
-    store_observation(folder, run.plan, nothing, b"")
-    evidence = decode(run.plan, ToolReport(asked_samples=1000), nothing, b"", asked=ASKED)
-    stored = store_findings(folder, evidence, SETTING)
+    kind, seen = kind_in(run), Observation(nothing, b"", ToolReport(asked_samples=1000))
+    kind.keep_known(folder)
+    keep_observation(folder, kind, seen)
+    stored = kind.conclude(folder, seen)
     assert stored.verdict == "truncated"
     assert redecode(folder.path) == stored
 

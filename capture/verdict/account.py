@@ -29,7 +29,7 @@ from base.run_folder.records import (
     TickRecord,
 )
 from capture.joining.evidence import Evidence
-from capture.reading.stated import stated_of
+from capture.reading.probes import stated_of
 from capture.reading.wire import SECTIONS_PER_END
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan

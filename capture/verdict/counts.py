@@ -8,6 +8,7 @@ capture/verdict/inconclusive.py and are made like them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,16 @@ from capture.joining.evidence import Evidence
 from capture.joining.latencies import NEAR_SAMPLES
 from capture.reading.vectorised import level_at
 from capture.reading.wire import Wire
-from capture.verdict.sentences import at_least_to_most, worst_row
+
+
+def worst_row(table: pl.DataFrame, column: str) -> dict[str, Any]:
+    """The first row whose `column` is farthest from 0. There is at least one row."""
+    return table.row(table[column].abs().arg_max() or 0, named=True)
+
+
+def at_least_to_most(least: int, most: int) -> str:
+    """`3` where both are 3, `3 to 5` otherwise."""
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def handlers_and_pulses_differ(evidence: Evidence) -> Iterator[str]:

@@ -23,8 +23,8 @@ from base.run_folder.records import (
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
 from capture.verdict import account, causes, claims, counts, instruments, latencies
+from capture.verdict.counts import worst_row
 from capture.verdict.course import due
-from capture.verdict.sentences import worst_row
 from capture.verdict.truncated import Captured
 from scenarios.operations import decode
 

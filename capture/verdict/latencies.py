@@ -12,7 +12,7 @@ import polars as pl
 
 from base.run_folder.records import EndRecord
 from capture.joining.evidence import Evidence
-from capture.verdict.sentences import at_least_to_most, worst_row
+from capture.verdict.counts import at_least_to_most, worst_row
 
 
 def answers_of_operations_differ(evidence: Evidence) -> Iterator[str]:

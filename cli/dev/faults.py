@@ -19,7 +19,8 @@ from cli.shell.values import RUN, WHOLE, Whole
 @option("--seed", type=Whole(0), default=1, help="what they are drawn from")
 @option(
     "--replay",
-    help="KIND:NUMBER of a fault of this seed and these runs: plant only it, and tell all of it",
+    metavar="KIND:NUMBER",
+    help="a fault of this seed and these runs: plant only it, and tell all of it",
 )
 @option("--jobs", type=WHOLE, default=1, help="how many processes share the work")
 @json_option

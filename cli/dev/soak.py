@@ -14,11 +14,18 @@ from cli.shell.values import FOLDER, WHOLE, Number, Whole
 @option("--minutes", type=Number(), help="how long; the run under way is finished")
 @option("--runs", type=WHOLE, help="instead: how many runs")
 @option("--seed", type=Whole(0), default=1, help="what the faults are drawn from")
-@option("--board", default="virtual,desk", help="one or more of virtual and desk, separated by commas")
+@option(
+    "--board",
+    metavar="NAMES",
+    default="virtual,desk",
+    help="one or more of virtual and desk, separated by commas",
+)
 @option(
     "--fault",
+    metavar="NAMES",
     default="",
-    help="faults of docs/DESK.md to draw from, separated by commas; all when not given",
+    show_default=False,
+    help="faults of docs/how-to/desk.md to draw from, separated by commas; all when not given",
 )
 @option(
     "--output",
@@ -31,7 +38,7 @@ from cli.shell.values import FOLDER, WHOLE, Number, Whole
 def command(
     minutes: float | None, runs: int | None, seed: int, board: str, fault: str, output: Path, as_json: bool
 ) -> int:
-    """Run after run on the virtual board and the emulated desk, with faults; account for each."""
+    """Make run after run on virtual board and emulated desk, with faults, and account for each."""
     from cli.work import soak
     from quality.soak.soak import as_text
 

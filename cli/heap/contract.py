@@ -15,7 +15,7 @@ from cli.shell.values import ALLOCATORS
 )
 @json_option
 def command(allocator: list[str], as_json: bool) -> int:
-    """Hold an allocator to the contract, and show the shortest operations that break it."""
+    """Test an allocator against the contract, and show the shortest operations that break it."""
     from analysis.contract import text
     from analysis.contract.contract import hold
     from cli.work import progress

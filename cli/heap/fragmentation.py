@@ -14,13 +14,13 @@ from cli.shell.values import FILE, RUN, SCENARIO, WHOLE
 @argument(
     "name",
     nargs=-1,
-    shell_complete=SCENARIO.shell_complete,
+    type=SCENARIO,
     help="a scenario of `./lab list`, or the path of a scenario's TOML",
 )
 @option(
     "--trace",
     type=FILE,
-    help="a file of operations, instead of a scenario or for `recorded` (docs/TRACES.md)",
+    help="a file of operations, instead of a scenario or for `recorded` (docs/how-to/traces.md)",
 )
 @shared.scale
 @shared.allocator

@@ -32,8 +32,8 @@ from cli.shell.values import FILE, SECONDS, WHOLE
     type=WHOLE,
     help="how many operations to keep of each process; a reallocation counts twice",
 )
-@option("--log", type=FILE, help="instead of a command: what a board said, in a file (docs/TRACES.md)")
-@option("--serial", help="instead of a command: the port on which a board says it")
+@option("--log", type=FILE, help="instead of a command: what a board said, in a file (docs/how-to/traces.md)")
+@option("--serial", metavar="PORT", help="instead of a command: the port on which a board says it")
 @option("--baud", type=WHOLE, default=115_200, help="of the port")
 @option("--seconds", type=SECONDS, help="how long to listen to the port; until Ctrl-C when not given")
 def command(command: tuple[str, ...], **chosen: Any) -> int:

@@ -155,9 +155,10 @@ def _no_such_command(folder: CommandFolder, ctx: click.Context, word: str) -> st
     if ctx.parent is None and word in NEW_WORDS:
         return f"{ctx.command_path} {word} is now {ctx.command_path} {NEW_WORDS[word]}."
     words = {name: name for name in folder.list_commands(ctx)}
-    if ctx.parent is None:
-        words = {**NEW_WORDS, **words}
     found = nearest(word, words, 1)
+    if ctx.parent is None and not found:
+        words = dict(NEW_WORDS)
+        found = nearest(word, words, 1)
     near = f" Did you mean {words[found[0]]}?" if found else ""
     return f"There is no command {word[:80]!r}.{near or f' {ctx.command_path} --help lists them all.'}"
 

@@ -17,6 +17,7 @@ from base.paths import ROOT
 _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
 _SCENARIOS = ROOT / "scenarios"
 _BENCH = ROOT / "bench.toml"
+_BOARDS = ROOT / "capture" / "desk" / "boards"
 _ENDS_A_FILE = (".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a")
 
 
@@ -35,9 +36,11 @@ def allocators() -> list[str]:
 
 
 def boards() -> list[str]:
-    """The boards of bench.toml, in its order."""
+    """The boards of bench.toml, in its order, and those that come with the bench."""
     found = _tables(_BENCH).get("boards", {})
-    return list(found) if isinstance(found, dict) else []
+    own = list(found) if isinstance(found, dict) else []
+    along = sorted((path.stem for path in _BOARDS.glob("*.toml")), reverse=True)
+    return [*own, *(name for name in along if name not in own)]
 
 
 def parameters(scenario: str) -> list[str]:
@@ -66,14 +69,14 @@ def check(
 ) -> None:
     """Raises UnknownNameError for the first name that nothing has.
 
-    `scenario` and `allocators_` may be paths, whose files only their readers can judge.
+    `scenario`, `board` and `allocators_` may be paths, whose files only their readers can judge.
     """
     named = [name for name in allocators_ if name != "all" and not _is_path(name)]
     _check("allocator", named, allocators())
     if scenario and not scenario.endswith(".toml"):
         _check("scenario", [scenario], scenarios())
         _check("parameter", parameters_, parameters(scenario), scenario)
-    _check("board", [board] if board else [], boards(), "bench.toml")
+    _check("board", [board] if board and not board.endswith(".toml") else [], boards(), "bench.toml")
     if len(named) == len(allocators_):
         _check("knob", knobs_, knobs(named), " or ".join(named))
 

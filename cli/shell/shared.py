@@ -28,12 +28,30 @@ _SEVERAL = "one or more allocators, separated by commas, or all"
 
 allocator = option("--allocator", type=ALLOCATORS, default="all", help=_SEVERAL)
 allocator_of_two = option("--allocator", type=ALLOCATORS, default=USUAL_TWO, help=_SEVERAL)
-board = option("--board", type=BOARD, help="an entry of bench.toml; its default when not given")
+board = option(
+    "--board",
+    type=BOARD,
+    help="a board of `./lab list`, or the path of its TOML; bench.toml's default when not given",
+)
+chip = option(
+    "--chip",
+    metavar="NAME",
+    default="",
+    show_default=False,
+    help="the chip of the program, such as stm32f411re; stm32f401re when not given",
+)
 heap = option(
     "--heap",
     "heap_bytes",
     type=HEAP,
     help="bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
+)
+hse = option(
+    "--hse",
+    metavar="HZ|none",
+    default="",
+    show_default=False,
+    help="the crystal's frequency in Hz, or none; the board's when not given",
 )
 jobs = option(
     "--jobs",
@@ -77,6 +95,6 @@ stimulus = option(
 trace = option(
     "--trace",
     type=FILE,
-    help="a file of operations, which the scenario `recorded` replays (docs/TRACES.md)",
+    help="a file of operations, which the scenario `recorded` replays (docs/how-to/traces.md)",
 )
 summary = option("--summary", type=Choice("json"), hidden=True, help="json: what --json prints")

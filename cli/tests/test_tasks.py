@@ -23,7 +23,7 @@ NAMES = {
 
 def invoke(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "invoke", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
 
 
 def test_a_dozen_tasks_are_listed() -> None:

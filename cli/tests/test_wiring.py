@@ -35,7 +35,7 @@ def test_the_check_of_the_virtual_board() -> None:
     ("words", "sentence"),
     [
         (["chek"], "WHAT chek: give plan or check. Did you mean check?"),
-        (["plan", "--board", "mars"], "bench.toml has no board 'mars': choose from virtual, nucleo"),
+        (["plan", "--board", "mars"], "bench.toml has no board 'mars': choose from nucleo, virtual, desk"),
     ],
 )
 def test_a_word_that_is_none_gets_a_sentence(words: list[str], sentence: str) -> None:

@@ -28,7 +28,7 @@ from simulator import build as simulator
 CAMPAIGNS = RUNS / "campaigns"
 _MOST_NAMED = 10
 _MOST_LISTED = 1000
-_USAGE = "give a matrix (docs/CAMPAIGNS.md), or status, results or clean and the folder of a campaign"
+_USAGE = "give a matrix (docs/how-to/campaigns.md), or status, results or clean and the folder of a campaign"
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def in_words(course: conduct.Course) -> str:
         words += [f"{course.incomplete:,} not complete"]
     if course.worst is not None:
         row = course.worst
-        longest = f"{row['allocate_max_ns']:,.0f} ns, {row['scenario']} on {row['allocator']}"
+        longest = f"{row['critical_ns_max']:,.0f} ns, {row['scenario']} on {row['allocator']}"
         words += [f"longest section {longest}"]
     return ", ".join(words)
 
@@ -143,8 +143,8 @@ def _told(store: Store, json: bool, table: str | None) -> Done:
     bad = rows.filter(pl.col("verdict").ne_missing("complete"))
     problems = _listed(bad)
     worst = (
-        rows.drop_nulls("allocate_max_ns")
-        .top_k(1, by=["allocate_max_ns", "key"], reverse=[False, True])
+        rows.drop_nulls("critical_ns_max")
+        .top_k(1, by=["critical_ns_max", "key"], reverse=[False, True])
         .select(_WORST)
     )
     found = {
@@ -166,7 +166,7 @@ def _told(store: Store, json: bool, table: str | None) -> Done:
 
 
 _PROBLEM = ("key", "scenario", "allocator", "state", "verdict", "reason")
-_WORST = ("key", "scenario", "allocator", "configuration", "seed", "allocate_max_ns")
+_WORST = ("key", "scenario", "allocator", "configuration", "seed", "critical_ns_max")
 
 
 def _height(rows: pl.LazyFrame) -> int:
@@ -216,7 +216,7 @@ def _as_text(found: Mapping[str, Any]) -> str:
         )
     if worst:
         lines.append(
-            f"longest critical section of an allocation: {worst['allocate_max_ns']:,.0f} ns, "
+            f"longest critical section of an allocation: {worst['critical_ns_max']:,.0f} ns, "
             f"{worst['scenario']} on {worst['configuration']}, run {worst['key'][:12]}"
         )
     return "\n".join([*lines, *([f"table: {found['runs']}"] if found["runs"] else [])])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from base.files.errors import CaptureError
-from base.heap_size import DEFAULT_BYTES
 from firmware.build import catalogue, outside, region
 from scenarios.plan import Plan
 
@@ -17,7 +16,7 @@ def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...
     named cannot, and if the board has no room for the heap of a plan.
     """
     for plan in plans:
-        if refusal := region.objection(plan.heap_bytes or DEFAULT_BYTES, plan.slots, plan.name):
+        if refusal := region.objection(plan.heap_bytes, plan.slots, plan.name):
             raise CaptureError(refusal)
     takes_all = list(wanted) == ["all"]
     wanted = outside.admit(wanted)
@@ -37,7 +36,7 @@ def _objection(plans: Sequence[Plan], allocator: str) -> str | None:
     if missing := row.missing_checkout():
         return missing
     for plan in plans:
-        if objection := row.objection(plan.heap_bytes or DEFAULT_BYTES):
+        if objection := row.objection(plan.heap_bytes):
             return objection
         frees = int((plan.operations["kind"] == "F").sum())
         if frees and "frees" not in row.promises:

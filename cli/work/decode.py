@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from base.paths import RUNS
-from capture import imported_run
-from capture.conductor import outside_of
+from capture.acquisition import imported as other_tools
+from capture.acquisition.account import outside_of
+from capture.acquisition.source import Request
+from capture.conduct import run as conduct
 from capture.importing import formats
 from capture.importing.formats import Import
-from capture.reading.alone import Alone, read_alone
+from capture.reading.observed import ObservedWire, read_observed
 from capture.store import RunResult
 from cli.shell.values import OptionError
-from cli.work import wire_table
+from cli.work import kept, wire_table
 from cli.work.options import Options
 from firmware.build import outside
 from scenarios import catalogue
@@ -31,23 +33,23 @@ class Pulses:
     """What the wire alone shows: widths, intervals between begins and latencies, all in ns."""
 
     imported: Import
-    alone: Alone
+    observed: ObservedWire
 
     def as_json(self) -> dict[str, Any]:
         """As docs/reference/decode.md has it."""
         edges = self.imported.edges
         return {
             "verdict": "inconclusive",
-            "reasons": [*imported_run.report(self.imported).oddities, NO_PLAN],
+            "reasons": [*other_tools.report(self.imported).oddities, NO_PLAN],
             "imported": self.imported.origin.model_dump(mode="json"),
             "samplerate_hz": edges.samplerate_hz,
             "total_samples": edges.total_samples,
             **{
                 key: {name: found.model_dump(mode="json") for name, found in part.items()}
                 for key, part in (
-                    ("widths_ns", self.alone.widths_ns),
-                    ("intervals_ns", self.alone.intervals_ns),
-                    ("latencies_ns", self.alone.latencies_ns),
+                    ("widths_ns", self.observed.widths_ns),
+                    ("intervals_ns", self.observed.intervals_ns),
+                    ("latencies_ns", self.observed.latencies_ns),
                 )
             },
         }
@@ -78,25 +80,30 @@ def run(
         )
     account = None
     if run:
-        account = imported_run.of_run(run, uart)
+        account = other_tools.of_run(run, uart)
     elif scenario and allocator:
         account = _of_scenario(scenario, allocator, options, uart)
     imported = formats.read(file, channels or None, options.samplerate_hz)
     if account:
-        return imported_run.store(imported, account, runs_folder)
-    return Pulses(imported, read_alone(imported.edges, framed=False))
+        return conduct(other_tools.Imported(imported, account, Request(runs=runs_folder)))
+    return Pulses(imported, read_observed(imported.edges, framed=False))
 
 
 def _of_scenario(
     name: str, allocator: Sequence[str], options: Options, log: Path | None
-) -> imported_run.Account:
+) -> other_tools.Beside:
     named = outside.admit(allocator)
     if len(named) != 1:
         raise OptionError(f"--allocator {','.join(allocator)[:80]}: give one, the one that was captured.")
     plan = catalogue.load(
-        name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
+        name,
+        options.parameters,
+        seed=options.seed,
+        stimulus=options.stimulus,
+        heap_bytes=options.heap_bytes,
+        tell=kept.tell,
     ).compile()
-    return imported_run.of_plan(plan.recorded_by(options.records), named[0], log, outside_of(named[0]))
+    return other_tools.of_plan(plan.recorded_by(options.records), named[0], log, outside_of(named[0]))
 
 
 def as_text(found: Pulses) -> str:
@@ -109,9 +116,11 @@ def as_text(found: Pulses) -> str:
             f"{origin.file} ({origin.format}): {edges.total_samples:,} samples at {edges.samplerate_hz:,} Hz "
             f"({_RATE_FROM[origin.samplerate_from]}), {duration_s:.6g} s; {named}.",
             "",
-            *wire_table.lines(found.alone.widths_ns, found.alone.intervals_ns, found.alone.latencies_ns),
+            *wire_table.lines(
+                found.observed.widths_ns, found.observed.intervals_ns, found.observed.latencies_ns
+            ),
             "",
-            " ".join(["inconclusive:", *imported_run.report(found.imported).oddities, NO_PLAN]),
+            " ".join(["inconclusive:", *other_tools.report(found.imported).oddities, NO_PLAN]),
         ]
     )
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from analysis.fragmentation.study import Row, Study
 from base.heap_size import DEFAULT_BYTES
 from cli.shell.values import OptionError
-from cli.work import progress
+from cli.work import kept, progress
 from cli.work.options import recorded as recorded_by
 from dashboards.tradeoff import needs as tradeoff_runs
 from dashboards.tradeoff import page
@@ -51,7 +51,7 @@ def run(
     scenario, folders = divided(name, trace, runs)
     chosen = {**parameters, **recorded_by(trace, scale)}
     traces = _traces(scenario, trace, seeds, chosen, heap_bytes)
-    heap_bytes = heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
+    heap_bytes = heap_bytes or _heap_bytes(scenario)
     names, left_out = choose(traces, allocator, heap_bytes)
     study = Study(traces, names, heap_bytes, dict(knobs), jobs, exhaustive, search)
     with progress.shown() as tell:
@@ -110,14 +110,16 @@ def _traces(
     if not (scenario or file) or len(scenario) > 1:
         raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
     if file and not scenario:
-        return [_from_file(file, seeds, parameters, heap_bytes or DEFAULT_BYTES)]
-    first = catalogue.load(scenario[0], parameters)
+        return [_from_file(file, seeds, parameters, heap_bytes or _heap_bytes(()))]
+    first = catalogue.load(scenario[0], parameters, tell=kept.tell)
     if seeds == 1:
         return [of_steps(first.name, first.generator.steps(), first.seed)]
     if first.seed is None:
         raise ScenarioError(f"{first.name} draws no random numbers; leave --seeds out.")
     numbers = range(first.seed, first.seed + seeds)
-    named = [catalogue.load(scenario[0], {**parameters, "seed": number}) for number in numbers]
+    named = [
+        catalogue.load(scenario[0], {**parameters, "seed": number}, tell=kept.tell) for number in numbers
+    ]
     return [
         of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)
     ]
@@ -135,6 +137,6 @@ def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap
     return replace(scaling.scaled(one_in), name=f"{found.name}, one block in {one_in:,}")
 
 
-def _heap_bytes(scenario: Sequence[str]) -> int | None:
-    """What the scenario asks for, if there is one and it does."""
-    return catalogue.load(scenario[0]).heap_bytes if scenario else None
+def _heap_bytes(scenario: Sequence[str]) -> int:
+    """What the scenario asks for, or else what is usual."""
+    return catalogue.load(scenario[0], tell=kept.tell).heap_bytes if scenario else DEFAULT_BYTES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -23,3 +24,8 @@ def told(results: Sequence[RunResult], nothing: str) -> Iterator[None]:
     except signals.Stopped as stopped:
         words = f"what was recorded is kept in {results[-1].folder}" if results else nothing
         raise signals.Stopped(stopped.number, words) from None
+
+
+def tell(sentence: str) -> None:
+    """Says on stderr what the command does that the user should know of."""
+    print(sentence, file=sys.stderr, flush=True)

@@ -11,7 +11,8 @@ from typing import Any
 from base.paths import RUNS
 from base.run_folder import folder as names
 from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
-from capture import observed_run
+from capture.acquisition.pins import Pins, PinsRequest
+from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from capture.desk.pins import check_pins, clips
 from capture.store import RunResult
@@ -44,16 +45,19 @@ def run(
     """
     resource = read_bench().board(board)
     checked = check_pins(pins, resource)
-    wanted = observed_run.Wanted(
+    request = PinsRequest(
+        resource,
         pins=checked,
         elf=elf,
         duration_s=duration_s,
         samplerate_hz=samplerate_hz or resource.analyzer.samplerate_hz,
         stimulus_edges=edges,
+        runs=runs_folder,
+        progress=_tell,
     )
-    observed_run.check(resource, wanted)
-    where.run(resource.name, clips(checked, resource))
-    return observed_run.run(resource, wanted, runs_folder, _tell)
+    Pins(request).check()
+    where.run(board, clips(checked, resource))
+    return conduct(Pins(request))
 
 
 def _tell(step: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
 
@@ -18,7 +18,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 from base.paths import ROOT
+from cli.shell import start
+from cli.work import command_pages
 
+COMMANDS = "docs/reference/commands/README.md"
 _PARSER = MarkdownIt("commonmark").enable("table")
 _ADDRESS = re.compile(r"[a-z]+:|//|#")
 _AS_THEY_ARE = {".css", ".js", ".md", ".png", ".svg"}
@@ -32,6 +35,28 @@ class Source(File):
         return True
 
 
+def on_config(config: MkDocsConfig) -> None:
+    """Puts the pages of a folder in place of the folder's name, those that the navigation lacks."""
+    named = set(_named(config.nav or []))
+    config.nav = [_unfolded(one, named) for one in config.nav or []]
+
+
+def _unfolded(nav: Any, named: set[str]) -> Any:
+    """A part of the navigation, with each folder as a list of paths in order of their titles."""
+    if isinstance(nav, dict):
+        return {title: _unfolded(below, named) for title, below in nav.items()}
+    if isinstance(nav, list):
+        return [_unfolded(one, named) for one in nav]
+    if not nav.endswith("/"):
+        return nav
+    pages = {f"{nav}{path.name}": _title(path) for path in (ROOT / nav).glob("*.md")}
+    return sorted(pages.keys() - named, key=lambda page: pages[page].lower())
+
+
+def _title(page: Path) -> str:
+    return page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# `")
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """The site's files: see above. A link to what is not there stays, so that MkDocs refuses it."""
     waiting = list(_named(config.nav or []))
@@ -42,7 +67,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             found[name] = _file(name, config)
             waiting += _linked(name) if name.endswith(".md") else []
     of_the_theme = (file for file in files if file.src_dir != config.docs_dir)
-    return Files([*found.values(), *of_the_theme])
+    return Files([*found.values(), *_of_commands(config), *of_the_theme])
+
+
+def _of_commands(config: MkDocsConfig) -> Iterator[File]:
+    """A page for each command, of which no file is kept. The navigation names the first, if any."""
+    if COMMANDS in _named(config.nav or []):
+        folder = PurePosixPath(COMMANDS).parent
+        for path, text in command_pages.pages(start.lab(), start.PROGRAM).items():
+            yield File.generated(
+                config, f"{folder / path}", content=text, inclusion=InclusionLevel.NOT_IN_NAV
+            )
 
 
 def _file(name: str, config: MkDocsConfig) -> File:

@@ -71,10 +71,10 @@ def parse(path: str, search: str) -> Address:
 
 
 def run_address(run: str) -> str:
-    """Where one run is shown."""
+    """The address of the page of one run."""
     return str(Address(RUN, run=run))
 
 
 def sample_address(run: str, key: str) -> str:
-    """Where one operation or interrupt of a run is shown."""
+    """The address of the page of one operation or interrupt."""
     return str(Address(SAMPLE, run=run, key=key))

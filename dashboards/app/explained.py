@@ -78,7 +78,7 @@ def _replayed(told: Replayed) -> list[Any]:
 
 
 def _parts(told: Replayed) -> list[tuple[Any, ...]]:
-    """What the time went to, in its order, with the share of each."""
+    """The parts of the time in their order, with the share of each."""
     return [
         (
             grouped(part.cycles),
@@ -98,7 +98,7 @@ def _totals(totals: list[Total], told: Replayed) -> list[tuple[Any, ...]]:
 
 
 def _source(source: str, told: Replayed) -> Any:
-    """Where the line is and, where that is known, what it says."""
+    """The place of a source line, and its text if that is known."""
     text = told.sources.get(source, "").strip()
     return [source, html.Br(), html.Code(text)] if text else source
 

@@ -78,7 +78,7 @@ class Library:
         return self._loaded.get((identity, self.version(identity)), lambda: open_run(folder, identity))
 
     def is_observed(self, identity: str) -> bool:
-        """Whether the run is from the wire alone; load() refuses such."""
+        """True if the run is from the wire alone; load() refuses such."""
         return not self.table().filter(id=identity, state="observed").is_empty()
 
     def version(self, identity: str) -> tuple[int, int]:
@@ -92,7 +92,7 @@ class Library:
     def load_each(
         self, identities: Iterable[str], tables: bool = False
     ) -> tuple[dict[str, LoadedRun], dict[str, str]]:
-        """Those that can be loaded, by id, and a sentence for each that cannot, by its folder.
+        """The runs that can be loaded, by id, and a sentence for each other, by its folder.
 
         With `tables` those whose tables cannot be read are among the latter.
         """

@@ -12,6 +12,7 @@ from dash import html
 
 from base.run_folder.folder import PROGRESS
 from base.run_folder.progress_file import Section, SoFar, read
+from base.run_index.row import HEADLINES
 from dashboards.app.address import Address
 from dashboards.app.draw import downloads
 from dashboards.formatting import grouped, number
@@ -82,16 +83,19 @@ _NUMBER = {
 }
 
 
-def _overview_worst(word: str, words: str) -> dict[str, Any]:
+def _overview_worst(key: str, words: str) -> dict[str, Any]:
     return {
         **_NUMBER,
-        "field": f"{word}_max_ns",
+        "field": f"{key}_max",
         "headerName": f"{words} max (ns)",
         "cellRenderer": "SampleLink",
         "cellClass": "worst ag-right-aligned-cell",
         "width": 130,
     }
 
+
+_HEADINGS = ("allocate", "free", "interrupt", "task")
+"""Of HEADLINES, as the option --quantity has them."""
 
 _COLUMNS: list[dict[str, Any]] = [
     {
@@ -109,10 +113,7 @@ _COLUMNS: list[dict[str, Any]] = [
         "cellRenderer": "RunLink",
         "width": 210,
     },
-    _overview_worst("allocate", "allocate"),
-    _overview_worst("free", "free"),
-    _overview_worst("interrupt", "interrupt"),
-    _overview_worst("task", "task"),
+    *(_overview_worst(key, words) for key, words in zip(HEADLINES, _HEADINGS, strict=True)),
     {**_NUMBER, "field": "allocate_bound_ns", "headerName": "allocate bound (ns)", "width": 130},
     {**_NUMBER, "field": "fragmentation_percent", "headerName": "fragmentation (%)", "width": 120},
     {**_NUMBER, "field": "operations", "width": 105},
@@ -123,9 +124,7 @@ _COLUMNS: list[dict[str, Any]] = [
     {**_TEXT, "field": "id", "headerName": "folder", "width": 360},
 ]
 _FIELDS = [*(column["field"] for column in _COLUMNS), "state", "problem"]
-_HIDDEN = [
-    f"{word}_{name}" for word in ("allocate", "free", "interrupt", "task") for name in ("key", "budget_ns")
-]
+_HIDDEN = [f"{key}_{name}" for key in HEADLINES for name in ("key", "budget")]
 
 
 def overview(table: pl.DataFrame, live: list[Any]) -> list[Any]:

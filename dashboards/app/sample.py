@@ -235,7 +235,7 @@ def _cursors(total: int) -> Any:
 
 
 def _maxima(run: LoadedRun, identity: str, key: str) -> Any:
-    """Where each maximum of the run is."""
+    """Links to each maximum of the run."""
     head = html.Thead(html.Tr([html.Th(words, scope="col") for words in ("quantity", "maximum", "at")]))
     table = html.Table([head, html.Tbody(list(_maximum_rows(run, identity, key)))], className="comparison")
     return html.Section([html.H2("The run's maxima"), html.Div(table, className="scroll")])

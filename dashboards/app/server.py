@@ -135,7 +135,7 @@ def _shell() -> Any:
 
 
 def _answer(app: Dash, pages: Pages) -> None:
-    """What the server does: pages, and more of a figure when a reader zooms in."""
+    """Registers the server's answers: pages, and more of a figure when a reader zooms in."""
 
     @app.callback(Output("content", "children"), Input("place", "data"))
     def show(place: list[str] | None) -> Any:
@@ -220,7 +220,7 @@ def _of_shown(shown: Shown) -> list[Any]:
 
 
 def _entries(entries: tuple[Entry, ...], ids: dict[str, str] | None = None) -> Any:
-    """What the browser needs of the runs: the picker's entries, and where a click leads."""
+    """The browser's data of the runs: the picker's entries, and where a click leads."""
     told = [asdict(one) for one in entries]
     return html.Div(
         [dcc.Store(id="entries", data=told), dcc.Store(id="ids", data=ids or {}), dcc.Store(id="chosen")]
@@ -282,7 +282,7 @@ def zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
 
 
 def _range(view: dict[str, Any], axis: str) -> tuple[float, float] | None:
-    """What of `axis` is in view, as Plotly tells it; None where that did not change."""
+    """The part of `axis` in view, as Plotly tells it; None if it did not change."""
     found = view.get(f"{axis}.range") or [view.get(f"{axis}.range[{end}]") for end in (0, 1)]
     try:
         low, high = sorted(float(end) for end in found)
@@ -292,7 +292,7 @@ def _range(view: dict[str, Any], axis: str) -> tuple[float, float] | None:
 
 
 def _act_in_the_browser(app: Dash) -> None:
-    """What assets/app.js does; each name is a function there."""
+    """Registers the callbacks of assets/app.js; each name is a function there."""
 
     def browser(name: str, *arguments: Any, **options: Any) -> None:
         app.clientside_callback(ClientsideFunction("tailscope", name), *arguments, **options)  # type: ignore[no-untyped-call]

@@ -53,7 +53,7 @@ class AddressError(TailscopeError):
 
 @dataclass(frozen=True)
 class Entry:
-    """What the picker offers (dashboards/page/picker.js): `entry` is that of the traces' `meta`.
+    """An entry of the picker (dashboards/page/picker.js): `entry` is that of the traces' `meta`.
 
     `worst` orders it, and is `told` in words.
     """
@@ -87,7 +87,7 @@ class Shown:
 
     @property
     def picked(self) -> bool:
-        """Whether there is something to pick: several runs, and figures to hide them in."""
+        """True if there is something to pick: several runs, and figures to hide them in."""
         return len(self.entries) > 1 and any(True for _ in self.page.charts())
 
 
@@ -211,7 +211,7 @@ class Pages:
         return self._lacking.get(key, lambda: self._lacked_by(scenario, ids))
 
     def _lacked_by(self, scenario: str, ids: Sequence[str]) -> dict[str, str]:
-        """Whether a page has anything, a single run tells: there is no need to draw them all."""
+        """The pages that lack data, each with the reason. A single run tells for all."""
         loaded, _ = self.library.load_each(ids, tables=True)
         series = by_scenario(list(loaded.values())).get(scenario, [])
         keys = {page.__name__: page for page in OF_SCENARIO}

@@ -40,7 +40,7 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
 
 
 def _shift(rank: int, series: int) -> float:
-    """How far right of a probe count a series is drawn, so that no series covers another."""
+    """The shift of a series to the right of a probe count, so that none covers another."""
     return (rank - (series - 1) / 2) * min(0.18, 0.6 / series)
 
 

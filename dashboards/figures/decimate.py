@@ -119,7 +119,7 @@ def _is_of_each(value: Any, n: int) -> bool:
 
 
 def _numbers(values: Any, kind: str | None) -> Floats | None:
-    """As numbers of the axis; missing ones are not a number. None where they are none at all."""
+    """The values as numbers of the axis, missing ones as NaN. None if they are no numbers."""
     try:
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError):

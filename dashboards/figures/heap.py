@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def frontier(found: Iterable[T], of: Callable[[T], tuple[float, float]]) -> list[T]:
-    """Those that no other beats in both numbers of `of`, ordered by the first."""
+    """The items that no other beats in both numbers of `of`, ordered by the first."""
     best: list[T] = []
     for one in sorted(found, key=of):
         if not best or of(one)[1] < of(best[-1])[1]:

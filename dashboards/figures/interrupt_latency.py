@@ -97,7 +97,7 @@ def _ticks(one: Series, table: pl.DataFrame, row: str) -> go.Scatter:
 
 
 def _name(one: Series, text: str, row: str) -> dict[str, object]:
-    """What a strip shows. Above it, the words take no width from a narrow screen."""
+    """The label of a strip. Above it, the words take no width from a narrow screen."""
     position = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yshift": 17}
     font = {"size": 12, "color": INK}
     return {**position, "text": text, "font": font, "showarrow": False, "name": entry_name(one)}

@@ -128,7 +128,7 @@ def _lines(one: Series) -> Sequence[tuple[str, float]]:
 
 
 def _line(one: Series, label: str, bound_ns: float, written: bool) -> go.Scatter:
-    """From the operation's beginning to where the latency has fallen to its least.
+    """A line from the operation's start to where the latency has fallen to its least.
 
     The lines of one run have room for their words; those of several tell when pointed at.
     """
@@ -179,7 +179,7 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
 
 
 def worst_by_call(one: Series) -> pl.DataFrame:
-    """Of each call the stimulus that waited longest. No rows without a sweep of calls."""
+    """For each call, the stimulus that waited longest. No rows without a sweep of calls."""
     return worst_by_label(_swept_calls(one))
 
 
@@ -194,7 +194,7 @@ def _calls_kernel(one: Series) -> bool:
 
 
 def worst_by_label(table: pl.DataFrame) -> pl.DataFrame:
-    """Of each label, in order of appearance in the run, the stimulus that waited longest."""
+    """For each label, in order of appearance, the stimulus that waited longest."""
     order = table.group_by("label").agg(pl.col("seq").min().alias("first")).sort("first")
     worst = table.sort("isr_latency_ns", descending=True, maintain_order=True).unique("label", keep="first")
     return order.join(worst, on="label", nulls_equal=True, maintain_order="left")

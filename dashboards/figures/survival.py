@@ -23,7 +23,7 @@ ROOM_DECADES = 0.12
 
 @dataclass(frozen=True)
 class Panel:
-    """Which figure; `what` its samples are, of `quantity`."""
+    """A figure: `what` its samples are, of `quantity`."""
 
     key: str
     title: str
@@ -33,7 +33,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Curve:
-    """Of `n` samples `share[i]` are at or above `value_ns[i]`; `key[i]` names the first of it."""
+    """A curve: `share[i]` of `n` samples are at least `value_ns[i]`; `key[i]` names the first."""
 
     n: int
     value_ns: list[float]

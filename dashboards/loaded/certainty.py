@@ -16,7 +16,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Certainty:
-    """By the key of the quantity. What a run does not say is absent.
+    """The certainty of a run, by key of the quantity. What run.json does not say is absent.
 
     `budgets`: a value is true to plus or minus this. `overheads`: the part of it that is the
     bench's own. `intervals`: of each percentile, at `confidence`; `refused` says why there are
@@ -34,7 +34,7 @@ class Certainty:
 
 
 def certainty_of(manifest: Manifest) -> Certainty:
-    """What run.json says of it."""
+    """The certainty that run.json states."""
     intervals = manifest.intervals
     return Certainty(
         budgets=_terms(manifest.error_budget, "total"),

@@ -39,7 +39,7 @@ PRINTED = (*_OF_OPERATIONS, LATENCY, TASK, CONTROL)
 
 
 def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:
-    """Those of `quantities` that `runs` have something to say of.
+    """The quantities that `runs` have values of.
 
     Not every scenario measures its frees, and not every board counts instructions. Where no request
     was refused, those that were served are all there are, and have no rows of their own.
@@ -98,7 +98,7 @@ class OfSize:
 
 
 def by_size(run: LoadedRun) -> list[OfSize]:
-    """In ascending order. Empty where the run has not both states: it is of another scenario."""
+    """The sizes in ascending order. Empty if the run lacks a state: it is of another scenario."""
     states = run.measured_allocations.filter(pl.col("label").is_in([FRESH, FRAGMENTED]))
     cycles = pl.col("dwt_cycles")
     table = states.group_by("size", "label").agg(cycles.median().alias("median"), cycles.max().alias("max"))

@@ -90,11 +90,11 @@ class LoadedRun:
         return self.manifest.statistics.get(quantity.key, Summary(n=0))
 
     def tells(self, quantity: Quantity) -> bool:
-        """Whether run.json has statistics of `quantity`: an older one has fewer."""
+        """True if run.json has statistics of `quantity`: an older one has fewer."""
         return quantity.key in self.manifest.statistics
 
     def worst_was_refused(self, quantity: Quantity) -> bool:
-        """Whether the greatest value of `quantity`, of all requests, is of a refused one."""
+        """True if the greatest value of `quantity`, of all requests, is of a refused one."""
         maximum = self.manifest.maxima.get(quantity.key)
         of_requests = quantity.key in (PROBES.key, INSTRUCTIONS.key, DWT_CYCLES.key, CRITICAL.key)
         return of_requests and maximum is not None and maximum.kind == "O"
@@ -167,5 +167,5 @@ def _table_path(folder: Path, name: str) -> Path:
 
 
 def _lacks(path: Path, manifest: Manifest) -> bool:
-    """Whether a run has no such table, and need not have it."""
+    """True if a run has no such table, and need not have it."""
     return not manifest.complete and not path.exists()

@@ -132,7 +132,7 @@ def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:
 
 
 def _options(manifest: Manifest) -> dict[str, str]:
-    """What `./lab scenario` was asked for, beside the allocator and its configuration."""
+    """The options of `./lab scenario`, beside the allocator and its configuration."""
     told = {
         "board": manifest.board,
         "seed": manifest.seed,

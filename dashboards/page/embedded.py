@@ -78,7 +78,7 @@ def embed(one: Series, runs: int) -> dict[str, Any]:
 
 
 def run_of(one: Series) -> dict[str, Any]:
-    """What sample.js must know of a run to draw its samples."""
+    """The data of a run that sample.js needs to draw its samples."""
     edges = one.run.edges
     return {
         "id": one.run.id,
@@ -92,7 +92,7 @@ def run_of(one: Series) -> dict[str, Any]:
 
 
 def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str, Any]]:
-    """By key: the packed `window`, the `facts`, and what `explained` it."""
+    """The instants by key: packed `window`, `facts`, and what `explained` it."""
     facts = _operations(run, [int(key) for key in windows if not key.startswith("@")])
     facts |= _stimuli(run, [int(key[1:]) for key in windows if key.startswith("@")])
     explained = explanations(run)
@@ -138,7 +138,7 @@ def _stimuli(run: LoadedRun, samples: Sequence[int]) -> dict[str, dict[str, Any]
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:
-    """What is known of an operation. A call has a name; its size is but the number of that."""
+    """The facts of an operation. A call has a name; its size is only the number of that."""
     told = _known(row)
     if told["kind"] == "K":
         told["call"] = call_name(told.pop("size"))
@@ -146,7 +146,7 @@ def _told(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:
-    """Without what is missing; times to a tenth of a nanosecond."""
+    """The row without missing values; times to a tenth of a nanosecond."""
     return {
         key: round(value, 1) if isinstance(value, float) and key.endswith("_ns") else value
         for key, value in row.items()

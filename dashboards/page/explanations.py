@@ -68,7 +68,7 @@ class _Sources:
         self._text = explanation.sources
 
     def line(self, source: str) -> tuple[str, str]:
-        """Where the line is, and what it says; empty where that is not known."""
+        """The place of a line and its text; empty if that is not known."""
         return _cut(source), _cut(self._text.get(source, ""))
 
 

@@ -134,7 +134,7 @@ Block = Grid | Chart | PerRun | Prose | Verbatim
 
 
 def present(*blocks: Block | None) -> tuple[Block, ...]:
-    """Those of `blocks` that there are."""
+    """The blocks that are not None."""
     return tuple(block for block in blocks if block is not None)
 
 

@@ -134,7 +134,7 @@ def run(one: Series, figures: bool = True) -> Page:
 
 
 def _sentences(run: LoadedRun) -> tuple[str, ...]:
-    """Where its operations are from, why it is not complete, what it lacks, and its warnings."""
+    """Sentences on a run: where its operations are from, why it is not complete, its warnings."""
     bound = bounds_sentence(run)
     return (
         *((run.origin,) if run.origin else ()),
@@ -168,7 +168,7 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
 
 
 def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
-    """What must be known before any number; nothing where every run is complete."""
+    """Sentences to read before any number; none if every run is complete."""
     doubtful = sum(not one.run.manifest.complete for series in scenarios.values() for one in series)
     if not doubtful:
         return ()
@@ -249,7 +249,7 @@ def _memory(one: Series) -> tuple[Cell, Cell]:
 
 
 def _footprint(one: Series) -> tuple[Cell, Cell]:
-    """What the allocator takes of the chip; a run made before runs told it has dashes."""
+    """Cells of the allocator's flash and RAM; dashes for an older run without them."""
     told = one.run.manifest.footprint
     values = (told.flash_bytes, told.static_ram_bytes) if told else (None, None)
     flash, ram = (Cell(grouped(value), value) for value in values)

@@ -46,7 +46,7 @@ def comparison(series: Sequence[Series]) -> Grid:
 
 
 def _legend(series: Sequence[Series]) -> list[str]:
-    """What the signs beside the numbers mean, and why some are missing."""
+    """Sentences on the signs beside the numbers, and why some are missing."""
     certainties = [one.run.certainty for one in series]
     dependent = any(certainty.dependent for certainty in certainties)
     bounded = any(bound_of(one.run, "allocate") for one in series)
@@ -134,7 +134,7 @@ def worst(quantity: Quantity, one: Series, greatest: float) -> Cell:
 
 
 def brief(quantity: Quantity, one: Series, greatest: float) -> Cell:
-    """As `worst`, but of the notes only the error budget."""
+    """The cell of `worst`, with the error budget as its only note."""
     cell = worst(quantity, one, greatest)
     total = one.run.certainty.budgets.get(quantity.key)
     notes = () if total is None or cell.sample is None else (f"±{number(total, quantity.unit)}",)
@@ -149,7 +149,7 @@ def _timer(quantity: Quantity, one: Series) -> str:
 
 
 def _refusal(quantity: Quantity, one: Series) -> str:
-    """That the greatest of all requests is one that was refused."""
+    """A note if the greatest of all requests is a refused one, else nothing."""
     return "of a refused request" if one.run.worst_was_refused(quantity) else ""
 
 

@@ -44,7 +44,7 @@ def _agreement(one: Series) -> Line:
 
 
 def error_budget(series: Sequence[Series]) -> Grid | None:
-    """What each value's error is made of. None where no run tells."""
+    """The terms of each value's error. None if no run states them."""
     if not any(one.run.manifest.error_budget for one in series):
         return None
     groups = tuple(Group(quantity.words, tuple(_budget(quantity, one) for one in series)) for quantity in _OF)

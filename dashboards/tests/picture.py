@@ -1,6 +1,6 @@
 """The README's picture: the demo's report as it opens on the ramp, nothing hidden.
 
-python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png
+python -m dashboards.tests.picture build/dashboard.html docs/pictures/dashboard.png
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # spans: dashboards/pages/catalogue.py, docs
-"""docs/DASHBOARD.md explains every page that the report has, under its own name."""
+"""docs/how-to/dashboard.md explains every page that the report has, under its own name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dashboards import pages
 
 pytestmark = pytest.mark.docs
 
-GUIDE = ROOT / "docs" / "DASHBOARD.md"
+GUIDE = ROOT / "docs" / "how-to" / "dashboard.md"
 TITLES = {
     title
     for path in Path(pages.__file__).parent.glob("*.py")

@@ -12,7 +12,7 @@ import pytest
 
 from base.run_folder.manifest import Maximum
 from base.run_folder.quantities import CRITICAL, HIT
-from capture.summary.maxima import OPERATION_COLUMNS
+from capture.summary.samples import OPERATION_COLUMNS
 from dashboards.headline import headline
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.runs import load_run

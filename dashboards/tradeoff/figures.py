@@ -38,7 +38,7 @@ class Point:
 
 @dataclass(frozen=True)
 class _Area:
-    """What the axes of the trade-off show, with some room around all points."""
+    """The ranges of the trade-off's axes, with some room around all points."""
 
     left: float
     right: float
@@ -53,7 +53,7 @@ class _Area:
         return cls(low - room, high + room, -_BELOW * worst, _BEYOND * worst)
 
     def pixels(self, found: Sequence[Point], width: float) -> list[tuple[float, float]]:
-        """Where the points lie on a plot of this width, from its upper left corner."""
+        """The points in pixels on a plot of this width, from its upper left corner."""
         return [
             (
                 (one.heap_bytes - self.left) / (self.right - self.left) * width,
@@ -70,7 +70,7 @@ def charts(needs: Sequence[Need], provenance: str) -> list[Chart]:
 
 
 def heap_figure(needs: Sequence[Need]) -> tuple[Figure, str]:
-    """What the trade-off has on its x axis: the smallest heap, or used bytes if none was found."""
+    """The figure on the x axis and its title: the smallest heap, or used bytes without one."""
     if any(need.typical(cost_metric_bytes) is not None for need in needs):
         return cost_metric_bytes, "smallest heap that serves all requests (bytes)"
     return used_bytes, "used bytes in the given heap"
@@ -233,7 +233,7 @@ def ratios(needs: Sequence[Need], provenance: str) -> Chart | None:
         ]
     )
     explanation = (
-        "Used bytes over live bytes, in four ways (docs/FRAGMENTATION.md). 1 is a heap without loss."
+        "Used bytes over live bytes, in four ways (docs/how-to/fragmentation.md). 1 is a heap without loss."
     )
     title = "Fragmentation, by Johnstone's four ratios"
     return _rows("ratios", title, figure, served, "used / live (ratio)", explanation, provenance)

@@ -26,7 +26,7 @@ def place(
     width_px: float,
     height_px: float,
 ) -> tuple[list[str], list[str]]:
-    """Of each point its label and where it stands, as Plotly's text and textposition.
+    """The label of each point and its place, as Plotly's text and textposition.
 
     `points` are in pixels, from the top left of a plot of this size. Of the labels of a point the
     first that fits is taken. One that has no room at all is left empty: hovering tells its name.

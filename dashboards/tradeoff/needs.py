@@ -14,7 +14,7 @@ from analysis.fragmentation.study import Row
 from base.files.errors import RunError
 from base.run_folder import folder as names
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL
-from capture.plan_file import decode_image
+from capture.acquisition.plan_file import decode_image
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Style, assign_styles
 from firmware.build import catalogue
@@ -65,7 +65,7 @@ class Need:
         return median_low(self.values(figure))
 
     def values(self, figure: Figure) -> list[float]:
-        """Of the traces that have the figure."""
+        """The values of the traces that have the figure."""
         return [value for row in self.rows if (value := figure(row)) is not None]
 
 
@@ -86,7 +86,7 @@ def sbbm_bytes(row: Row) -> float | None:
 
 
 def johnstone(place: int) -> Figure:
-    """Of his four ratios the one at `place`, from 0."""
+    """The figure of his four ratios at `place`, from 0."""
     return lambda row: row.given.johnstone[place] if row.given.johnstone else None
 
 

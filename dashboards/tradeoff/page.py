@@ -19,7 +19,7 @@ from dashboards.tradeoff.tables import Table
 
 @dataclass(frozen=True)
 class Page:
-    """What tradeoff.html shows. `remarks` must be known to read the figures."""
+    """The content of tradeoff.html. A reader needs `remarks` to read the figures."""
 
     headline: str
     remarks: Sequence[str]
@@ -103,7 +103,7 @@ def _not_replayed(needs: Sequence[Need], runs: Sequence[Run]) -> list[str]:
 
 
 def _as_built(runs: Sequence[Run]) -> list[str]:
-    """Of runs that were not configured as usual, and whom their locks hold off."""
+    """Sentences on runs with other settings than usual, and whom their locks hold off."""
     named = [
         f"{run.loaded.id} ran as {run.loaded.manifest.configuration}."
         for run in runs

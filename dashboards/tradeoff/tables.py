@@ -50,7 +50,7 @@ class Table:
 
 
 def heaps(needs: Sequence[Need]) -> Table:
-    """How much each takes, beside its worst."""
+    """The table of each allocator's heap, beside its worst section."""
     headings = ("allocator", "smallest heap (bytes)", "worst section (ns)", "n", "used (bytes)")
     behind: tuple[Figure, ...] = (used_bytes, peak_live_bytes, _lost_bytes, _static_bytes, _failures)
     return Table(
@@ -71,7 +71,7 @@ def heaps(needs: Sequence[Need]) -> Table:
 
 
 def fragmentation(needs: Sequence[Need]) -> Table:
-    """What is lost, by every definition."""
+    """The table of lost bytes, by every definition."""
     headings = ("allocator", "F (%)", "1: mean", "2: at peak live", "3: at peak used", "4: peaks")
     ratios = tuple(johnstone(place) for place in range(4))
     return Table(
@@ -94,7 +94,7 @@ def fragmentation(needs: Sequence[Need]) -> Table:
 
 
 def traces(studied: Sequence[Trace]) -> Table:
-    """What was replayed."""
+    """The table of replayed traces."""
     return Table(
         "Traces",
         ("trace", "seed", "operations", "SHA-256 of its operations"),
@@ -113,7 +113,7 @@ def traces(studied: Sequence[Trace]) -> Table:
 
 
 def runs(given: Sequence[Run]) -> Table:
-    """Which run told of which worst section."""
+    """The table of runs and their worst sections."""
     return Table(
         "Runs",
         (

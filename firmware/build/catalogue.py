@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, NonNegativeInt, PositiveInt, Strict, field_validator, model_validator
 
+from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
 from base.files.errors import TailscopeError
-from base.files.faults import WrongValueError
 from base.run_folder.records import Locking
 from firmware.build.promises import CATALOGUE, Promise
 from firmware.build.promises import PROMISES as PROMISES

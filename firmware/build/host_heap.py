@@ -90,8 +90,8 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
 
     Raises HostHeapError for an unknown allocator and for a size that is no region's.
     """
-    if not heap_size.is_one(heap_bytes):
-        raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {heap_size.RANGE}.")
+    if range_ := heap_size.refused(heap_bytes):
+        raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {range_}.")
     found = row(allocator)
     if found.source is not None and found.source.no_host is not None:
         return f"{allocator} does not build for this machine: {found.source.no_host}"

@@ -14,7 +14,7 @@ from base.files.errors import near_miss
 from base.files.turns import taking_turns
 from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, region, search_places
-from firmware.build.cmake_build import BuildError
+from firmware.build.cmake_build import BuildError as BuildError
 
 FIRMWARE = ROOT / "firmware"
 BUILDS = FIRMWARE.parent / "build" / "firmware"
@@ -163,11 +163,8 @@ def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str
 
 
 def _check_heap(row: catalogue.Allocator, heap_bytes: int) -> None:
-    if not heap_size.is_one(heap_bytes) or not region.slots_beside(heap_bytes):
-        raise BuildError(
-            f"A heap of {heap_bytes:,} bytes cannot be built: give a multiple of {heap_size.STEP_BYTES} "
-            f"from {heap_size.SMALLEST_BYTES} to {region.largest_heap_bytes(slots=1):,}."
-        )
+    if range_ := heap_size.refused(heap_bytes, region.largest_heap_bytes(slots=1)):
+        raise BuildError(f"A heap of {heap_bytes:,} bytes cannot be built: give {range_}.")
     if refusal := row.objection(heap_bytes):
         raise BuildError(refusal)
 

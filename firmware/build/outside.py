@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, Strict, model_validator
 
+from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
-from base.files.faults import WrongValueError
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
 from base.paths import ROOT

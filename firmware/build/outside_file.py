@@ -244,7 +244,7 @@ def _format(file: Path, symbols: _Symbols) -> Format:
         )
     raise OutsideError(
         f"{file.name} defines no function of allocator.h, of index.h or of a FreeRTOS heap (pvPortMalloc, "
-        "vPortFree): docs/YOUR-ALLOCATOR.md says what to write."
+        "vPortFree): docs/tutorial/my-allocator.md says what to write."
     )
 
 

@@ -1,6 +1,6 @@
 /**
  * Shows a program's own sections on pins, so that Tailscope can measure them on the wire:
- * docs/OBSERVE.md. For any STM32F4, in C11 and C++, with or without an operating system.
+ * docs/how-to/observe.md. For any STM32F4, in C11 and C++, with or without an operating system.
  *
  * Say which pins serve, for the whole project (-D), or in a file tailscope_config.h:
  *

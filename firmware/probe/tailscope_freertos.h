@@ -1,6 +1,6 @@
 /**
  * Shows the critical sections and the heap of FreeRTOS V11 on pins, without a change to the kernel:
- * docs/OBSERVE.md. Compile tailscope_freertos.c beside tailscope.c, and link with
+ * docs/how-to/observe.md. Compile tailscope_freertos.c beside tailscope.c, and link with
  *
  *     -Wl,--wrap=vPortEnterCritical,--wrap=vPortExitCritical
  *     -Wl,--wrap=pvPortMalloc,--wrap=vPortFree
@@ -10,7 +10,7 @@
  * not wanted. Sections within each other are one pulse.
  *
  * CRIT rises when interrupts are masked already and falls before they are unmasked. The wire shows
- * the time between; to that comes what the port's own code takes (docs/OBSERVE.md has the cycles).
+ * the time between; to that comes what the port's own code takes (docs/how-to/observe.md has the cycles).
  *
  * Not seen are the masks that the port sets inline: in PendSV, in SysTick's handler, in the
  * kernel's functions for interrupts; and sections before the scheduler starts end in a pulse that

@@ -49,7 +49,7 @@ READ_CYCLES = 3
 MARKER_CYCLES = (4, 5)
 """Of a pulse, as tailscope.h states."""
 MASK_CYCLES = (45, 52)
-"""How much longer FreeRTOS masks than CRIT shows, as docs/OBSERVE.md states."""
+"""How much longer FreeRTOS masks than CRIT shows, as docs/how-to/observe.md states."""
 
 
 def compiled(folder: Path, compiler: tuple[str, ...], options: tuple[str, ...], source: str | Path) -> None:
@@ -126,7 +126,7 @@ def test_sections_within_each_other_are_one_pulse_also_from_an_interrupt() -> No
 def test_what_a_marker_costs_the_program_is_what_the_page_states() -> None:
     said, edges = ran("nested", "10ms")
     plain, nested = (said[word][0] - said["read"][0] for word in ("plain", "nested"))
-    page = " ".join((ROOT / "docs" / "OBSERVE.md").read_text().split())
+    page = " ".join((ROOT / "docs" / "how-to" / "observe.md").read_text().split())
     assert f"takes {plain} cycles in all" in page
     assert f"takes {nested} cycles in all" in page
     assert len(pulses(edges, "PB3")) == 16
@@ -179,5 +179,5 @@ def test_freertos_masks_longer_than_the_pulse_by_what_the_page_states() -> None:
             more.append(before + after)
     assert len(more) > 100
     assert MASK_CYCLES[0] <= min(more) and max(more) <= MASK_CYCLES[1]
-    page = " ".join((ROOT / "docs" / "OBSERVE.md").read_text().split())
+    page = " ".join((ROOT / "docs" / "how-to" / "observe.md").read_text().split())
     assert f"{MASK_CYCLES[0]} to {MASK_CYCLES[1]} cycles" in page

@@ -6,7 +6,7 @@ case, and the states after it are compared. `run` is the entry.
 prints its report.
 """
 
-from quality.differential.campaign import executed_unpredictable, run
 from quality.differential.report import Report
+from quality.differential.series import executed_unpredictable, run
 
 __all__ = ["Report", "executed_unpredictable", "run"]

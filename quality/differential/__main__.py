@@ -1,4 +1,4 @@
-"""Runs a campaign and prints its report.
+"""Runs a series and prints its report.
 
 `python -m quality.differential CASES [SEED] [JSON FILE]`
 """

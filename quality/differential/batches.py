@@ -88,7 +88,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Kind:
-    """What the cases of a batch have in common.
+    """The kind of a batch: what its cases have in common.
 
     `counted` is that of Batch. With `odd_data` all data words are odd, as branch targets must be.
     """

@@ -38,17 +38,17 @@ def elsewhere(row: Encoding) -> str | None:
 
 
 def is_memory(row: Encoding) -> bool:
-    """Whether it is a load, a store or a table branch."""
+    """True if it is a load, a store or a table branch."""
     return re.match(MEMORY, row.name) is not None
 
 
 def branches(row: Encoding) -> bool:
-    """Whether it may change the PC, whatever its operands are."""
+    """True if it may change the PC, whatever its operands are."""
     return re.match(BRANCHES, row.name) is not None
 
 
 def is_plain(row: Encoding) -> bool:
-    """Whether it may stand anywhere, even in an IT block.
+    """True if it may stand anywhere, even in an IT block.
 
     It is then no branch, does not use memory, and Unicorn makes no error on it.
     """

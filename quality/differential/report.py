@@ -1,4 +1,4 @@
-"""Which cases diverge, in which fields; and the report of a campaign, as text and as JSON."""
+"""Which cases diverge, in which fields; and the report of a series, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Accepted:
 
     `encoding` and `fields` are regular expressions. Only `bits` of those fields may differ. If
     `modes` is given, they may differ only in cases that begin with one of these bits set in FPSCR.
-    `rare` divergences may be missing from a campaign of less than millions of cases.
+    `rare` divergences may be missing from a series of less than millions of cases.
     """
 
     encoding: str
@@ -103,7 +103,7 @@ class Accepted:
     rare: bool = False
 
     def explains(self, name: str, divergence: Divergence) -> bool:
-        """Whether it differs only in accepted bits of accepted fields of an accepted encoding."""
+        """True if it differs only in accepted bits of accepted fields of an accepted encoding."""
         if not re.match(self.encoding, name) or (self.modes and not divergence.fpscr_before & self.modes):
             return False
         return all(

@@ -89,7 +89,7 @@ def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
 
 
 def _within(name: str, within: float, run: Manifest, key: str) -> float:
-    """How far statistic `name` may be off where each of its samples may be off by `within`.
+    """The error of statistic `name` if each of its samples may be off by `within`.
 
     A deviation is the length of a vector by the root of n - 1, so n errors may add to that. A
     percentile may be off by one rank as well.

@@ -15,17 +15,19 @@ from pathlib import Path
 import numpy as np
 
 from base.files.errors import TailscopeError
-from base.heap_size import DEFAULT_BYTES
 from base.run_folder.manifest import Manifest
-from capture import conductor
-from capture.redecode import Stored, read_stored
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest, Taken
+from capture.acquisition.stored import read_stored
+from capture.conduct import run
+from capture.store import judge
 from capture.summary.summary import summarise_run
 from firmware.build import image as firmware
 from quality.faults import records, wire
 from scenarios import catalogue
 from simulator import build as simulator
 
-Planted = tuple[Stored, str]
+Planted = tuple[Taken, str]
 
 
 class FaultError(TailscopeError):
@@ -40,30 +42,32 @@ class Healthy:
     """
 
     name: str
-    stored: Stored
+    stored: Taken
     manifest: Manifest
 
     @cached_property
     def kinds(self) -> Mapping[str, Callable[[np.random.Generator], Planted]]:
         """The kinds of faults that can be planted in it, by name."""
-        on_wire = {name: partial(self._on_wire, kind) for name, kind in wire.kinds(self.stored.edges)}
+        seen = self.stored.seen
+        on_wire = {name: partial(self._on_wire, kind) for name, kind in wire.kinds(seen.edges)}
         in_records = {
-            name: partial(self._in_records, kind) for name, kind in records.kinds(self.stored.serial_bytes)
+            name: partial(self._in_records, kind) for name, kind in records.kinds(seen.serial_bytes)
         }
         return on_wire | in_records
 
     def _on_wire(self, kind: wire.Kind, random: np.random.Generator) -> Planted:
-        edges, words = kind(self.stored.edges, random)
-        return replace(self.stored, edges=edges), words
+        edges, words = kind(self.stored.seen.edges, random)
+        return self.stored._replace(seen=replace(self.stored.seen, edges=edges)), words
 
     def _in_records(self, kind: records.Kind, random: np.random.Generator) -> Planted:
-        serial_bytes, words = kind(self.stored.serial_bytes, random)
-        return replace(self.stored, serial_bytes=serial_bytes), words
+        serial_bytes, words = kind(self.stored.seen.serial_bytes, random)
+        seen = replace(self.stored.seen, serial_bytes=serial_bytes)
+        return self.stored._replace(seen=seen), words
 
 
-def healthy(name: str, stored: Stored) -> Healthy:
+def healthy(name: str, stored: Taken) -> Healthy:
     """Judges a run. Raises FaultError where it is not complete."""
-    manifest = summarise_run(stored.decode(), stored.setting)
+    manifest = summarise_run(*judge(*stored))
     if not manifest.complete:
         raise FaultError(
             f"{name} is {manifest.verdict} before any fault is planted ({' '.join(manifest.reasons)}); "
@@ -121,7 +125,7 @@ class Recipe:
     stimulus: str | None = None
     records: str = "uart"
     allocator: str = "seglist"
-    heap_bytes: int = DEFAULT_BYTES
+    heap_bytes: int | None = None
 
     def __str__(self) -> str:
         words = [f"{self.scenario} on {self.allocator} at {self.samplerate_hz // 1_000_000} MS/s"]
@@ -162,18 +166,20 @@ def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
     runs = []
     for recipe in RECIPES:
         progress(f"making a run: {recipe}")
-        plan = catalogue.load(recipe.scenario, recipe.parameters, stimulus=recipe.stimulus).compile()
-        image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=recipe.heap_bytes)
+        plan = catalogue.load(
+            recipe.scenario, recipe.parameters, stimulus=recipe.stimulus, heap_bytes=recipe.heap_bytes
+        ).compile()
+        image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=plan.heap_bytes)
         with tempfile.TemporaryDirectory() as folder:
-            result = conductor.run(
+            request = RunRequest(
                 plan,
                 image,
                 BOARD,
                 recipe.samplerate_hz,
-                Path(folder),
+                runs=Path(folder),
                 # A debugger reads more slowly than the serial line sends.
                 duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
                 records=recipe.records,
             )
-            runs.append(healthy(str(recipe), read_stored(result.folder)))
+            runs.append(healthy(str(recipe), read_stored(run(Sigrok(request)).folder)))
     return runs

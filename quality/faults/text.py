@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from base.tell import Tell
-from quality.faults import campaign, planting
-from quality.faults.campaign import FATES, Outcome, Report
+from quality.faults import planting, series
 from quality.faults.planting import Fault, FaultError, Healthy, read_healthy
+from quality.faults.series import FATES, Outcome, Report
 
 # A word on progress now and then is enough.
 _TELL_EVERY = 10
 
 
 def run(folders: Sequence[Path], n: int, seed: int, jobs: int, tell: Tell = lambda _: None) -> Report:
-    """A campaign over the runs in `folders`; without any, over small ones that are made for it.
+    """A series over the runs in `folders`; without any, over small ones that are made for it.
     `tell` hears what is under way.
 
     Raises TailscopeError, and FaultError for numbers that make no sense.
@@ -39,13 +39,13 @@ def run(folders: Sequence[Path], n: int, seed: int, jobs: int, tell: Tell = lamb
             left_s = (time.monotonic() - began_s) / done * (n - done)
             tell(f"{done:,} of {n:,} faults planted, about {left_s:,.0f} s left")
 
-    return campaign.run(runs, n, seed, jobs, told)
+    return series.run(runs, n, seed, jobs, told)
 
 
 def replay(folders: Sequence[Path], name: str, seed: int, tell: Tell = lambda _: None) -> Outcome:
-    """One fault of such a campaign again, by its name KIND:NUMBER. Raises FaultError."""
+    """One fault of such a series again, by its name KIND:NUMBER. Raises FaultError."""
     fault = Fault.named(name)
-    return campaign.replay(_runs(folders, tell), fault, seed)
+    return series.replay(_runs(folders, tell), fault, seed)
 
 
 def _runs(folders: Sequence[Path], tell: Tell) -> list[Healthy]:
@@ -62,7 +62,7 @@ _SHOWN_OF_A_KIND, _CHANGES_SHOWN = 2, 3
 
 
 def as_text(found: Report | Outcome) -> str:
-    """A campaign as its table by kind, with what passed and what
+    """A series as its table by kind, with what passed and what
     crashed; or one outcome in full.
     """
     if isinstance(found, Outcome):

@@ -98,7 +98,7 @@ class Report:
         return [outcome for outcome in self.outcomes if outcome.fate == "survived"]
 
     def as_json(self) -> dict[str, Any]:
-        """For a program: the counts, of each file too, and the survivors."""
+        """The report as JSON: the counts, in all and for each file, and the survivors."""
         files = sorted({outcome.file for outcome in self.outcomes})
         return {
             "seed": self.seed,
@@ -109,7 +109,7 @@ class Report:
 
 
 def as_text(report: Report) -> str:
-    """For a reader: a line for each file, the sum, and a line for each survivor."""
+    """The report as text: a line for each file, the sum, and a line for each survivor."""
     counted = report.as_json()
     head = ("mutants", "killed", "harmless", "survived")
     rows = [*counted["by_file"].items(), ("total", counted)]
@@ -197,7 +197,7 @@ def _differing(items: Iterable[WorkItem]) -> Iterator[WorkItem]:
 
 
 def _program(code: str) -> str:
-    """What the code does: without annotations, and without guards against mistakes."""
+    """The code's syntax tree as text, without annotations and guards against mistakes."""
     try:
         tree = ast.parse(code)
     except SyntaxError:
@@ -291,7 +291,7 @@ def _outcome(item: WorkItem, tested: TestOutcome, diff: str, known: Sequence[Ent
 
 
 def _change(diff: str) -> tuple[int, str, str]:
-    """Of a unified diff: the first line that changed, from 1, that line before, and after."""
+    """The first line that a unified diff changed, from 1, and its text before and after."""
     head, _, body = diff.partition("\n@@ -")[2].partition("\n")
     lines = body.split("\n")
     context = sum(1 for _ in itertools.takewhile(lambda line: line.startswith(" "), lines))

@@ -1,6 +1,6 @@
 """What befalls a run at a step of the bench, done by the bench's own process.
 
-The bench says what step it is at (conductor.run's `progress`), and an act is done there and then.
+The bench says what step it is at (the run's `progress`), and an act is done there and then.
 So it happens at the same place of the run on a busy machine, too.
 """
 

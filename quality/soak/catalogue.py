@@ -47,7 +47,7 @@ class DeskFault:
         return 0 if self.verdict == COMPLETE else 1
 
     def is_said_in(self, sentence: str) -> bool:
-        """Whether a sentence is the one that is due."""
+        """True if a sentence is the one that is due."""
         return re.search(".*".join(map(re.escape, self.says.split("…"))), sentence) is not None
 
     @property

@@ -45,7 +45,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
-    from capture import conductor
+    from capture.acquisition.sigrok import Sigrok
+    from capture.acquisition.source import RunRequest
+    from capture.conduct import run
     from firmware.build import image as firmware
     from quality.soak.acts import ACTS
     from quality.soak.catalogue import named
@@ -62,9 +64,8 @@ def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
 
     with signals.orderly():
         before = len(list(Path("/proc/self/fd").iterdir()))
-        result = conductor.run(
-            plan, image, board_name=board, runs_folder=runs, records=fault.records, progress=progress
-        )
+        request = RunRequest(plan, image, board, runs=runs, records=fault.records, progress=progress)
+        result = run(Sigrok(request))
         told["verdict"], told["sentences"] = result.verdict, list(result.reasons)
         told["folder"] = str(result.folder)
         told["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before
@@ -83,7 +84,7 @@ def _headlines(folder: Path) -> dict[str, list[float]]:
 def _redecoded(folder: Path) -> str:
     """The verdict from what was kept alone, or why there is none."""
     from base.files.errors import TailscopeError
-    from capture.redecode import redecode
+    from capture.conduct import redecode
 
     try:
         return redecode(folder).verdict

@@ -1,4 +1,4 @@
-"""The table of docs/DESK.md, from the catalogue: `python -m quality.soak.page`."""
+"""The table of docs/how-to/desk.md, from the catalogue: `python -m quality.soak.page`."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
 
 
 def _in_flash(fault: DeskFault) -> tuple[Path | None, bytes | None]:
-    """What the flash holds before the run."""
+    """The firmware and the operations in the flash before the run."""
     if not fault.other_firmware:
         return None, None
     plan = scenarios.load(SCENARIO, PARAMETERS).compile()
@@ -136,7 +136,7 @@ def _outcome(
 
 
 def _told(stdout: str) -> dict[str, Any]:
-    """What the process told last; nothing if it told nothing."""
+    """The last document that the process printed; empty if it printed none."""
     lines = stdout.strip().splitlines()
     try:
         told = json.loads(lines[-1]) if lines else {}

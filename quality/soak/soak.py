@@ -27,7 +27,7 @@ class SoakError(TailscopeError):
 
 @dataclass(frozen=True)
 class Taken:
-    """What this process has of the machine at one moment."""
+    """The resources of this process at one moment."""
 
     descriptors: int
     memory_kib: int
@@ -41,7 +41,7 @@ class Taken:
 
 @dataclass
 class Accounting:
-    """What a soak came to. `taken` has one entry a run, after it."""
+    """The accounting of a soak. `taken` has one entry a run, after it."""
 
     seed: int
     folder: Path
@@ -67,11 +67,11 @@ class Accounting:
 
     @property
     def sound(self) -> bool:
-        """Whether every run is accounted for, and nothing stays open."""
+        """True if every run is accounted for, and nothing stays open."""
         return bool(self.outcomes) and not self.unaccounted and self.descriptors_grown <= 0
 
     def counts(self) -> dict[tuple[str, str, str], int]:
-        """How many runs there were by board, fault and verdict."""
+        """The number of runs by board, fault and verdict."""
         found = Counter((one.board, one.fault, one.verdict) for one in self.outcomes)
         return dict(sorted(found.items()))
 

@@ -25,9 +25,11 @@ from analysis.campaign.store import JOURNAL, RUNS, TABLES, Store
 from analysis.errors import CampaignError
 from analysis.fragmentation.of_run import memory_of_run
 from base.processes import signals
-from capture import conductor, direct_run
+from capture.acquisition.direct import Direct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest, Source
+from capture.conduct import run
 from capture.desk.bench import read_bench
-from capture.store import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import build as simulator
@@ -46,7 +48,7 @@ Turn = Callable[[Sequence[int]], None]
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took on average of one turn: seconds of a core and of the clock.
+    """The mean cost of a run in one turn: seconds of a core and of the clock.
 
     `conductor_s` are those of the core's seconds that this process took.
     """
@@ -82,7 +84,7 @@ class Speed:
         return median(each), min(each), max(each)
 
     def document(self) -> dict[str, Any]:
-        """For a program. The runs a minute are those of a core that does nothing else."""
+        """The turn as JSON. The runs a minute are those of a core that does nothing else."""
         middle, least, most = self.core_s
         return {
             "way": self.way,
@@ -108,11 +110,11 @@ class Speeds:
 
     @property
     def disturbed(self) -> bool:
-        """Whether others computed too, so that nothing compares with a machine at rest."""
+        """True if others computed too, so that nothing compares with a machine at rest."""
         return self.load >= BUSY_LOAD
 
     def document(self) -> dict[str, Any]:
-        """For a program."""
+        """The speeds as JSON."""
         return {
             "workload": self.workload,
             "runs_each": self.runs,
@@ -180,8 +182,8 @@ class _Way:
 
 
 def _ways(folder: Path, opened: ExitStack) -> Iterator[_Way]:
-    for name, conduct_one in (("sigrok", conductor.run), ("direct", direct_run.run)):
-        loop = _Loop(conduct_one, folder / name)
+    for name, source in (("sigrok", Sigrok), ("direct", Direct)):
+        loop = _Loop(source, folder / name)
         yield _Way(f"one by one, {name}", name == "direct", 1, loop.turn, loop.stored_bytes)
     for count in WORKERS:
         workers = opened.enter_context(cluster.local(folder / f"scratch-{count}", count))
@@ -192,10 +194,10 @@ def _ways(folder: Path, opened: ExitStack) -> Iterator[_Way]:
 
 
 class _Loop:
-    """What `./lab scenario` does for each seed, in one process."""
+    """The work of `./lab scenario` for each seed, in one process."""
 
-    def __init__(self, conduct_one: Callable[..., RunResult], folder: Path) -> None:
-        self._conduct = conduct_one
+    def __init__(self, source: Callable[[RunRequest], Source], folder: Path) -> None:
+        self._source = source
         self._folder = folder
         self._made: list[Path] = []
 
@@ -203,9 +205,8 @@ class _Loop:
         image = firmware.build(ALLOCATOR)
         for seed in seeds:
             plan = catalogue.load(SCENARIO, seed=seed).compile()
-            found = self._conduct(
-                plan, image, runs_folder=self._folder, bounds=bounds_of_run, memory=memory_of_run
-            )
+            request = RunRequest(plan, image, runs=self._folder, bounds=bounds_of_run, memory=memory_of_run)
+            found = run(self._source(request))
             if found.verdict != "complete":
                 raise CampaignError(f"A run of the benchmark is {found.verdict}: {found.reasons[0]}")
             self._made.append(found.folder)
@@ -249,7 +250,7 @@ def _workload() -> str:
 
 
 def _size(path: Path) -> int:
-    """Of a file, or of all files in a folder."""
+    """The size in bytes of a file, or of all files in a folder."""
     return sum(
         file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()
     )

@@ -91,7 +91,7 @@ def _samples(spacing: int) -> bytes:
 
 
 def _finding_s(samples: bytes, folder: Path) -> float:
-    """How long it takes to find the edges, and to add them to a file in blocks."""
+    """The seconds to find the edges and to add them to a file in blocks."""
     path = folder / "edges.stream"
     path.unlink(missing_ok=True)
     pieces = memoryview(samples)
@@ -105,7 +105,7 @@ def _finding_s(samples: bytes, folder: Path) -> float:
 
 
 def _delivering_s(file: Path, count: int) -> float:
-    """How long sigrok-cli delivers, from its first byte on, to someone who drops all."""
+    """The seconds that sigrok-cli delivers, from its first byte on, to a reader that drops all."""
     form = f"binary:numchannels={len(CHANNELS)}:samplerate={SAMPLERATE_HZ}"
     command = [find_tool(), "-I", form, "-i", str(file), "-O", "binary"]
     block, received, began_s = bytearray(PIECE_BYTES), 0, 0.0

@@ -1,30 +1,108 @@
-"""Every generator, by its name in the TOML file of a scenario."""
+"""Every generator, by the name of its file; and those of a user's own files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
 
+from base.files.errors import first_line
+from base.tell import Tell
+from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator
-from scenarios.generators.kernel_masking import KernelMasking
-from scenarios.generators.latency_sweep import LatencySweep
-from scenarios.generators.lifetimes import Lifetimes
-from scenarios.generators.mem_frag import MemFrag
-from scenarios.generators.mem_stress import MemStress
-from scenarios.generators.periodic import Periodic
-from scenarios.generators.recorded import Recorded
-from scenarios.generators.sizes import Sizes
-from scenarios.generators.until_full import UntilFull
-from scenarios.generators.worst import Worst
 
-GENERATORS: Mapping[str, type[Generator]] = {
-    "kernel_masking": KernelMasking,
-    "latency_sweep": LatencySweep,
-    "lifetimes": Lifetimes,
-    "mem_frag": MemFrag,
-    "mem_stress": MemStress,
-    "periodic": Periodic,
-    "recorded": Recorded,
-    "sizes": Sizes,
-    "until_full": UntilFull,
-    "worst": Worst,
-}
+_FOLDER = Path(__file__).parent
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class _Found(Mapping[str, type[Generator]]):
+    """The generators in this folder. A file is loaded once it is asked for."""
+
+    def __getitem__(self, name: str) -> type[Generator]:
+        found = _of_file(name) if _NAME.fullmatch(name) else None
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(name for name in _names() if _of_file(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+GENERATORS: Mapping[str, type[Generator]] = _Found()
+
+
+def of_users_file(path: Path, tell: Tell) -> type[Generator]:
+    """The generator in a user's file, which is run as a program. `tell` hears that it is.
+
+    Raises ScenarioError where the file cannot be read or run, or has not one generator.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ScenarioError(f"{path} cannot be read ({error.strerror}); check the path.") from None
+    return _loaded(path.resolve(), content, tell)
+
+
+_LOADED: dict[tuple[Path, str], type[Generator]] = {}
+
+
+def _loaded(path: Path, content: bytes, tell: Tell) -> type[Generator]:
+    """The same, once for each content."""
+    digest = hashlib.sha256(content).hexdigest()
+    if (path, digest) not in _LOADED:
+        tell(f"The scenario's generator is the program {path}: it is loaded and run.")
+        _LOADED[path, digest] = _run(path, f"tailscope_generator_{digest}", content)
+    return _LOADED[path, digest]
+
+
+def _run(path: Path, name: str, content: bytes) -> type[Generator]:
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        exec(compile(content, path, "exec"), vars(module))  # what the user asked for
+    except Exception as error:  # whatever a user's program raises
+        raise ScenarioError(
+            f"{path} cannot be loaded as a generator: {type(error).__name__}: {first_line(error)}; mend it."
+        ) from None
+    found = _classes(module)
+    if len(found) != 1:
+        raise ScenarioError(
+            f"{path} has {len(found)} generators and must have one: a dataclass that is derived from "
+            "scenarios.generators.generator.Generator and has steps()."
+        )
+    return found[0]
+
+
+def _names() -> list[str]:
+    return sorted(path.stem for path in _FOLDER.glob("*.py") if _NAME.fullmatch(path.stem))
+
+
+@cache
+def _of_file(name: str) -> type[Generator] | None:
+    """The generator in the file of this name; None where there is no such file, or none in it."""
+    if not (_FOLDER / f"{name}.py").exists():
+        return None
+    found = _classes(importlib.import_module(f"{__name__}.{name}"))
+    return found[0] if len(found) == 1 else None
+
+
+def _classes(module: ModuleType) -> list[type[Generator]]:
+    """The generators that a module defines; what it borrows or leaves unfinished is none."""
+    return [
+        found
+        for found in vars(module).values()
+        if isinstance(found, type)
+        and issubclass(found, Generator)
+        and not inspect.isabstract(found)
+        and found.__module__ == module.__name__
+    ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from base.files.faults import quoted
+from base.files.complaints import quoted
 from base.files.whole import why, write_whole
 from base.processes import children
 from scenarios.errors import RecordingError

@@ -15,7 +15,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from base.files.faults import quoted
+from base.files.complaints import quoted
 from base.files.turns import taking_turns
 from base.files.whole import why, write_whole
 from base.paths import ROOT

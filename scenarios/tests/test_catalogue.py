@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from base.files.tests.sentences import is_sentence
+from base.heap_size import DEFAULT_BYTES
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS
@@ -88,7 +89,7 @@ def test_a_scenario_of_one_s_own(tmp_path: Path) -> None:
 
 def test_the_heap_is_a_choice_of_the_scenario_and_of_the_user(tmp_path: Path) -> None:
     path = own(tmp_path, OWN.replace("[parameters]", "heap_bytes = 86_064\n\n[parameters]"))
-    assert catalogue.load("mem_frag").compile().heap_bytes is None
+    assert catalogue.load("mem_frag").compile().heap_bytes == DEFAULT_BYTES
     assert catalogue.load(path).compile().heap_bytes == 86_064
     assert catalogue.load(path, heap_bytes=4096).compile().heap_bytes == 4096
     assert catalogue.load(path).compile().image == catalogue.load(own(tmp_path, OWN)).compile().image

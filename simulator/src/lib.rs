@@ -5,7 +5,7 @@ pub mod chip;
 pub mod clips;
 pub mod commands;
 pub mod core;
-pub mod debug;
+pub mod debug_port;
 pub mod edges;
 pub mod machine;
 pub mod memory;

@@ -1,4 +1,4 @@
-"""The tables of docs/ADVERSARY.md; `python -m studies.adversary.published` makes them anew.
+"""The tables of docs/how-to/adversary.md; `python -m studies.adversary.published` makes them anew.
 
 It writes the winners to scenarios/found.
 """

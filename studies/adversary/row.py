@@ -1,4 +1,4 @@
-"""What a search came to, beside what was known and what the machine code allows.
+"""The result of a search, beside the known worst case and the bound of the machine code.
 
 Winners are kept as files that anyone replays: a trace (docs/reference/trace.md) for each row, and
 for those of time a scenario that replays it on a board.
@@ -28,7 +28,7 @@ class Time:
 
 @dataclass(frozen=True)
 class Space:
-    """How far a list spreads blocks on the PC. `ratio` is used over live, Johnstone's fourth."""
+    """The spread of a list's blocks on the PC. `ratio` is used over live, Johnstone's fourth."""
 
     name: str
     used_bytes: int
@@ -38,7 +38,7 @@ class Space:
 
 @dataclass(frozen=True)
 class Row:
-    """What was found on one allocator, beside what was known and what the code allows.
+    """The worst found on one allocator, beside the known worst case and the bound.
 
     `lists` is how many were tried on the PC. `bound_instructions` and `bound_cycles` are those of
     the machine code, None where there is none; `why_no_bound` then says why.
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def found_over_known(self) -> float:
-        """Of instructions, or of used bytes."""
+        """The ratio of instructions, or of used bytes."""
         return _size(self.found) / _size(self.known)
 
     @property
@@ -88,7 +88,7 @@ def _size(figure: Time | Space) -> int:
 
 _SCENARIO = """\
 name = "worst_{row.what}"
-description = "The worst {row.what} that was found for {row.allocator}; docs/ADVERSARY.md says how."
+description = "The worst {row.what} that was found for {row.allocator}; docs/how-to/adversary.md says how."
 generator = "recorded"
 
 [parameters]
@@ -110,14 +110,15 @@ def write(row: Row, folder: Path) -> Path:
 
 
 def path(folder: Path, allocator: str, what: str) -> Path:
-    """Where write() puts it."""
+    """The path that write() uses."""
     return folder / f"{allocator}-{what}.csv"
 
 
 def _told(row: Row) -> Iterator[str]:
     last = "The last operation is the worst." if row.what != "fragmentation" else "Few bytes, far apart."
     yield f"The worst that was found for {row.allocator}, {row.what}, on a heap of 64 KiB. {last}"
-    yield f"./lab adversary --allocator {row.allocator} --what {row.what}, seed {row.seed}, {row.lists} lists"
+    asked = f"--allocator {row.allocator} --what {row.what}"
+    yield f"./lab heap adversary {asked}, seed {row.seed}, {row.lists} lists"
 
 
 def _lines(operations: Operations) -> Iterator[str]:

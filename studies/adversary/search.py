@@ -51,7 +51,7 @@ def longest(allocator: str, operations: Operations) -> dict[Goal, CriticalSectio
 
 
 def _own_instructions(section: CriticalSection) -> int:
-    """Of the allocator at least."""
+    """The least number of instructions that are the allocator's own."""
     return section.instructions - _TICK_INSTRUCTIONS * section.ticks
 
 
@@ -90,7 +90,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search came to."""
+    """The result of a search."""
 
     progress: Progress
     program: Path

@@ -46,10 +46,11 @@ _VICTIM_REQUEST_BYTES = ((8, 16), (16, 24), (24, 32), (72, 120))
 
 @cache
 def worst_cases() -> tuple[Trace, ...]:
-    """Those of time: where a single allocation or free is to take long.
+    """The worst cases of time, in which a single allocation or free takes long.
 
-    The constructions of `./lab worst`, two scenarios, and the longest lists that the region holds
-    of an allocator's smallest blocks: the list of `./lab worst` fits it with every allocator.
+    The constructions of `./lab heap worst`, two scenarios, and the longest lists that the region
+    holds of an allocator's smallest blocks: the list of `./lab heap worst` fits it with every
+    allocator.
     """
     constructions = [_scenario("worst", {"target": target}, target) for target in CONSTRUCTIONS]
     scenarios = [_scenario(name) for name in ("mem_frag", "mem_stress")]
@@ -58,7 +59,7 @@ def worst_cases() -> tuple[Trace, ...]:
 
 
 def spread(live_bytes: int, smallest_bytes: int) -> Trace:
-    """That of space: few live bytes, as far apart as can be.
+    """The worst case of space: few live bytes, as far apart as possible.
 
     Blocks of one size, of which every other is freed, then blocks twice as large that fit no hole,
     and so on (J. M. Robson, Journal of the ACM 18, 1971, in its plainest form).
@@ -122,7 +123,7 @@ OnProgress: TypeAlias = Callable[[str, What, Progress], None]
 
 @dataclass(frozen=True)
 class Study:
-    """What is asked. `jobs` is how many searches go on at a time; the rows do not depend on it.
+    """The question. `jobs` searches go on at a time; the rows do not depend on it.
 
     `live_bytes` is the most that may be live where blocks are to be spread.
     """
@@ -135,7 +136,7 @@ class Study:
     states: Path = STATES
 
     def rows(self, tell: OnProgress = lambda *_: None) -> Iterator[Row]:
-        """In the order of the pairs. `tell` hears of each search how far it is.
+        """The rows in the order of the pairs. `tell` hears the progress of each search.
 
         Raises BuildError, HostHeapError, SimulatorError, WriteError, signals.Stopped.
         """
@@ -169,7 +170,7 @@ class Study:
         )
 
     def _winners(self, allocator: str, what: What, tell: OnProgress) -> tuple[int, list[Operations]]:
-        """How many lists were tried, and the dearest. For an allocator that has no build for this
+        """The number of tried lists, and the dearest. For an allocator without a build for this
         machine, the dearest of each that has one.
         """
         if not host_heap.row(allocator).target_only:
@@ -206,7 +207,7 @@ def lenders(what: What) -> list[str]:
 
 
 def space(allocator: str, trace: Trace) -> Space:
-    """How far the trace spreads blocks, by a replay that proves that none overlap.
+    """The spread of the trace's blocks, by a replay that proves that none overlap.
 
     Raises HostHeapError.
     """

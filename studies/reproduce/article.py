@@ -155,7 +155,7 @@ def footprint(table: PublishedTable, measure: Measure, budget: Budget) -> Remade
 
 
 def _rows(budget: Budget, counting: bool = False) -> list[tuple[str, str]]:
-    """Of each allocator its name in the article, or its own, and its own.
+    """Pairs for each allocator: its name in the article, or its own; and its own.
 
     `counting` leaves out those that do not count their probes.
     """
@@ -175,7 +175,7 @@ def _uncounted(budget: Budget) -> tuple[str, ...]:
 
 
 def _quantiles(values: pl.Series, percents: dict[str, int]) -> Sequence[tuple[str, MadeFigure]]:
-    """By nearest rank."""
+    """The percentiles of `values` by nearest rank, with their names."""
     ordered = np.sort(values.to_numpy())
     return [(name, MadeFigure(nearest_rank(ordered, one), len(ordered), 1)) for name, one in percents.items()]
 

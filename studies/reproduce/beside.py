@@ -52,7 +52,7 @@ class Pair:
 
     @property
     def within(self) -> bool | None:
-        """Whether the published figure lies in the range of the seeds; None without a range."""
+        """True if the published figure lies in the range of the seeds; None without a range."""
         if self.published is None or self.found is None or self.found.least is None:
             return None
         assert self.found.most is not None
@@ -133,7 +133,7 @@ def _pairs(made: Beside) -> Iterator[Pair]:
 
 
 def _allocator(source: Source, part: Part, row: str) -> str | None:
-    """Of a row that is no allocator's, None."""
+    """The allocator of a row; None if the row is no allocator's."""
     return source.names.get(row) or (None if row in part.rows else row)
 
 
@@ -152,12 +152,12 @@ def figure(value: float | None, unit: str) -> str:
 
 
 def signed(value: float, form: str) -> str:
-    """With its sign, a typographic minus."""
+    """The value in words with its sign, a typographic minus."""
     return f"{value:+{form}}".replace("-", "−")
 
 
 def printed(pair: Pair) -> str:
-    """What the publication prints: nothing where it has no such figure."""
+    """The figure as the publication prints it; empty if it has none."""
     if pair.printed is None or pair.printed == _NONE_PRINTED:
         return ""
     if isinstance(pair.printed, str):
@@ -169,7 +169,7 @@ _NONE_PRINTED = "-"
 
 
 def found(pair: Pair, compared: Compared) -> str:
-    """What came out: the range of several seeds, or how far it is from what is published."""
+    """The result in words: the range of seeds, or the difference from the published figure."""
     if pair.found is None:
         return MISSING
     value = ranged(pair.found, pair.unit)
@@ -197,7 +197,7 @@ def counts(pairs: Iterable[Pair]) -> str:
 
 
 def listed(words: Iterable[str], most: int) -> str:
-    """As many as `most`, and how many more."""
+    """The first `most` words, and how many more there are."""
     all_of_them = list(words)
     more = len(all_of_them) - most
     return "; ".join(all_of_them[:most]) + (f"; and {more} more" if more > 0 else "")

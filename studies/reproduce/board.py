@@ -26,7 +26,7 @@ _COLUMNS = ("seq", "kind", "size", "critical_cycles", "operation_cycles", "probe
 
 @dataclass(frozen=True)
 class BoardRun:
-    """What is asked; `art` is the flash accelerator."""
+    """The run to make; `art` is the flash accelerator."""
 
     SOURCES: ClassVar[tuple[str, ...]] = (
         *("firmware", "scenarios", "simulator", "base/run_folder", "capture/reading/probes.py"),
@@ -69,7 +69,7 @@ class BoardRun:
 
 
 def _instructions(found: Sequence[OperationRecord], counted: pl.Series) -> pl.Series:
-    """Of each operation; one that calls no heap function has no critical section."""
+    """The instructions of each operation; null if it calls no heap function."""
     sections = iter(counted[PULSES_BEFORE:])
     return pl.Series(
         [None if one.kind in HEAP_NOT_CALLED else next(sections) for one in found], dtype=pl.Int64

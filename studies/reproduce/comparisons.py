@@ -17,7 +17,7 @@ _MOST_LISTED = 8
 
 
 def headline(made: Beside) -> str:
-    """What came out, in some words for the list of all tables."""
+    """The result in some words, for the list of all tables."""
     if made.table.compared == "nothing":
         return "nobody can make it again"
     if made.remade is None:
@@ -40,7 +40,7 @@ def headline(made: Beside) -> str:
 
 
 def sentences(made: Beside) -> Iterator[str]:
-    """What the comparison says, for below the table."""
+    """Sentences on the comparison, to stand below the table."""
     if made.remade is None:
         return
     for variant in made.variants():
@@ -59,7 +59,7 @@ def sentences(made: Beside) -> Iterator[str]:
 
 
 def _bounded(made: Beside) -> str:
-    """Of the last part: how many of the second figures lie within the first, the formula's."""
+    """A sentence on the last part: how many second figures lie within the first, the formula's."""
     part = made.table.part[-1]
     bound, reached = part.columns
     values = {(pair.row, pair.column): pair.found.value for pair in made.of(part) if pair.found}
@@ -107,7 +107,7 @@ def _orders(made: Beside, variant: str) -> list[tuple[str, Order]]:
 
 
 def _orders_of(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
-    """Of each column, over the rows that both have. What is doubtful is left out.
+    """The order of each column, over the rows that both have, without doubtful figures.
 
     A part of one row has one order, of its columns.
     """

@@ -19,7 +19,7 @@ _CHECK = ".text.heap_index_check"
 
 @dataclass(frozen=True)
 class Footprints:
-    """What is asked."""
+    """The footprints to measure."""
 
     SOURCES: ClassVar[tuple[str, ...]] = ("firmware", "studies/reproduce/crate.py")
 
@@ -70,7 +70,7 @@ _KINDS = {"ALL": "AO", "FAIL": "O", "OK": "A", "free": "F"}
 
 @dataclass(frozen=True)
 class Levels:
-    """What each FLL gives, by running the crate on this machine."""
+    """The levels that each FLL gives, measured by running the crate on this machine."""
 
     SOURCES: ClassVar[tuple[str, ...]] = ("firmware",)
 

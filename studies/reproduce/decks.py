@@ -143,7 +143,7 @@ def _instructions(measure: Measure, allocator: str, construction: str) -> int | 
 
 
 def _rows(table: PublishedTable, budget: Budget, able_ones: Iterable[str]) -> list[tuple[str, str]]:
-    """Of each allocator its name in the deck, or its own, and its own."""
+    """Pairs for each allocator: its name in the deck, or its own; and its own."""
     known = {here: row for row, here in source(table.name.split("-")[0]).names.items()}
     return [(known.get(name, name), name) for name in budget.allocators(known, able_ones)]
 
@@ -189,7 +189,7 @@ def instructions(table: PublishedTable, measure: Measure, budget: Budget) -> Rem
 def _statistics(
     table: PublishedTable, measure: Measure, budget: Budget, column: str, art: bool
 ) -> dict[Place, MadeFigure]:
-    """Of each part, `malloc, Test 1` or `free, Test 1`."""
+    """The statistics of each part, such as `malloc, Test 1` or `free, Test 1`."""
     figures: dict[Place, MadeFigure] = {}
     for part in table.part:
         operation, test = part.title.split(", ")

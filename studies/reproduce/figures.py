@@ -140,7 +140,7 @@ def _marker(number: int) -> dict[str, object]:
 
 
 def _ranges(own: Sequence[Pair]) -> dict[str, object]:
-    """From the least to the most of the seeds."""
+    """The ranges from the least to the most of the seeds."""
     found = [pair.found for pair in own if pair.found]
     return {
         "type": "data",

@@ -1,4 +1,4 @@
-"""How much heap a scenario needs on one allocator, with many seeds; and constructed worst cases.
+"""The heap that a scenario needs on one allocator, with many seeds; constructed worst cases.
 
 These are at the scale of 8 MiB, in instructions of this machine.
 """
@@ -27,7 +27,7 @@ _HEADER_BYTES = 16
 
 @dataclass(frozen=True)
 class HeapStudy:
-    """What is asked. With a `granule` sizes are raised until every block, its header of 16 bytes
+    """The heaps to measure. A `granule` raises sizes until every block, its header of 16 bytes
     included, is a multiple of it. Without `searches` the smallest heap is not looked for.
     `processes` share the work, and change nothing.
     """
@@ -110,7 +110,7 @@ def able(heap_bytes: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class WorstOnThisMachine:
-    """What is asked; `construction` is one of the generator `worst`."""
+    """The worst case to measure; `construction` is one of the generator `worst`."""
 
     SOURCES: ClassVar[tuple[str, ...]] = (
         *("firmware", "scenarios", "studies/worst", "studies/reproduce/heaps.py"),

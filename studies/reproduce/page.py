@@ -65,7 +65,7 @@ def _line(cells: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """What reproduced.html shows; `figures` are by the name of the table."""
+    """The content of reproduced.html; `figures` are by the name of the table."""
 
     chapters: Sequence[Chapter]
     figures: Mapping[str, Sequence[Figure]]

@@ -1,4 +1,4 @@
-"""What came out here for a table: figures by variant, part, row and column."""
+"""The figures made here for a table, by variant, part, row and column."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MadeFigure:
 
     @property
     def constant(self) -> bool:
-        """Whether every seed gave it."""
+        """True if every seed gave it."""
         return self.least is not None and self.least == self.most
 
 
@@ -70,7 +70,7 @@ class Remade:
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is run: 32 seeds of the allocators that a table has, and 8 of every other.
+    """The amount to run: 32 seeds of the allocators that a table has, and 8 of every other.
 
     `quick` runs only those that a table has, with 4 seeds.
     """
@@ -80,16 +80,16 @@ class Budget:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of the allocators that a table has."""
+        """The seeds for the allocators that a table has."""
         return tuple(range(1, 5 if self.quick else 33))
 
     @property
     def further_seeds(self) -> tuple[int, ...]:
-        """Of the others: the first of the same."""
+        """The seeds for all other allocators: the first of the same."""
         return self.seeds[:8]
 
     def allocators(self, published: Iterable[str], able: Iterable[str]) -> tuple[str, ...]:
-        """Those to run: what the table has first, then every other that is able to."""
+        """The allocators to run: the table's first, then every other that is able to."""
         have = [name for name in dict.fromkeys(published) if name in set(able)]
         others = () if self.quick else sorted(set(able) - set(have))
         return (*have, *others)
@@ -108,5 +108,5 @@ def over_seeds(values: Iterable[float | None], resolution: float) -> MadeFigure 
 
 
 def present(figures: Mapping[Place, MadeFigure | None]) -> Figures:
-    """Those that there are."""
+    """The figures that are not None."""
     return {place: found for place, found in figures.items() if found is not None}

@@ -103,7 +103,7 @@ def _grid(made: Beside, part: Part) -> Grid:
 
 
 def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
-    """What is published, then each variant of what was made here."""
+    """The lines of a row: the published figures, then each variant made here."""
     own = [pair for pair in made.of(part) if pair.row == row]
     printed = {pair.column: beside.printed(pair) for pair in own}
     called = row
@@ -125,7 +125,7 @@ def _caption(made: Beside, part: Part) -> str:
 
 
 def _steps(part: Part, pairs: Iterable[Pair]) -> str:
-    """What one step of the figures is worth: one for all, or by column."""
+    """The worth of one step of the figures, in words: one for all, or by column."""
     steps = {pair.column: pair.found.resolution for pair in pairs if pair.found}
     if len(set(steps.values())) == 1:
         return f"resolution {next(iter(steps.values())):.3g}"

@@ -199,7 +199,7 @@ def _in_formats(
 
 
 def _constants(table: PublishedTable, figures: Figures) -> Iterable[str]:
-    """Of a row and a part the published figures that every seed gives."""
+    """Sentences on the published figures of a row and part that every seed gives."""
     for part in table.part:
         for row in part.rows:
             equal = [
@@ -214,7 +214,7 @@ def _constants(table: PublishedTable, figures: Figures) -> Iterable[str]:
 
 
 def _one_policy(measure: Measure, budget: Budget) -> tuple[str, ...]:
-    """How often best_fit and avl, which are one policy, give the same figures in the large heap.
+    """Sentences on how often best_fit and avl, one policy, give the same figures.
 
     What parts them is avl's larger smallest block, 40 bytes against 24. A granule of 48 bytes
     leaves nothing between the two.
@@ -252,7 +252,7 @@ def constructed(measure: Measure, allocator: str, target: str, knobs: Settings =
 
 
 def _timed(measure: Measure, budget: Budget, scenario: str, art: bool) -> dict[str, dict[str, MadeFigure]]:
-    """By row, then by column: the cycles of whole calls."""
+    """The cycles of whole calls, by row, then by column."""
     rows: dict[str, dict[str, MadeFigure]] = {}
     for row, allocator in _rows(budget, board.able()):
         run = measure(BoardRun(allocator, scenario, art))
@@ -284,7 +284,7 @@ def _refused(measure: Measure, budget: Budget) -> tuple[str, ...]:
 def _needed(
     measure: Measure, budget: Budget, knobs: Mapping[str, Settings] | None, scenario: str
 ) -> dict[str, dict[str, MadeFigure]]:
-    """By row, then by column: what a heap study found over the seeds."""
+    """The results of a heap study over the seeds, by row, then by column."""
     rows: dict[str, dict[str, MadeFigure]] = {}
     for row, study in _studies(measure, budget, scenario, knobs):
         percent = 100 / int(study["peak_live_bytes"].to_numpy().max())
@@ -300,7 +300,7 @@ def _needed(
 def _studies(
     measure: Measure, budget: Budget, scenario: str, knobs: Mapping[str, Settings] | None
 ) -> Iterable[tuple[str, pl.DataFrame]]:
-    """Of every allocator with these knobs; without any, of those alone whose format is a choice."""
+    """The studies of every allocator with these knobs; without knobs, of those with a format."""
     for row, allocator in _rows(budget, able(HEAP_BYTES)):
         if knobs is None and allocator not in THESIS_KNOBS:
             continue
@@ -314,7 +314,7 @@ def _studies(
 
 
 def _rows(budget: Budget, able_ones: Iterable[str]) -> list[tuple[str, str]]:
-    """Of each allocator its name in the thesis, or its own, and its own."""
+    """Pairs for each allocator: its name in the thesis, or its own; and its own."""
     known = {here: row for row, here in source("thesis").names.items()}
     return [(known.get(name, name), name) for name in budget.allocators(known, able_ones)]
 

@@ -62,7 +62,7 @@ def panel(one: Search) -> str:
     bytes_shown = max(block.offset + block.size for block in blocks) - first
 
     def x(offset: int) -> float:
-        """Where a place of the heap is drawn; one outside stands at the edge."""
+        """The x of a place of the heap; one outside stands at the edge."""
         within = min(max(offset - first, 0), bytes_shown)
         return _LEFT + within / bytes_shown * (_RIGHT - _LEFT)
 

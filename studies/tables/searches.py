@@ -51,7 +51,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Search:
-    """What came of the operations on one allocator; offsets are bytes from the region's beginning.
+    """The searches of one allocator; offsets are bytes from the region's beginning.
 
     `live` and `free` are the blocks before the request, `served` the one that it got. `allocate`
     and `release` are the offsets that the two sections read, in order.

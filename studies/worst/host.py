@@ -45,7 +45,7 @@ def cell(construction: str, allocator: str, folder: Path) -> Cell:
 
 
 def slope(full: Cell, folder: Path) -> Slope:
-    """How the cost grows: the full scale, and a half and a quarter of its blocks."""
+    """The growth of the cost: at the full scale, and at a half and a quarter of its blocks."""
     assert full.blocks is not None
     blocks = [full.blocks // part for part in _PARTS]
     counts = [

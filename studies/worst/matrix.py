@@ -24,12 +24,12 @@ class Cell:
 
     @property
     def frees(self) -> bool:
-        """Whether a free is measured, not an allocation."""
+        """True if a free is measured, not an allocation."""
         return CONSTRUCTIONS[self.construction].frees
 
     @property
     def cost(self) -> int:
-        """What the worst is judged by: cycles, or instructions where there are no cycles."""
+        """The cost to judge by: cycles, or instructions without them."""
         return self.measured.cycles if self.measured else self.instructions
 
 
@@ -66,11 +66,11 @@ class Matrix:
         )
 
     def is_own_worst(self, cell: Cell) -> bool:
-        """Whether its allocator pays more for no other construction of this kind."""
+        """True if its allocator pays more for no other construction of this kind."""
         return cell.cost == self.own_worst(cell.allocator, cell.frees).cost
 
     def is_most(self, cell: Cell) -> bool:
-        """Whether no allocator pays more for its construction."""
+        """True if no allocator pays more for its construction."""
         return cell.cost == self.most_by(cell.construction).cost
 
     def own_worst(self, allocator: str, frees: bool) -> Cell:
@@ -82,7 +82,7 @@ class Matrix:
         return _costliest(one for one in self.cells if one.construction == construction)
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/reference/heap-worst.md has it."""
+        """The document that docs/reference/heap-worst.md describes."""
         return {
             "platform": self.platform,
             "heap_bytes": self.heap_bytes,
@@ -108,7 +108,7 @@ class Matrix:
 
 
 def _costliest(cells: Iterable[Cell]) -> Cell:
-    """Of equals the first."""
+    """The costliest cell; the first of equals."""
     return max(cells, key=lambda one: one.cost)
 
 

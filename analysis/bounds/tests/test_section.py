@@ -13,7 +13,9 @@ from analysis.bounds.section import Sections
 from analysis.explain import explanation
 from analysis.explain.program import Program
 from base.run_folder.explanation import Replayed
-from capture import direct_run
+from capture import conduct
+from capture.acquisition.direct import Direct
+from capture.acquisition.source import RunRequest
 from firmware.build import catalogue
 from firmware.build import image as firmware
 from scenarios import catalogue as scenarios
@@ -182,7 +184,9 @@ def test_the_scheduler_lock_has_no_bound() -> None:
 def test_no_section_is_longer_than_its_bound(name: str, art: bool, scenario: str, tmp_path: Path) -> None:
     parameters = {"depth": 64} if scenario == "mem_frag" else {}
     plan = scenarios.load(scenario, parameters).compile()
-    result = direct_run.run(plan, firmware.build(name, art), runs_folder=tmp_path, bounds=bounds_of_run)
+    result = conduct.run(
+        Direct(RunRequest(plan, firmware.build(name, art), runs=tmp_path, bounds=bounds_of_run))
+    )
     manifest = json.loads((result.folder / "run.json").read_text())
     assert result.verdict == "complete"
     for section in ("allocate", "free"):

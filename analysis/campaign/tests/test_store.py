@@ -8,13 +8,14 @@ import sqlite3
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from analysis.campaign import journal
 from analysis.campaign.journal import MOST_ATTEMPTS, Recognized
-from analysis.campaign.rows import COLUMNS
+from analysis.campaign.rows import COLUMNS, OLD_NAMES
 from analysis.campaign.store import JOURNAL, RUNS, Store
 from analysis.campaign.tests.made import outcome
 from analysis.campaign.work import Outcome
@@ -25,7 +26,7 @@ _UP = "../../../../"
 
 
 def test_the_table_does_not_tell_in_which_order_the_runs_came(tmp_path: Path) -> None:
-    runs = [outcome("aa", allocate_max_ns=2.0), outcome("bb"), outcome("cc", table=b"others")]
+    runs = [outcome("aa", critical_ns_max=2.0), outcome("bb"), outcome("cc", table=b"others")]
     written = set()
     for number, order in enumerate(permutations(runs)):
         store = Store(tmp_path / str(number))
@@ -55,6 +56,29 @@ def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
     assert not [*tmp_path.glob(f"{JOURNAL}-*")]
 
 
+def test_a_campaign_of_before_is_read_by_the_names_that_its_columns_had(tmp_path: Path) -> None:
+    row: dict[str, Any] = {
+        "critical_ns_max": 2.0,
+        "critical_ns_budget": 0.5,
+        "critical_ns_key": "7",
+        "task_latency_ns_key": "@9",
+    }
+    store = Store(tmp_path)
+    with store.writing():
+        store.add(outcome("aa", **row))
+    with closing(sqlite3.connect(tmp_path / JOURNAL)) as connection:
+        for name, old in OLD_NAMES.items():
+            connection.execute(f'ALTER TABLE runs RENAME COLUMN "{name}" TO "{old}"')
+        connection.execute('ALTER TABLE runs ADD COLUMN "allocate_max_ns" REAL')
+        connection.commit()
+    assert row.items() <= Store(tmp_path).rows().collect().row(0, named=True).items()
+    with store.writing():
+        store.add(outcome("bb"))
+    first, second = Store(tmp_path).rows().collect().iter_rows(named=True)
+    assert row.items() <= first.items()
+    assert second["critical_ns_budget"] is None
+
+
 @pytest.mark.parametrize("content", [b'{"row": 1}\n' * 99, b"SQLite format 3\0" + bytes(500)])
 def test_a_damaged_journal_is_one_sentence(content: bytes, tmp_path: Path) -> None:
     (tmp_path / JOURNAL).write_bytes(content)
@@ -81,10 +105,10 @@ def test_runs_are_read_a_few_at_a_time_and_written_the_same(
 ) -> None:
     store = Store(tmp_path)
     with store.writing():
-        store.add(*(outcome(f"{n:03}", art=bool(n % 2), allocate_max_ns=n / 3) for n in range(100)))
+        store.add(*(outcome(f"{n:03}", art=bool(n % 2), critical_ns_max=n / 3) for n in range(100)))
     rows = store.rows().collect()
     assert rows.schema == COLUMNS
-    assert rows["allocate_max_ns"].to_list() == [n / 3 for n in range(100)]
+    assert rows["critical_ns_max"].to_list() == [n / 3 for n in range(100)]
     whole = store.write_runs().read_bytes()
     monkeypatch.setattr(journal, "AT_ONCE", 7)
     assert store.write_runs().read_bytes() == whole

@@ -14,8 +14,8 @@ from pydantic import Field, model_validator
 from analysis.compare.gate import lines
 from analysis.compare.gate.lines import Operation
 from analysis.errors import GateError
+from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
-from base.files.faults import WrongValueError
 from base.files.whole import write_bytes
 from base.metrology.quantiles import Number
 
@@ -26,7 +26,7 @@ REPETITIONS_LEAST = 3
 """Of a board that is not exact. Two values say next to nothing of how a third will scatter."""
 
 _HEAD = """\
-# A baseline of ./lab gate (docs/CI.md). `./lab gate --baseline FILE --update RUN…` writes it anew:
+# A baseline of ./lab gate (docs/how-to/ci.md). `./lab gate --baseline FILE --update RUN…` writes it anew:
 # limits stay, comments do not. An operation is its kind, then cycles/instructions/probes of its
 # critical section; 8-9 is the least and the most, +1 an interrupt that met it. (a b)*3 stands for
 # a b a b a b. A line begins with the number of its first operation.
@@ -58,7 +58,7 @@ class Statistics(Table):
 
 
 class Entry(Table):
-    """What one run, or the repetitions of one, did.
+    """The operations and figures of one run, or of its repetitions.
 
     `exact` says that each repetition is the same to the cycle. `pulse_beyond_cycles` is how much
     longer the pulses are than the cycles, in samples; absent where pulses are not kept.
@@ -131,7 +131,7 @@ class Baseline:
         return next((entry for entry in self.entries if entry.settings == settings), None)
 
     def nearest(self, settings: Mapping[str, str]) -> Entry | None:
-        """Of the entries with this scenario, allocator and board the one that differs least."""
+        """The entry of this scenario, allocator and board that differs least; None without one."""
         same = [
             entry
             for entry in self.entries

@@ -26,7 +26,7 @@ _OUTCOMES = {
 
 @dataclass(frozen=True)
 class Figure:
-    """What of an operation is compared, and in which words. Interrupts lengthen what is `timed`."""
+    """A figure of an operation, and its words. Interrupts lengthen a figure that is `timed`."""
 
     quantity: str
     unit: str
@@ -51,7 +51,7 @@ class Pair:
 
     @property
     def timed(self) -> bool:
-        """Whether cycles and pulse can be compared.
+        """True if cycles and pulse can be compared.
 
         An interrupt that met the operation takes more or less, depending on where: so of what was
         met, as often as before, only what executes other instructions.
@@ -63,14 +63,14 @@ class Pair:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether stimuli may fall otherwise from here on: the program took another time."""
+        """True if stimuli may fall otherwise from here on: the program took another time."""
         before, now = self.before, self.now
         return (before.kind, before.cycles, before.pulse, before.hits) != (
             *(now.kind, now.cycles, now.pulse, now.hits),
         )
 
     def change(self, figure: Figure) -> int:
-        """By how much the figure grew; 0 where it cannot be compared."""
+        """The growth of the figure; 0 if it cannot be compared."""
         before, now = figure.of(self.before), figure.of(self.now)
         if self.before.kind != self.now.kind or (figure.timed and not self.timed):
             return 0
@@ -110,7 +110,7 @@ def judge(entry: Entry, before: Sequence[Operation], run: Measured, most: int) -
 
 
 def excused(check: Check, excuse: str) -> Check:
-    """What is worse for a reason that is not the allocator says nothing of the allocator."""
+    """The check as "cannot say": the reason is not the allocator, so it does not blame it."""
     if check.state != "worse" or not excuse:
         return check
     return replace(check, state="cannot say", sentence=f"{check.sentence} {excuse}.")
@@ -210,7 +210,7 @@ def _samples(pulse: int | None) -> str:
 
 
 def summary_of_change(old: Entry, new: Entry) -> str:
-    """How the operations of one entry differ from those of another with the same image."""
+    """A sentence on how the operations of two entries with the same image differ."""
     try:
         before, now = old.read_operations(), new.read_operations()
     except GateError:

@@ -1,4 +1,4 @@
-"""What the gate takes of a stored run."""
+"""A stored run as the gate reads it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Measured:
 
     @property
     def exact(self) -> bool:
-        """Whether the same firmware with the same operations gives the same run, to the cycle."""
+        """True if the same firmware with the same operations gives the same run, to the cycle."""
         return self.manifest.exact
 
     @property

@@ -68,7 +68,7 @@ class Difference:
 
 
 def summed_up(runs: Sequence[Measured]) -> dict[str, Statistics]:
-    """What a baseline keeps of the repetitions, by quantity."""
+    """The statistics that a baseline keeps of the repetitions, by quantity."""
     found = {}
     for key in _WORDS:
         each = [told_of(run.manifest.statistics.get(key)) for run in runs]
@@ -206,7 +206,7 @@ def _whole(value: float) -> int | None:
 
 
 def _budget(run: Measured, key: str) -> float | None:
-    """How wrong the greatest value may be, in the unit of the quantity; None if nobody knows."""
+    """The error budget of the greatest value, in the quantity's unit; None if nobody knows."""
     unit = "ns" if key.endswith("_ns") else "cycles"
     budget = run.manifest.error_budget.get(key)
     total = budget.total.of(unit) if budget else None

@@ -1,4 +1,4 @@
-"""What the gate says, for a terminal, a program, a pull request and a CI server."""
+"""The gate's outcome for a terminal, a program, a pull request and a CI server."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _named(check: Check) -> Iterator[str]:
 
 
 def _changes(run: Judged) -> Iterator[str]:
-    """What the sources or the tools decided otherwise, the compiler first."""
+    """A line for each difference in sources or tools, the compiler first."""
     for one in sorted(run.changes, key=lambda change: change.name != COMPILER):
         yield f"The {one.name} changed from {short(one.a)} to {short(one.b)}."
 

@@ -101,7 +101,7 @@ def _of_one(run: Measured) -> dict[str, Statistics]:
 
 
 def _pulse_beyond(run: Measured) -> int:
-    """How many samples most pulses have beyond their cycles."""
+    """The number of samples by which most pulses exceed their cycles."""
     beyond = Counter(one.pulse - one.cycles for one in run.operations if one.pulse is not None and one.cycles)
     return beyond.most_common(1)[0][0] if beyond else 0
 

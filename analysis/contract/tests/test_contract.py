@@ -91,7 +91,7 @@ def test_the_page_shows_what_a_broken_example_is_told(tmp_path: Path) -> None:
         tmp_path, "(size + sizeof(cell) + 7u) & ~(size_t)7u", "(size + sizeof(cell) + 3u) & ~(size_t)3u"
     )
     told = text.as_text(found).partition("\n")[2].partition("\nnot stated")[0]
-    assert f"```\n{told}\n```\n" in (ROOT / "docs" / "YOUR-ALLOCATOR.md").read_text()
+    assert f"```\n{told}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
 
 
 @needs_tools
@@ -142,3 +142,31 @@ def test_lists_ask_for_what_is_promised_only() -> None:
         "aefnr"
     )
     assert all(lists.is_sound(one) for one in lists.lists(frozenset(catalogue.PROMISES)))
+
+
+@needs_tools
+def test_what_only_the_fuzzer_finds_has_its_shortest_operations(tmp_path: Path) -> None:
+    """The lists have 24 live blocks at most, or all of one size.
+
+    Of more than 30 live blocks one of 2 to 19 bytes gets a place that is no multiple of 8."""
+    source = EXAMPLE.read_text()
+    wrong = (
+        "    return ++live > 30 && size > 1 && size < 20 ? (void *)((char *)(found + 1) + 4) : found + 1;\n"
+    )
+    for old, new in (
+        ("static void *plain_allocate", "static unsigned live;\n\nstatic void *plain_allocate"),
+        ("    return found + 1;\n", wrong),
+        (FREED, f"    live--;\n{FREED}"),
+    ):
+        assert old in source
+        source = source.replace(old, new, 1)
+    (tmp_path / "my_heap.c").write_text(source)
+    shutil.copy(EXAMPLE.with_suffix(".toml"), tmp_path)
+    (name,) = outside.admit([str(tmp_path / "my_heap.c")])
+    found = contract.hold(name)
+    assert found.broken is None and not found.holds
+    kinds = [operation[0] for operation in found.fuzzed]
+    assert kinds == ["a"] * 31
+    said = text.as_text(found)
+    assert "the shortest operations of the fuzzer that break it; the last one does:\n    1  a = " in said
+    assert len(found.as_json()["fuzz_operations"]) == 31

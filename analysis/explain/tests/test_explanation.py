@@ -26,7 +26,10 @@ from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import Replayed, Unreplayed, read, read_all
 from base.run_folder.manifest import read_manifest
 from base.run_folder.session_file import read_sr
-from capture import conductor
+from capture import conduct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.store import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
 from tests.run_folders import edit_manifest
@@ -35,11 +38,11 @@ HEADER_BYTES = 16
 DEPTH = 256
 
 
-def measure(
-    folder: Path, allocator: str, samplerate_hz: int | None = None, **parameters: int
-) -> conductor.RunResult:
+def measure(folder: Path, allocator: str, samplerate_hz: int | None = None, **parameters: int) -> RunResult:
     plan = catalogue.load("mem_frag", parameters).compile()
-    return conductor.run(plan, firmware.build(allocator), samplerate_hz=samplerate_hz, runs_folder=folder)
+    return conduct.run(
+        Sigrok(RunRequest(plan, firmware.build(allocator), samplerate_hz=samplerate_hz, runs=folder))
+    )
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 best fit, and every figure by its definition.
 
 They are written from firmware/heap/README.md and
-docs/FRAGMENTATION.md and share no code with what they check.
+docs/how-to/fragmentation.md and share no code with what they check.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Answered:
 
     @property
     def main(self) -> Wait:
-        """What it waited for most, its own entry aside."""
+        """The longest part of the wait, its own entry aside."""
         others = [wait for wait in self.waits if wait.cause != ENTRY]
         return max(others or self.waits, key=lambda wait: wait.cycles)
 
@@ -126,7 +126,7 @@ def worst_kinds(found: list[Answered], most: int) -> list[Answered]:
 
 @dataclass(frozen=True)
 class Cause:
-    """How many pends waited most for this, and how long the longest of them waited in all."""
+    """A cause: how many pends waited most for it, and the longest wait among them."""
 
     words: str
     raised: Place | None
@@ -135,7 +135,7 @@ class Cause:
 
 
 def causes(found: list[Answered], places: Places) -> list[Cause]:
-    """What the pends waited for most, the worst first."""
+    """The causes that pends waited for most, the worst first."""
     groups: dict[tuple[str, int | None], list[Answered]] = {}
     for row in found:
         groups.setdefault((words(row.main, places), row.main.raised), []).append(row)
@@ -152,7 +152,7 @@ def causes(found: list[Answered], places: Places) -> list[Cause]:
 
 
 def words(wait: Wait, places: Places) -> str:
-    """What it is waiting for, without where."""
+    """The wait in words, without its place."""
     if wait.cause == "exception" and wait.exception is not None:
         return f"handler of {places.exception(wait.exception)}"
     if wait.cause == "basepri":

@@ -34,7 +34,7 @@ _MANY_VECTORS = 8
 
 @dataclass(frozen=True)
 class Explained:
-    """What the core did from one cycle to another: the calls at the first, where time went."""
+    """The core's work from one cycle to another: the calls at the first, and where time went."""
 
     stack: tuple[Place, ...]
     functions: tuple[Total, ...] = ()
@@ -52,7 +52,7 @@ class Latencies:
 
     @property
     def complete(self) -> bool:
-        """Whether every pend was answered, and the run went to its end."""
+        """True if every pend was answered, and the run went to its end."""
         return not answers.lost(self.answers) and not self.answers.ended
 
 
@@ -68,7 +68,7 @@ class SectionTimes:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured: a program, and what its addresses mean."""
+    """The program to measure, and the meaning of its addresses."""
 
     user: UserProgram
     program: Program
@@ -104,7 +104,7 @@ def latencies(subject: Subject, question: Question, around: str, explain: bool, 
 
 
 def _entry_cycles(row: Answered) -> int:
-    """Of the end of the wait: there the copy does what the run does not."""
+    """The cycles of the exception's entry, which ends the wait and happens in the copy only."""
     return row.waits[-1].cycles if row.waits[-1].cause == answers.ENTRY else 0
 
 

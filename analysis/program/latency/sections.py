@@ -159,7 +159,7 @@ def _by_context(found: Measured, rows: Iterable[_Row]) -> None:
 
 
 def _deeper(row: _Row, begun: _Row) -> bool:
-    """Whether `row` lies further down the stack. Of tasks that are not known nobody can tell."""
+    """True if `row` lies further down the stack. Of tasks that are not known nobody can tell."""
     known = row.exception or row.task is not None
     return row.sp < begun.sp if known else row.sp != begun.sp
 

@@ -17,7 +17,7 @@ _OUTCOMES = {
 
 
 def as_text(document: dict[str, Any]) -> str:
-    """What document.as_json() gives, as lines."""
+    """The document of as_json() as lines."""
     lines: list[str] = []
     if "latency" in document:
         lines += _latency(document["latency"])

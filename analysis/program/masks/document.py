@@ -71,7 +71,7 @@ def _counted(rows: pl.DataFrame) -> dict[str, Any]:
 
 
 def _distribution(ended: pl.DataFrame) -> Iterator[tuple[int, int]]:
-    """How often each number of cycles occurred, ascending."""
+    """Pairs of cycles and how often they occurred, ascending."""
     yield from ended.group_by("cycles").len().sort("cycles").iter_rows()
 
 

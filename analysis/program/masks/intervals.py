@@ -1,8 +1,8 @@
 """The intervals in which interrupts are held off, those in which the core slept, and their times.
 
-They are cut from the rows of changes; docs/DESIGN.md says how. Cycles become times through every
-clock that the core has had since reset. An interrupt that PRIMASK holds would have ended a sleep in
-WFI.
+They are cut from the rows of changes; docs/design/decisions/masks.md says how. Cycles become times
+through every clock that the core has had since reset. An interrupt that PRIMASK holds would have
+ended a sleep in WFI.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Clock:
         return found
 
     def between_ns(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """How long it is from each of `begin` to that of `end`.
+        """The time from each of `begin` to that of `end`, in ns.
 
         Where the clock did not change between them, it is the cycles times their length.
         """
@@ -62,7 +62,7 @@ class Sleep:
         self._total = np.cumsum(slept)
 
     def within(self, begin: pl.Series, end: pl.Series) -> npt.NDArray[np.int64]:
-        """How many cycles it slept from each of `begin` to that of `end`; 0 where that is null."""
+        """The cycles of sleep from each of `begin` to that of `end`; 0 where that is null."""
         begins = begin.to_numpy()
         return self._until(end.fill_null(begin).to_numpy()) - self._until(begins)
 
@@ -132,7 +132,7 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
 
 
 def spans(rows: pl.DataFrame, held: pl.Expr) -> pl.DataFrame:
-    """Where `held` is true of rows in order: each run of them, up to the first row after it.
+    """The runs of rows in which `held` is true, each up to the first row after it.
 
     Columns `begin_row`, `begin_cycle`, `end_row`, `end_cycle`; the last two null where it lasts to
     the end of the rows.
@@ -168,7 +168,7 @@ def _held(rows: pl.DataFrame, held: pl.Expr, kind: str, level: int | None) -> pl
 
 
 def _levels(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """For each level of BASEPRI: while what it holds was held, if BASEPRI had it meanwhile."""
+    """For each level of BASEPRI, the intervals at it or a more urgent one, if it was set then."""
     value = pl.col("value")
     for level in rows.filter(value != 0)["value"].unique().sort().to_list():
         held = _held(rows, (value != 0) & (value <= level), "basepri", level)
@@ -195,7 +195,7 @@ class _Active:
 
 
 def _handlers(rows: pl.DataFrame) -> pl.DataFrame:
-    """From where the core begins to enter a handler, to where it begins to return from it.
+    """The intervals from the start of a handler's entry to the start of its return.
 
     The rows say which exception is executed now. One that was active before is returned to. Another
     one is entered: whether the last is finished shows when something below it is returned to.

@@ -58,7 +58,7 @@ def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class MaskReport:
-    """What a run of `program` up to `until` showed.
+    """The result of a run of `program` up to `until`.
 
     `intervals` has the columns of intervals.INTERVALS and `ns`. `worst` are those that ended, the
     longest at each place, and `still_open` those that did not. `steps` are the instructions of the
@@ -80,7 +80,7 @@ class MaskReport:
 
     @property
     def cycles(self) -> int:
-        """Of the whole run."""
+        """The cycles of the whole run."""
         return self.run.stats.cycles
 
 
@@ -98,7 +98,7 @@ def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> Mask
 def of_run(
     program: UserProgram, until: str, run: MaskRun, explain: bool, tell: Tell, image: bytes | None = None
 ) -> MaskReport:
-    """What `run` of `program`, with the operations of `image`, shows."""
+    """The report of `run` of `program`, with the operations of `image`."""
     elf = Program(program.elf, stripped=True)
     places = Places(elf, run.stacks)
     clock = Clock(run.stats.clocks)
@@ -170,7 +170,7 @@ def _at_priority(
 
 
 def _raised(row: dict[str, Any], places: Places) -> Place:
-    """Where a change was made: of the entry of a handler, where that begins."""
+    """The place of a change; for the entry of a handler, the handler's first instruction."""
     entry = places.entry(row["value"]) if row["what"] == "exception" else None
     return entry or places.place(row["pc"])
 

@@ -114,7 +114,7 @@ def held(state: pl.DataFrame, priority: int, sleep: Sleep) -> pl.DataFrame:
 
 
 def parts(state: pl.DataFrame, begin: int, end: int) -> list[Holding]:
-    """What held most from cycle `begin` to `end`, one after the other."""
+    """The most urgent holders from cycle `begin` to `end`, one after the other."""
     rows = state.filter(pl.col("cycle").is_between(begin, end, closed="left"))
     told = [(kind, level, cycle) for kind, level, cycle in rows.select("kind", "level", "cycle").iter_rows()]
     found: list[Holding] = []
@@ -140,7 +140,7 @@ class Exceptions:
         }
 
     def priorities(self) -> dict[int, list[int]]:
-        """Which of those that were used had which priority, most urgent first."""
+        """The used exceptions by priority, most urgent first."""
         found: dict[int, set[int]] = {}
         now: dict[int, int] = {}
         seen: set[int] = set()
@@ -199,7 +199,7 @@ def _group_mask() -> pl.Expr:
 
 
 def _with_handler_priority(rows: pl.DataFrame) -> pl.DataFrame:
-    """With a column `handler`: where an exception begins or ends, the priority now executed."""
+    """The rows with a column `handler`: the priority executed from each change on."""
     entered = rows.filter(pl.col("what") == "exception").select("row", exception="value")
     set_to = rows.filter(pl.col("what") == "priority").select(
         "row", exception=pl.col("value") // _BYTE, handler=pl.col("value") % _BYTE

@@ -62,7 +62,7 @@ def _field(elf: Program) -> tuple[int, int] | None:
 
 
 def _bytes(member: Any) -> int:
-    """Of an array of characters: its upper bound and one."""
+    """The length of an array of characters: its upper bound and one."""
     array = member.get_DIE_from_attribute("DW_AT_type")
     bound = next(array.iter_children()).attributes["DW_AT_upper_bound"]
     return int(bound.value) + 1

@@ -1,4 +1,4 @@
-"""What was found, for the terminal."""
+"""The report of masks as text for the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def as_text(found: MaskReport) -> str:
 
 
 def headline(found: MaskReport) -> str:
-    """What ran how long, and the longest interval of all."""
+    """The program, how long it ran, and the longest interval of all."""
     ran = f"{found.program.elf.name}, {found.cycles:,} cycles"
     if not found.worst:
         return f"{ran}: no interval that held interrupts off has ended."

@@ -82,7 +82,7 @@ def _sleep(made: Timeline, found: MaskReport) -> None:
 
 
 def _until_next(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """What `column` is from each of `rows` to the next one."""
+    """Intervals of `column`'s values, from each of `rows` to the next one."""
     return rows.select(column, begin_cycle="cycle", end_cycle=pl.col("cycle").shift(-1))
 
 
@@ -155,7 +155,7 @@ def add_operations(made: Timeline, operations: pl.DataFrame, edges: EdgeList) ->
 
 
 def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList) -> None:
-    """What held interrupts off during the capture, and the functions of the worst sample."""
+    """Adds what held interrupts off during the capture, and the functions of the worst sample."""
     program = UserProgram(elf_of(read_manifest(folder / names.MANIFEST)))
     image = read_observed(folder, names.IMAGE)
     until = f"{edges.total_samples * NS_PER_S // edges.samplerate_hz}ns"

@@ -54,7 +54,7 @@ class Worst:
         return self.begin in self.stack[:-1]
 
     def as_json(self) -> dict[str, Any]:
-        """As docs/reference/masks.md has it."""
+        """The document that docs/reference/masks.md describes."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -140,14 +140,14 @@ def _from(begin: Place, stack: tuple[Place, ...]) -> tuple[Place, ...]:
 
 
 def _begin(row: Mapping[str, Any], places: Places) -> Place:
-    """Where it was raised: of a handler its first instruction, if the vector table tells it."""
+    """The place that raised it; for a handler its first instruction, if the vector table has it."""
     if row["kind"] != "handler":
         return places.place(row["pc"])
     return places.entry(row["level"]) or places.place(row["end_pc"] or row["pc"])
 
 
 def _end(row: Mapping[str, Any], places: Places) -> Place | None:
-    """Where it was ended; None if it was not. Of a handler that another followed, only which."""
+    """The place that ended it, None if none did; after a handler, the handler that followed."""
     if row["end_pc"] is None:
         return None
     if row["end_what"] == "reset":
@@ -195,7 +195,7 @@ _MORE_STEPS = 16
 
 
 def steps_of(program: UserProgram, elf: Program, worst: Worst) -> list[Step]:
-    """What was executed in an interval that ended. Raises MasksError if a trace cannot keep it."""
+    """The steps of an interval that ended. Raises MasksError if a trace cannot keep them."""
     assert worst.end_cycle is not None
     length = worst.end_cycle - worst.begin_cycle
     kept = min(length + _MORE_STEPS, TRACE_MOST)

@@ -11,14 +11,13 @@ import numpy as np
 
 from analysis.twin.replay import edge_list
 from base.run_folder.edges import EdgeList
-from base.run_folder.folder import RunFolder
+from base.run_folder.folder import RunName
 from base.run_folder.manifest import ToolReport
 from base.run_folder.records import encode
+from capture.acquisition.account import Account, Setting, asked_of
 from capture.acquisition.duration import longest_s
-from capture.conductor import asked_of
-from capture.joining.evidence import decode
-from capture.store import store_findings, store_observation
-from capture.summary.summary import Setting
+from capture.acquisition.observe import Observation
+from capture.store import begin_folder, keep_observation, kind_of
 from firmware.build import image as firmware
 from scenarios.plan import Plan
 from simulator import run as simulator
@@ -56,12 +55,13 @@ def made_run(
     )
     seen = _sampled(edge_list(done.edges, done.states[0], _FINE_HZ), samplerate_hz, ppm)
     serial = records(done.uart)
-    folder = RunFolder.create(runs, datetime(2026, 1, 1, tzinfo=UTC), plan.name, allocator, "made")
-    store_observation(folder, plan, seen, serial)
-    report = ToolReport(asked_samples=seen.total_samples)
-    evidence = decode(plan, report, seen, serial, None, asked_of(built))
-    store_findings(folder, evidence, Setting(allocator, "made", "none", built.sha256))
-    return folder.path
+    setting = Setting(allocator, "made", "none", built.sha256)
+    kind = kind_of(Account(plan, asked_of(built), setting))
+    name = RunName(plan.name, allocator, "made")
+    folder = begin_folder(runs, name, datetime(2026, 1, 1, tzinfo=UTC), kind)
+    observation = Observation(seen, serial, ToolReport(asked_samples=seen.total_samples))
+    keep_observation(folder, kind, observation)
+    return kind.conclude(folder, observation).folder
 
 
 def with_cycles(more: Callable[[int, int], int]) -> Callable[[bytes], bytes]:

@@ -6,7 +6,7 @@ import re
 
 
 def is_sentence(said: str, expected: str) -> bool:
-    """Whether `said` is `expected`, in which each * stands for any words.
+    """True if `said` is `expected`, in which each * stands for any words.
 
     So a test can leave out words that another case has in full.
     """

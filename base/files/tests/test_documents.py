@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
+from base.files.complaints import WrongValueError, expecting
 from base.files.documents import (
     TOML_KEY_MOST_PARTS,
     Document,
@@ -25,7 +26,6 @@ from base.files.documents import (
     read_toml,
 )
 from base.files.errors import CaptureError, TailscopeError
-from base.files.faults import WrongValueError, expecting
 
 
 class Serial(Table):

@@ -67,7 +67,7 @@ def test_a_frozen_child_dies_with_a_parent_that_is_killed(tmp_path: Path) -> Non
 
 
 def is_gone(pid: int) -> bool:
-    """Whether the process has ended, waited for or not."""
+    """True if the process has ended, waited for or not."""
     try:
         return ") Z " in Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:

@@ -50,10 +50,10 @@ def test_a_row_says_what_run_json_says(runs: Path) -> None:
     assert row["time"] == datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert (row["state"], row["verdict"], row["problem"]) == ("finished", "complete", None)
     # 30 allocations, the longest of 329 cycles at 84 MHz.
-    assert row["allocate_n"] == 30
-    assert row["allocate_max_ns"] == pytest.approx(329 * 1e9 / 84e6)
-    assert row["allocate_budget_ns"] == 23.9
-    assert (row["free_n"], row["free_max_ns"]) == (0, None)
+    assert row["critical_ns_n"] == 30
+    assert row["critical_ns_max"] == pytest.approx(329 * 1e9 / 84e6)
+    assert row["critical_ns_budget"] == 23.9
+    assert (row["free_critical_ns_n"], row["free_critical_ns_max"]) == (0, None)
     assert row["art"] is True
 
 

@@ -21,7 +21,7 @@ from capture.desk.board import Board, Connections
 from capture.desk.debug_probe import ProbeSession
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.open_board import open_board
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.pyocd import ProbeAddress
 from capture.desk.virtual_board import VirtualBoard
 from simulator.tests.stand_in import asked, listening
 

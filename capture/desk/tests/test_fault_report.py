@@ -15,9 +15,8 @@ import pytest
 
 from capture.desk.bench import read_bench
 from capture.desk.debug_probe import ProbeSession
-from capture.desk.fault_report import Faults, decode, report
-from capture.desk.post_mortem import post_mortem
-from capture.desk.probe_address import ProbeAddress
+from capture.desk.fault_report import FaultRegisters, decode, report
+from capture.desk.pyocd import ProbeAddress, post_mortem
 from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET, VirtualBoard
 from simulator.serve import Served
@@ -141,7 +140,7 @@ def test_a_virtual_board_with_a_probe_is_asked_as_a_nucleo_is(tmp_path: Path) ->
         assert unprobed.post_mortem(elf) == ()
 
 
-HARD_FAULT = Faults(pc=0x0800_0200, exception=3, dhcsr=0, hfsr=1 << 30)
+HARD_FAULT = FaultRegisters(pc=0x0800_0200, exception=3, dhcsr=0, hfsr=1 << 30)
 BITS = [
     (1 << 0, "an instruction fetch that the memory map forbids"),
     (1 << 1 | 1 << 7, "an access to 0x20000020 (MMFAR) that the memory protection forbids"),
@@ -167,7 +166,7 @@ def test_a_vector_that_cannot_be_read() -> None:
 
 
 def test_a_core_that_sleeps() -> None:
-    faults = Faults(pc=0x0800_0200, exception=0, dhcsr=1 << 18)
+    faults = FaultRegisters(pc=0x0800_0200, exception=0, dhcsr=1 << 18)
     assert decode(faults, hex) == (
         "The firmware has not faulted: it slept at 0x8000200; check the line of the records."
     )

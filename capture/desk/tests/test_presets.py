@@ -78,13 +78,14 @@ def test_each_names_its_sources(name: str) -> None:
         ),
         (
             'preset = "fx2lafv"\n',
-            "8: boards.desk.analyzer.preset cannot be 'fx2lafv'; choose from fx2lafw, saleae-logic16, "
-            "dslogic, beaglelogic. Did you mean fx2lafw?",
+            "8: boards.desk.analyzer.preset cannot be 'fx2lafv'; choose from beaglelogic, dslogic, "
+            "fx2lafw, saleae-logic16. Did you mean fx2lafw?",
         ),
         (
             'preset = "saleae-logic-8"\n',
             "8: boards.desk.analyzer.preset cannot be 'saleae-logic-8': libsigrok has no driver for it; "
-            "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md).",
+            "record with its maker's program, and read the export by ./lab decode "
+            "(docs/how-to/analyzers.md).",
         ),
         ("preset = 7\n", "8: boards.desk.analyzer.preset must be a word in quotes, not 7; mend it."),
         (
@@ -97,7 +98,7 @@ def test_each_names_its_sources(name: str) -> None:
             "10: boards.desk.analyzer.channels.CRIT cannot be 'D0'; choose from 0, *",
         ),
         ('preset = "fx2lafw"\nsamplerate_hz = "24m"\n', "9: *must be a positive whole number*, not '24m'; *"),
-        ('preset = ""\n', "8: boards.desk.analyzer.preset cannot be ''; choose from fx2lafw, *"),
+        ('preset = ""\n', "8: boards.desk.analyzer.preset cannot be ''; choose from beaglelogic, *"),
     ],
 )
 def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, sentence: str) -> None:
@@ -124,8 +125,8 @@ def test_without_a_preset_any_rate_may_be_tried() -> None:
 
 
 def test_the_page_says_what_the_presets_say() -> None:
-    """docs/ANALYZERS.md, row by row."""
-    page = (ROOT / "docs" / "ANALYZERS.md").read_text(encoding="utf-8")
+    """docs/how-to/analyzers.md, row by row."""
+    page = (ROOT / "docs" / "how-to" / "analyzers.md").read_text(encoding="utf-8")
     rows = {
         cells[0].strip("` "): cells for line in page.splitlines() if (cells := line.strip("|").split("|"))
     }

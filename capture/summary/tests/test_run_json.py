@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from capture.summary.summary import Setting, summarise_run
+from capture.acquisition.account import Setting
+from capture.summary.summary import summarise_run
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     BIT,

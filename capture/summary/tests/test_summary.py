@@ -5,11 +5,10 @@ import pytest
 
 from base.metrology.series import LAGS
 from base.run_folder.quantities import QUANTITIES
+from capture.acquisition.account import Setting
 from capture.joining.evidence import Evidence
-from capture.summary.baselines import baseline
-from capture.summary.intervals import intervals
-from capture.summary.maxima import maximum
-from capture.summary.summary import Setting, summarise_run
+from capture.summary.samples import baseline, intervals, maximum
+from capture.summary.summary import summarise_run
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, EdgeList
 from base.run_folder.manifest import Manifest, SectionBound, ToolReport
+from capture.acquisition.account import Setting
 from capture.joining.evidence import decode
-from capture.summary.summary import Setting, summarise_run
+from capture.summary.summary import summarise_run
 from capture.tests.evidence import ASKED
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan, small_plan_under, small_sweep
 

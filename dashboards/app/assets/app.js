@@ -264,7 +264,7 @@ tailscope.app = (() => {
   cells.RunLink = ({ data, value }) => link(`/run/${encodeURIComponent(data.id)}`, value ?? data.id, data.id);
   cells.SampleLink = ({ data, value, colDef }) => {
     if (value === null || value === undefined) return "–";
-    const word = colDef.field.replace("_max_ns", ""), key = data[`${word}_key`], budget = data[`${word}_budget_ns`];
+    const name = colDef.field.replace(/_max$/, ""), key = data[`${name}_key`], budget = data[`${name}_budget`];
     const text = number.format(value), title = budget === null ? text : `${text} ns ±${number.format(budget)} ns`;
     if (!key) return React.createElement("span", { title }, text);
     return link(`/sample/${encodeURIComponent(data.id)}/${encodeURIComponent(key)}`, text, title);

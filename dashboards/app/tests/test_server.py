@@ -16,12 +16,8 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 from werkzeug.serving import make_server
 
-from base.run_folder.manifest import ToolReport
-from base.run_folder.observed import Asked
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
-from capture.observed_run import again
-from capture.reading.tests.test_alone import framed
-from capture.tests.test_observed_run import ASKED
+from capture.acquisition.tests.test_pins import store as store_observed
 from dashboards.app.library import Library
 from dashboards.app.server import make_app
 from dashboards.tests.browser import Browser, chromium, violations, wait
@@ -50,9 +46,7 @@ def app_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_run(runs, "mem_frag", "heap_4", mem_frag("tlsf", 8), verdict="truncated", reasons=reasons)
     observed = runs / OBSERVED
     observed.mkdir()
-    (observed / "observed.json").write_text(json.dumps(ASKED), encoding="utf-8")
-    edges = framed()
-    again(observed, Asked.model_validate(ASKED), edges, ToolReport(asked_samples=edges.total_samples))
+    store_observed(observed)
     (runs / "damaged").mkdir()
     (runs / "damaged" / "run.json").write_text("{", encoding="utf-8")
     (runs / UNDER_WAY).mkdir()
@@ -125,7 +119,7 @@ def test_the_runs_are_listed_with_their_verdicts_and_lead_to_their_instants(page
     )
     row = page.locator(f"[row-id='{SEGLIST}']").last
     # The last depth, 64: 350 + 12 × 64 + 4 cycles at 84 MHz, in its third trial.
-    expect(row.locator("[col-id=allocate_max_ns] ")).to_have_text("13,357.1")
+    expect(row.locator("[col-id=critical_ns_max] ")).to_have_text("13,357.1")
     row.locator("[col-id=configuration] a").click()
     expect(page.locator("h1")).to_have_text("seglist")
     page.go_back()

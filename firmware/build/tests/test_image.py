@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,24 @@ LINE_BYTES = 16
 """A flash line of the STM32F401 (RM0368, section 3.4: 128 bits)."""
 
 
+@lru_cache(maxsize=4)
+def _listing(elf: Path) -> dict[str, dict[int, str]]:
+    """Instructions by address of each symbol, with what pads it; tests ask for several."""
+    command = ["arm-none-eabi-objdump", "-d", str(elf)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    parts = re.split(r"^[0-9a-f]+ <([^>]+)>:$", listing, flags=re.MULTILINE)[1:]
+    return {
+        symbol: {
+            int(address, 16): text
+            for address, text in re.findall(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t(.+)$", lines, re.MULTILINE)
+        }
+        for symbol, lines in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
 def _disassembly(elf: Path, symbol: str) -> dict[int, str]:
     """Instructions of `symbol` by address."""
-    command = ["arm-none-eabi-objdump", "-d", f"--disassemble={symbol}", str(elf)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    lines = re.findall(r"^ ([0-9a-f]+):\t[0-9a-f ]+\t(.+)$", listing, re.MULTILINE)
-    return {int(address, 16): text for address, text in lines}
+    return _listing(elf)[symbol]
 
 
 @pytest.fixture(scope="module", params=firmware.allocators())

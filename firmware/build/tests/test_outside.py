@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, host_heap, outside, search_places
 from firmware.build import image as firmware
+from firmware.build.catalogue import SearchPlace
 from firmware.build.outside_file import OutsideError, required
+from firmware.build.promises import PROMISES
 from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
 
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
@@ -329,9 +332,22 @@ def test_static_ram_beyond_the_board_is_told_in_a_sentence(tmp_path: Path) -> No
 
 
 def test_the_page_shows_the_example_whole() -> None:
-    page = (ROOT / "docs" / "YOUR-ALLOCATOR.md").read_text()
+    page = (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
     assert f"```c\n{EXAMPLE.read_text()}```\n" in page
     assert f"```toml\n{EXAMPLE.with_suffix('.toml').read_text()}```\n" in page
+
+
+def test_the_page_has_what_the_table_beside_a_file_may_state() -> None:
+    page = (ROOT / "docs" / "reference" / "allocator-toml.md").read_text(encoding="utf-8")
+    keys, promises, places = re.split(r"\n## .*\n", page)
+
+    def told(table: str) -> set[str]:
+        rows = (line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))
+        return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+    assert told(keys) == set(outside.Statement.model_fields)
+    assert told(promises) == set(PROMISES)
+    assert told(places) | {"lines"} == set(SearchPlace.model_fields)
 
 
 def test_the_example_is_clean_under_the_firmwares_warnings() -> None:

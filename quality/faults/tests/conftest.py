@@ -5,24 +5,24 @@ from __future__ import annotations
 import pytest
 
 from base.run_folder.manifest import AskedFirmware, ToolReport
-from capture.redecode import Stored
-from capture.summary.summary import Setting
+from capture.acquisition.account import Account, Setting
+from capture.acquisition.observe import Observation
+from capture.acquisition.source import Taken
 from capture.tests.synthetic import SyntheticRun, small_plan
 from quality.faults.planting import Healthy, healthy
 
 
-def stored(**parameters: int) -> Stored:
+def stored(**parameters: int) -> Taken:
     """A made-up mem_frag run."""
     run = SyntheticRun(small_plan(**parameters))
     edges = run.edges()
-    return Stored(
-        plan=run.plan,
-        report=ToolReport(asked_samples=edges.total_samples),
-        edges=edges,
-        serial_bytes=run.uart(),
-        counts=None,
-        asked=AskedFirmware(allocator="tlsf"),
-        setting=Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32),
+    return Taken(
+        Account(
+            run.plan,
+            AskedFirmware(allocator="tlsf"),
+            Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32),
+        ),
+        Observation(edges, run.uart(), ToolReport(asked_samples=edges.total_samples)),
     )
 
 

@@ -13,11 +13,11 @@ NUMBERS = range(12)
 
 
 def planted(run: Healthy, kind: str, number: int) -> list[bytes]:
-    return Fault(kind, number).plant(run, seed=5)[0].serial_bytes.split(b"\n")
+    return Fault(kind, number).plant(run, seed=5)[0].seen.serial_bytes.split(b"\n")
 
 
 def lines(run: Healthy) -> list[bytes]:
-    return run.stored.serial_bytes.split(b"\n")
+    return run.stored.seen.serial_bytes.split(b"\n")
 
 
 def is_sound(line: bytes) -> bool:

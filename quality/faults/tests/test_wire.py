@@ -58,7 +58,7 @@ def test_flipped_samples_are_inverted(words: Dense, bits: int, one: int, other: 
 
 
 def planted(run: Healthy, kind: str, number: int) -> EdgeList:
-    return Fault(kind, number).plant(run, seed=3)[0].edges
+    return Fault(kind, number).plant(run, seed=3)[0].seen.edges
 
 
 def edges_of(edges: EdgeList, channel: str) -> list[int]:
@@ -75,7 +75,7 @@ def others_alike(before: EdgeList, after: EdgeList, channel: str) -> bool:
 def test_one_edge_is_shifted_and_keeps_its_place_in_the_order(
     run: Healthy, channel: str, number: int
 ) -> None:
-    before, after = run.stored.edges, planted(run, f"shifted_edge.{channel}", number)
+    before, after = run.stored.seen.edges, planted(run, f"shifted_edge.{channel}", number)
     told, found = edges_of(before, channel), edges_of(after, channel)
     moved = [abs(one - other) for one, other in zip(told, found, strict=True) if one != other]
     assert len(moved) == 1
@@ -86,7 +86,7 @@ def test_one_edge_is_shifted_and_keeps_its_place_in_the_order(
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_a_lost_pulse_takes_two_edges_in_sequence(run: Healthy, channel: str, number: int) -> None:
-    before, after = run.stored.edges, planted(run, f"lost_pulse.{channel}", number)
+    before, after = run.stored.seen.edges, planted(run, f"lost_pulse.{channel}", number)
     told, found = edges_of(before, channel), edges_of(after, channel)
     gone = [index for index, edge in enumerate(told) if edge not in set(found)]
     assert len(gone) == 2
@@ -98,7 +98,7 @@ def test_a_lost_pulse_takes_two_edges_in_sequence(run: Healthy, channel: str, nu
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_an_extra_pulse_adds_two_edges_in_sequence(run: Healthy, channel: str, number: int) -> None:
-    before, after = run.stored.edges, planted(run, f"extra_pulse.{channel}", number)
+    before, after = run.stored.seen.edges, planted(run, f"extra_pulse.{channel}", number)
     told, found = edges_of(before, channel), edges_of(after, channel)
     new = [index for index, edge in enumerate(found) if edge not in set(told)]
     assert len(new) == 2
@@ -109,7 +109,7 @@ def test_an_extra_pulse_adds_two_edges_in_sequence(run: Healthy, channel: str, n
 
 @pytest.mark.parametrize("number", range(6))
 def test_few_samples_are_flipped(run: Healthy, number: int) -> None:
-    before, after = dense(run.stored.edges), dense(planted(run, "flipped_samples", number))
+    before, after = dense(run.stored.seen.edges), dense(planted(run, "flipped_samples", number))
     wrong = np.flatnonzero(before != after)
     assert 1 <= len(wrong) <= wire.FLIPPED_SAMPLES
     assert np.ptp(wrong) == len(wrong) - 1
@@ -118,7 +118,7 @@ def test_few_samples_are_flipped(run: Healthy, number: int) -> None:
 
 @pytest.mark.parametrize("number", range(6))
 def test_a_burst_is_short(run: Healthy, number: int) -> None:
-    wrong = np.flatnonzero(dense(run.stored.edges) != dense(planted(run, "noise_burst", number)))
+    wrong = np.flatnonzero(dense(run.stored.seen.edges) != dense(planted(run, "noise_burst", number)))
     assert 1 <= len(wrong) <= wire.BURST_FLIPS
     assert np.ptp(wrong) < wire.BURST_SAMPLES
 
@@ -126,7 +126,7 @@ def test_a_burst_is_short(run: Healthy, number: int) -> None:
 @pytest.mark.parametrize("kind", ["inserted_samples", "deleted_samples"])
 @pytest.mark.parametrize("number", range(6))
 def test_samples_slip_within_the_run_and_the_total_stays(run: Healthy, kind: str, number: int) -> None:
-    before, after = run.stored.edges, planted(run, kind, number)
+    before, after = run.stored.seen.edges, planted(run, kind, number)
     assert after.total_samples == before.total_samples
     assert after != before
     first = np.flatnonzero(dense(before) != dense(after))[0]

@@ -1,7 +1,7 @@
 """The most telling faults of the catalogue, each in a run with real processes on the emulated desk.
 
-`./lab soak` tries them all. Of faults that are told by what they leave behind, the desk's part is
-in the simulator's tests, and the verdict's in those of capture/verdict and quality/faults.
+`./lab dev soak` tries them all. Of faults that are told by what they leave behind, the desk's part
+is in the simulator's tests, and the verdict's in those of capture/verdict and quality/faults.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ TRIED = (
     "board-hung",
     "firmware-not-written",
 )
-PAGE = ROOT / "docs" / "DESK.md"
+PAGE = ROOT / "docs" / "how-to" / "desk.md"
 
 needs_umockdev = pytest.mark.skipif(
     find_library("umockdev-preload") is None, reason="needs umockdev's preload library"

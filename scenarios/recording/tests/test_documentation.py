@@ -1,5 +1,5 @@
 # spans: scenarios/recording, docs
-"""docs/TRACES.md against the recordings that are here."""
+"""docs/how-to/traces.md against the recordings that are here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenarios import trace as scenarios_trace
 from scenarios.trace import FREE
 
 ROW = re.compile(r"\| (recorded_\w+) \| .* \| ([\d,]+) \| ([\d,]+) bytes in ([\d,]+) blocks \| (\d+) \|")
-ROWS = ROW.findall((ROOT / "docs" / "TRACES.md").read_text(encoding="utf-8"))
+ROWS = ROW.findall((ROOT / "docs" / "how-to" / "traces.md").read_text(encoding="utf-8"))
 
 pytestmark = pytest.mark.docs
 

@@ -4,7 +4,7 @@
 use std::io::BufReader;
 use virtual_nucleo::bus::{Bus, Width};
 use virtual_nucleo::core::Timing;
-use virtual_nucleo::debug::DebugPort;
+use virtual_nucleo::debug_port::DebugPort;
 use virtual_nucleo::machine::{Limit, Machine};
 use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::image::ImageArgument;

@@ -6,7 +6,7 @@ use super::{clocked, flash_acr, forced, hse, stopped, BoardArguments, TimingArgu
 use crate::chip::ChipArgument;
 use crate::clips::Clips;
 use crate::core::Stop;
-use crate::debug::Wire;
+use crate::debug_port::Wire;
 use crate::machine::Machine;
 use crate::memory::image::ImageArgument;
 use crate::memory::Memory;

@@ -5,7 +5,7 @@ use super::counts::WindowsArguments;
 use super::{stopped, BoardArguments};
 use crate::chip::Chip;
 use crate::clips::Clips;
-use crate::debug::Wire;
+use crate::debug_port::Wire;
 use crate::servers::beaglelogic::Analyzer;
 use crate::servers::probe::Probe;
 use crate::servers::uart::{self, UartArgument};

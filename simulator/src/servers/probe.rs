@@ -5,7 +5,7 @@ mod lock;
 pub mod protocol;
 
 use super::listener::Listener;
-use crate::debug::{Target, Wire};
+use crate::debug_port::{Target, Wire};
 use anyhow::Result;
 use lock::{ClientId, ProbeLock};
 use protocol::{Call, Refusal};

@@ -2,7 +2,7 @@
 
 use super::ring::FollowedRing;
 use super::ATTENTION_PERIOD;
-use crate::debug::{DebugPort, ProbeRequest};
+use crate::debug_port::{DebugPort, ProbeRequest};
 use crate::machine::Machine;
 use crate::memory::SRAM_BASE;
 use std::sync::mpsc::Receiver;

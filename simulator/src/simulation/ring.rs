@@ -6,7 +6,7 @@
 
 use crate::bus::Width;
 use crate::chip::MOST_SRAM_BYTES;
-use crate::debug::Request;
+use crate::debug_port::Request;
 use crate::machine::Machine;
 use crate::memory::SRAM_BASE;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-"""docs/ADVERSARY.md against the stored winners, which are run again."""
+"""docs/how-to/adversary.md against the stored winners, which are run again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studies.adversary import row as adversary_row
 
 pytestmark = pytest.mark.docs
 
-PAGE = ROOT / "docs" / "ADVERSARY.md"
+PAGE = ROOT / "docs" / "how-to" / "adversary.md"
 # A change anywhere in the image moves instructions in the section a little.
 TOLERANCE = 0.05
 

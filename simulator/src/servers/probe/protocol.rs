@@ -2,7 +2,7 @@
 //! properties, status codes.
 
 use crate::bus::Width;
-use crate::debug::{Answer, Failure, Request};
+use crate::debug_port::{Answer, Failure, Request};
 use serde_json::{json, Value};
 
 const VERSION: u64 = 1;

@@ -5,7 +5,7 @@ use super::memory;
 use super::status::Status;
 use super::{PRODUCT, VENDOR};
 use crate::bus::Width;
-use crate::debug::{Request, Target};
+use crate::debug_port::{Request, Target};
 
 /// V2J37M26. pyOCD asks from J36 on for the board's identifier and looks for no disk; OpenOCD takes
 /// M7 to M12 for firmware that speaks SWIM alone.
@@ -148,7 +148,7 @@ impl<T: Target> Interpreter<T> {
     fn transfer<V>(
         &mut self,
         block: &Block,
-        carry_out: impl FnOnce(&mut dyn Target) -> Result<V, crate::debug::Failure>,
+        carry_out: impl FnOnce(&mut dyn Target) -> Result<V, crate::debug_port::Failure>,
     ) -> Option<V> {
         let possible = if self.mode == Mode::Debug {
             block.check()

@@ -2,7 +2,7 @@
 
 use super::command::Block;
 use crate::bus::Width;
-use crate::debug::{Failure, Request, Target};
+use crate::debug_port::{Failure, Request, Target};
 
 const CSW: u32 = 0x00;
 const TAR: u32 = 0x04;

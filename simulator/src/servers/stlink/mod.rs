@@ -13,7 +13,7 @@ mod tests;
 pub use descriptors::Serial;
 
 use super::usb::{Descriptors, Device, Fault, Setup};
-use crate::debug::Target;
+use crate::debug_port::Target;
 use command::{Command, BLOCK_BYTES};
 use interpreter::Interpreter;
 

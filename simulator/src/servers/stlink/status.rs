@@ -1,6 +1,6 @@
 //! Status codes of answers (pyOCD, `probe/stlink/constants.py`; OpenOCD, `stlink_usb.c`).
 
-use crate::debug::Failure;
+use crate::debug_port::Failure;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

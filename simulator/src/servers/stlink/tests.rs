@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::core::Timing;
-use crate::debug::{Answer, DebugPort, Failure, Request};
+use crate::debug_port::{Answer, DebugPort, Failure, Request};
 use crate::machine::Machine;
 use crate::memory::Memory;
 
@@ -387,7 +387,7 @@ fn any_block_is_answered_or_not_and_the_probe_lives() {
 
 #[test]
 fn a_simulation_that_stopped_is_a_probe_without_a_target() {
-    let (wire, requests) = crate::debug::Wire::new();
+    let (wire, requests) = crate::debug_port::Wire::new();
     drop(requests);
     let mut probe = StLink::new(wire, Serial::of_desk("test"));
     probe.bulk_out(0x01, &[0xF2, 0x30, 0xA3]).unwrap();

@@ -1,0 +1,126 @@
+"""A capture that another tool recorded, of a run of which the rest is known.
+
+It needs what the bench knows of its own runs: the plan, and the records. Both may come from a run
+that was going on meanwhile, with the bench's own analyzer or without a sound one.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from base.files.errors import CaptureError
+from base.files.whole import read_bytes, why
+from base.run_folder.edges import CHANNELS
+from base.run_folder.folder import RunName
+from base.run_folder.manifest import AskedFirmware, Outside, ToolReport
+from base.run_folder.records import MOST_LOG_BYTES
+from capture.acquisition.account import Account, Setting
+from capture.acquisition.observe import Observation
+from capture.acquisition.source import Opened, Request
+from capture.acquisition.stored import read_stored
+from capture.importing.formats import Import
+from scenarios.plan import Plan
+
+# What recorded the run's own capture did not record this one.
+_CAPTURED_BY = ("sigrok_cli", "libsigrok", "libsigrokdecode")
+
+BOARD = "imported"
+"""The board of a run that nobody named."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """All of a run but its capture: what is known of it, its records, and the board's counts."""
+
+    account: Account
+    serial_bytes: bytes
+    counts: bytes | None = None
+
+
+def of_run(folder: Path, log: Path | None = None) -> Beside:
+    """What the run in `folder` tells, which the capture was taken of.
+
+    With the records of `log` it was another run of the same firmware and plan. Then the counts and
+    the memory of that in `folder` say nothing of it. Raises TailscopeError.
+    """
+    account, seen = read_stored(folder)
+    setting = account.setting
+    tools = {name: version for name, version in setting.tools.items() if name not in _CAPTURED_BY}
+    setting = replace(setting, tools={**tools, "python": platform.python_version()})
+    if log is None:
+        return Beside(replace(account, setting=setting), seen.serial_bytes, seen.counts)
+    return Beside(replace(account, setting=replace(setting, memory=None)), _read_log(log))
+
+
+def of_plan(plan: Plan, allocator: str, log: Path | None, outside: Outside | None = None) -> Beside:
+    """A run of `plan` on a firmware of which only the allocator is known, with its file if it is
+    from outside. `log` has its records.
+
+    Without one there are no records. Raises CaptureError.
+    """
+    setting = Setting(
+        allocator,
+        BOARD,
+        analyzer="unknown",
+        elf_sha256="unknown",
+        tools={"python": platform.python_version()},
+    )
+    asked = AskedFirmware(allocator=allocator, outside=outside)
+    return Beside(Account(plan, asked, setting), _read_log(log) if log else b"")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The file of another tool, and all of its run but the capture."""
+
+    file: Import
+    beside: Beside
+    request: Request = field(default_factory=Request)
+    copied = True
+
+    @property
+    def name(self) -> RunName:
+        """By scenario, allocator and board."""
+        account = self.beside.account
+        return RunName(account.plan.name, account.setting.allocator, account.setting.board)
+
+    def check(self) -> None:
+        """Raises CaptureError where channels are missing."""
+        missing = [name for name in CHANNELS if name not in self.file.edges.channels]
+        if missing:
+            raise CaptureError(
+                f"A run has eight channels, and {', '.join(missing)} of the file are not named; "
+                "add them to --channels."
+            )
+
+    @contextmanager
+    def open(self) -> Iterator[Opened]:
+        """Nothing to start: all of it was observed before."""
+        account, origin = self.beside.account, self.file.origin
+        setting = replace(account.setting, analyzer=origin.format, imported=origin)
+        seen = Observation(self.file.edges, self.beside.serial_bytes, report(self.file), self.beside.counts)
+        yield Opened(replace(account, setting=setting), lambda _place: seen)
+
+
+def report(imported: Import) -> ToolReport:
+    """What is known of the tool that captured: that it kept these samples."""
+    doubts = (
+        (
+            "Nobody says at which samplerate it was captured, so how exact its edges are is not known; "
+            "import it again with --samplerate.",
+        )
+        if imported.origin.samplerate_from == "resolution"
+        else ()
+    )
+    return ToolReport(asked_samples=imported.edges.total_samples, oddities=doubts)
+
+
+def _read_log(path: Path) -> bytes:
+    try:
+        return read_bytes(path, MOST_LOG_BYTES)
+    except OSError as error:
+        raise CaptureError(f"{path} cannot be read as a log of records: {why(error)}.") from None

@@ -1,0 +1,110 @@
+"""A run from the wire alone: any program on any board, without operations and records."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from base.files.errors import CaptureError
+from base.run_folder.folder import RunName
+from base.run_folder.observed import KIND, SCHEMA, Asked, Program, StimulusEdges
+from capture.acquisition.observe import Order, observe
+from capture.acquisition.sigrok_cli import CaptureRequest, versions
+from capture.acquisition.source import Opened, Request
+from capture.desk.bench import BoardResource
+from capture.desk.board import Board
+from capture.desk.foreign_elf import checked_digest
+from capture.desk.open_board import open_board
+from capture.desk.pins import clips
+
+SCENARIO = "observe"
+NOBODY = "on_board"
+"""Where other runs have the allocator's name, and no ELF file has one to give."""
+
+
+@dataclass(frozen=True)
+class PinsRequest(Request):
+    """What is to be observed: the pin of each channel, for how long, at which samplerate.
+
+    `elf` is loaded; None leaves the board alone. `stimulus_edges` of STIM and CTRL are stimuli.
+    """
+
+    resource: BoardResource
+    pins: Mapping[str, str]
+    elf: Path | None
+    duration_s: float
+    samplerate_hz: int
+    stimulus_edges: StimulusEdges = "both"
+
+
+@dataclass(frozen=True)
+class Pins:
+    """Pins of a board, which an analyzer records by sigrok-cli."""
+
+    request: PinsRequest
+    copied = True
+
+    @property
+    def name(self) -> RunName:
+        """By program and board. No dash stands in a part, since dashes divide them."""
+        elf = self.request.elf
+        program = re.sub(r"[^A-Za-z0-9_.]+", "_", elf.stem)[:40] if elf else NOBODY
+        return RunName(SCENARIO, program, self.request.resource.name)
+
+    def check(self) -> None:
+        """Raises CaptureError for what cannot be observed, before anything is started."""
+        resource, samplerate_hz = self.request.resource, self.request.samplerate_hz
+        resource.analyzer.check_rate(samplerate_hz)
+        samples = round(samplerate_hz * self.request.duration_s)
+        CaptureRequest(resource.analyzer.driver, None, samplerate_hz, samples)
+        if self.request.elf is not None:
+            if resource.loader.kind == "none":
+                raise CaptureError(
+                    f"The board {resource.name!r} has no loader in bench.toml, so --elf cannot be flashed: "
+                    "load it yourself and leave out --elf."
+                )
+            checked_digest(self.request.elf)
+        elif resource.loader.kind == "virtual-nucleo" or resource.emulated:
+            raise CaptureError(
+                f"Nothing is on the board {resource.name!r}, which is no real one: give a program by --elf."
+            )
+
+    @contextmanager
+    def open(self) -> Iterator[Opened]:
+        """The board in use. A signal ends the capture, and what came is what was observed."""
+        request = self.request
+        order = Order(
+            elf=request.elf,
+            image=b"",
+            analyzer=request.resource.analyzer,
+            samplerate_hz=request.samplerate_hz,
+            duration_s=request.duration_s,
+            records="none",
+            channels=tuple(request.pins),
+        )
+        with open_board(request.resource, "none", clips=clips(request.pins, request.resource)) as board:
+            yield Opened(
+                self._asked(board),
+                lambda place: observe(board, order, place.watch.step, place.folder, place.watch),
+            )
+
+    def _asked(self, board: Board) -> Asked:
+        request = self.request
+        elf = request.elf
+        content = {
+            "schema": SCHEMA,
+            "kind": KIND,
+            "board": request.resource.name,
+            "analyzer": request.resource.analyzer.driver,
+            "pins": dict(request.pins),
+            "stimulus_edges": request.stimulus_edges,
+            "program": Program(
+                elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
+            ),
+            "tools": {**versions(), **board.tools(), "python": platform.python_version()},
+        }
+        return Asked.model_validate(content)

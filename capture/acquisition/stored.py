@@ -1,0 +1,137 @@
+"""A stored run, read again from what was observed and kept in its folder.
+
+run.json adds what only the bench knew: how many samples were asked for, what the tools said, which
+firmware it was. The folder of a run that was killed has no run.json. Then this is unknown, and the
+verdict says so: it cannot be complete, since the tools may have said that they lost something, and
+it is truncated only where something is seen to be missing. Where the run was killed while it was
+captured, the edges are in edges.stream, which says how many samples were asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from base.files.errors import CaptureError
+from base.run_folder import folder as names
+from base.run_folder.edge_stream import read_stream
+from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.folder import RunName, read_observed
+from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
+from base.run_folder.memory import read_memory
+from base.run_folder.observed import Asked, read_asked, read_observed_manifest
+from base.run_folder.session_file import read_sr
+from capture.acquisition.account import Account, Setting
+from capture.acquisition.observe import Observation
+from capture.acquisition.plan_file import decode_image, read_plan
+from capture.acquisition.source import Taken
+from scenarios import catalogue
+from scenarios.errors import ScenarioError
+from scenarios.plan import Plan
+
+
+def read_stored(folder: Path) -> Taken:
+    """Reads the run in `folder`. Raises TailscopeError where a file is missing or damaged, or where
+    the run is from the wire alone.
+    """
+    check_has_operations(folder)
+    origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
+    edges, asked_samples = _capture(folder)
+    setting = _setting(folder, origin)
+    # An older run tells no more of what was asked for than the allocator.
+    asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
+    return Taken(
+        Account(_plan(folder, origin), asked, setting),
+        Observation(
+            edges,
+            serial_bytes=read_observed(folder, names.SERIAL_LOG),
+            report=origin.tool_report if origin else _unknown_report(edges.total_samples, asked_samples),
+            counts=read_observed(folder, names.COUNTS) if (folder / names.COUNTS).exists() else None,
+        ),
+    )
+
+
+def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
+    """Reads the run from the wire alone in `folder`. Raises as read_stored()."""
+    asked = read_asked(folder / names.OBSERVED)
+    edges, asked_samples = _capture(folder)
+    if (folder / names.MANIFEST).exists():
+        report = read_observed_manifest(folder / names.MANIFEST).tool_report
+    else:
+        report = _unknown_report(edges.total_samples, asked_samples)
+    return asked, Observation(edges, b"", report)
+
+
+def _capture(folder: Path) -> tuple[EdgeList, int | None]:
+    """The capture, and how many samples were asked for, where it tells.
+
+    Where the edge list is missing or damaged, what reached the disk before it serves, or its copy
+    for PulseView.
+    """
+    if not (folder / names.EDGES).exists() and (folder / names.EDGE_STREAM).exists():
+        streamed = read_stream(folder / names.EDGE_STREAM)
+        return streamed.edges, streamed.asked_samples
+    if not any((folder / name).exists() for name in (names.EDGES, names.SESSION, names.MANIFEST)):
+        raise CaptureError(
+            f"{folder} has no {names.EDGES}: its run was killed before the first sample; run it again."
+        )
+    try:
+        return read_parquet(folder / names.EDGES), None
+    except CaptureError:
+        try:
+            return read_sr(folder / names.SESSION), None
+        except CaptureError:
+            pass
+        raise
+
+
+def _unknown_report(got_samples: int, asked_samples: int | None) -> ToolReport:
+    sentence = (
+        "The bench was killed before it wrote run.json: what the tools said of the capture, and which "
+        "firmware it was, is not known; run again."
+    )
+    asked = got_samples if asked_samples is None else asked_samples
+    return ToolReport(asked_samples=asked, interrupted=got_samples < asked, oddities=(sentence,))
+
+
+def _setting(folder: Path, origin: Origin | None) -> Setting:
+    if origin:
+        return Setting(
+            allocator=origin.allocator,
+            board=origin.board,
+            analyzer=origin.analyzer,
+            elf_sha256=origin.firmware.elf_sha256,
+            tools=origin.tools,
+            bounds=origin.bounds,
+            memory=read_memory(folder / names.OPERATIONS, origin.memory),
+            footprint=origin.footprint,
+            imported=origin.imported,
+        )
+    name = RunName.of(folder)
+    if name is None:
+        raise CaptureError(
+            f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
+        )
+    return Setting(name.allocator, name.board, analyzer="unknown", elf_sha256="unknown")
+
+
+def _plan(folder: Path, origin: Origin | None) -> Plan:
+    """The plan as it was stored.
+
+    An older run has none. Its scenario is compiled again, and must give the same image.
+    """
+    image_bytes = read_observed(folder, names.IMAGE)
+    if (folder / names.PLAN).exists():
+        return read_plan(folder / names.PLAN, image_bytes)
+    image = decode_image(image_bytes)
+    try:
+        parameters = origin.parameters if origin else {}
+        scenario = catalogue.load(image.name, parameters, stimulus=str(image.stimulus))
+        plan = scenario.compile().recorded_by(image.records)
+    except ScenarioError:
+        plan = None
+    if plan is None or plan.image != image_bytes:
+        raise CaptureError(
+            f"{folder / names.PLAN} is missing, and {image.name} does not compile to the same operations: "
+            "its labels, trials and depths are not known; run the scenario again."
+        )
+    return plan

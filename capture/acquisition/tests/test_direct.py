@@ -1,0 +1,143 @@
+"""Direct runs beside the real tools: equal to the byte, and a simulator that is not is caught."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from analysis.bounds.image import bounds_of_run
+from analysis.fragmentation.of_run import memory_of_run
+from base.files.errors import TailscopeError
+from base.run_folder.edge_stream import read_stream
+from capture import conduct, same
+from capture.acquisition.direct import Direct
+from capture.acquisition.source import RunRequest
+from capture.conduct import redecode
+from capture.tests.altered import one_edge_late, program
+from firmware.build import image as firmware
+from firmware.build.image import FirmwareImage
+from scenarios import catalogue
+from scenarios.plan import Plan
+from simulator import build as simulator
+
+
+def plan_of(name: str, **parameters: str | int) -> Plan:
+    return catalogue.load(name, parameters, seed=None, stimulus=None, heap_bytes=None).compile()
+
+
+def small(operations: int = 60) -> Plan:
+    return plan_of("mem_stress", operations=operations)
+
+
+@pytest.fixture(scope="module")
+def tlsf() -> FirmwareImage:
+    return firmware.build("tlsf")
+
+
+@pytest.mark.parametrize(
+    ("name", "allocator", "samplerate_hz", "parameters"),
+    [
+        ("mem_stress", "tlsf", None, {"operations": 200}),
+        ("mem_frag", "seglist", 24_000_000, {"depth": 12}),
+        ("periodic_small", "first_fit", 10_000_000, {"ticks": 300}),
+    ],
+)
+def test_a_direct_run_equals_the_real_tools_to_the_byte(
+    name: str, allocator: str, samplerate_hz: int | None, parameters: dict[str, int]
+) -> None:
+    image = firmware.build(allocator)
+    found = same.verify(
+        RunRequest(
+            plan_of(name, **parameters),
+            image,
+            samplerate_hz=samplerate_hz,
+            bounds=bounds_of_run,
+            memory=memory_of_run,
+        )
+    )
+    assert found is None
+
+
+def test_an_altered_flash_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
+    altered = program(tmp_path, 'exec "$built" "$@" --flash-acr 0x703')
+    found = same.verify(RunRequest(small(), tlsf), altered)
+    assert found is not None and found.startswith("uart.log differs from that by sigrok-cli: line ")
+
+
+def test_one_edge_that_moved_by_a_sample_is_caught(tmp_path: Path, tlsf: FirmwareImage) -> None:
+    found = same.verify(RunRequest(small(), tlsf), one_edge_late(tmp_path))
+    assert found is not None and found.startswith("edges.parquet differs from that by sigrok-cli: row ")
+
+
+def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
+    tmp_path: Path, tlsf: FirmwareImage
+) -> None:
+    folder = conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path))).folder
+    told = json.loads((folder / "run.json").read_text())
+    assert told["analyzer"] == "direct"
+    assert set(told["tools"]) == {"virtual_nucleo", "compiler", "python"}
+    assert not (folder / "capture.sr").exists() and not (folder / "edges.stream").exists()
+    tables = {name: (folder / name).read_bytes() for name in ("operations.parquet", "interrupts.parquet")}
+    assert redecode(folder).verdict == "complete"
+    assert (folder / "capture.sr").exists()
+    assert tables == {name: (folder / name).read_bytes() for name in tables}
+    assert json.loads((folder / "run.json").read_text())["analyzer"] == "direct"
+
+
+def test_a_worker_may_call_it_in_a_thread(tlsf: FirmwareImage) -> None:
+    found: list[conduct.JudgedRun] = []
+    thread = threading.Thread(target=lambda: found.append(conduct.find(Direct(RunRequest(small(), tlsf)))))
+    thread.start()
+    thread.join()
+    assert found[0].evidence.joined.operations.height == 60
+
+
+def test_a_simulator_that_ends_early_is_a_truncated_run(tmp_path: Path, tlsf: FirmwareImage) -> None:
+    # The capture is of less than the run needs, and the status is that of a stop.
+    dying = program(
+        tmp_path, '"$built" "$@" --samples 3000000 --samplerate 84000000\necho "no more" >&2\nexit 3'
+    )
+    dying.write_text(
+        dying.read_text().replace('"$@"', '$(echo "$@" | sed "s/--samplerate [0-9]* --samples [0-9]*//")')
+    )
+    result = conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path / "runs"), dying))
+    assert result.verdict == "truncated"
+    assert any("ended with status 3: no more" in reason for reason in result.reasons)
+
+
+def test_what_cannot_start_is_a_sentence_and_leaves_no_folder(tmp_path: Path, tlsf: FirmwareImage) -> None:
+    broken = program(tmp_path, "echo 'broken' >&2; exit 1")
+    with pytest.raises(TailscopeError, match=r"^The virtual Nucleo does not start: broken\.$"):
+        conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path / "runs"), broken))
+    assert not list((tmp_path / "runs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("board", "records", "words"),
+    [
+        ("nucleo", "uart", "The board 'nucleo' cannot be captured direct: only the virtual board"),
+        ("virtual", "rtt", "Records by rtt need a debug probe, which a direct capture has not"),
+    ],
+)
+def test_what_cannot_be_captured_direct_is_refused(
+    tlsf: FirmwareImage, board: str, records: str, words: str
+) -> None:
+    with pytest.raises(TailscopeError, match=words):
+        conduct.find(Direct(RunRequest(small(), tlsf, board, records=records)))
+
+
+def test_the_simulators_stream_is_one_of_the_bench(tmp_path: Path, tlsf: FirmwareImage) -> None:
+    # Asked for fewer samples than a slice of the simulation has, it writes no more.
+    from base.processes import children
+
+    stream = tmp_path / "edges.stream"
+    words = ["--samplerate", "24000000", "--samples", "1234567", "--edges", str(stream)]
+    done = children.run(
+        [simulator.build(), "capture", tlsf.elf, *words, "--uart-log", str(tmp_path / "uart")], within_s=60
+    )
+    found = read_stream(stream)
+    assert (done.returncode, found.asked_samples) == (0, 1_234_567)
+    assert (found.edges.total_samples, found.edges.samplerate_hz) == (1_234_567, 24_000_000)

@@ -1,0 +1,162 @@
+"""A run's capture, exported to other formats and imported again, gives the run's findings."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from base.files.errors import CaptureError
+from base.run_folder.edges import EdgeList, read_parquet
+from capture.acquisition.imported import Beside, Imported, of_plan, of_run
+from capture.acquisition.source import Request
+from capture.conduct import redecode, run
+from capture.importing import formats
+from capture.importing.formats import Import
+from capture.importing.tests import writers
+from capture.store import RunResult
+from capture.tests.synthetic import SyntheticRun, small_plan
+from capture.tests.test_redecode import store as store_made_up
+
+RATE_HZ = 84_000_000
+# What an import says otherwise than the run that it was taken of.
+OF_THE_IMPORT = ("imported", "analyzer", "tools", "warnings")
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    return store_made_up(SyntheticRun(small_plan(depth=3)), tmp_path_factory.mktemp("runs"))
+
+
+def store(imported: Import, beside: Beside, runs: Path) -> RunResult:
+    return run(Imported(imported, beside, Request(runs=runs)))
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return found
+
+
+def findings(folder: Path) -> dict[str, Any]:
+    return {key: value for key, value in manifest(folder).items() if key not in OF_THE_IMPORT}
+
+
+def by_name(path: Path) -> Import:
+    return formats.read(path)
+
+
+def by_number(path: Path) -> Import:
+    return formats.read(path, writers.CHANNELS, RATE_HZ)
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "kind", "rate_from"),
+    [
+        (lambda to, edges: writers.by_sigrok(to, edges, "sr"), by_name, "sigrok session", "file"),
+        (lambda to, edges: writers.by_sigrok(to, edges, "vcd", "-O", "vcd"), by_name, "VCD", "file"),
+        (writers.vcd, by_number, "VCD", "option"),
+        (writers.logic_2_binary, by_number, "Saleae binary", "option"),
+    ],
+)
+def test_an_import_has_the_edges_and_the_findings_of_the_run(
+    stored: RunResult,
+    tmp_path: Path,
+    write: Callable[[Path, EdgeList], Path],
+    read: Callable[[Path], Import],
+    kind: str,
+    rate_from: str,
+) -> None:
+    edges = read_parquet(stored.folder / "edges.parquet")
+    imported = read(write(tmp_path, edges))
+    assert imported.edges == edges
+    again = store(imported, of_run(stored.folder), tmp_path / "runs")
+    assert (again.verdict, again.reasons) == ("complete", ()) == (stored.verdict, stored.reasons)
+    assert findings(again.folder) == findings(stored.folder)
+    for table in ("operations.parquet", "interrupts.parquet", "uart.log", "operations.bin"):
+        assert (again.folder / table).read_bytes() == (stored.folder / table).read_bytes()
+    said = manifest(again.folder)
+    assert said["analyzer"] == said["imported"]["format"] == kind
+    assert said["imported"]["samplerate_from"] == rate_from
+    assert redecode(again.folder) == again
+    assert manifest(again.folder) == said
+
+
+@pytest.mark.parametrize("write", [writers.logic_2_csv, writers.logic_1_csv])
+def test_a_file_that_does_not_tell_its_end_gives_the_same_findings(
+    stored: RunResult, tmp_path: Path, write: Callable[[Path, EdgeList], Path]
+) -> None:
+    edges = read_parquet(stored.folder / "edges.parquet")
+    again = store(by_number(write(tmp_path, edges)), of_run(stored.folder), tmp_path / "runs")
+    before, after = findings(stored.folder), findings(again.folder)
+    assert after.pop("total_samples") == edges.sample[-1] + 1 < before.pop("total_samples")
+    assert after.pop("tool_report")["asked_samples"] < before.pop("tool_report")["asked_samples"]
+    assert after == before
+    columns = pl.read_parquet(stored.folder / "operations.parquet")
+    assert pl.read_parquet(again.folder / "operations.parquet").equals(columns)
+
+
+def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:
+    """Without the run's folder the firmware is known by its records alone."""
+    plan = SyntheticRun(small_plan(depth=3)).plan
+    account = of_plan(plan, "tlsf", stored.folder / "uart.log")
+    again = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    assert again.verdict == "complete"
+    assert again.folder.name.endswith(f"-{plan.name}-tlsf-imported")
+    said, before = manifest(again.folder), manifest(stored.folder)
+    assert said["asked"] == {**dict.fromkeys(before["asked"]), "allocator": "tlsf"}
+    for key in ("critical_ns", "interrupt_latency_ns", "maxima", "counts", "clock"):
+        assert said[key] == before[key]
+
+
+def test_without_records_the_run_is_truncated(stored: RunResult, tmp_path: Path) -> None:
+    account = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log=None)
+    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    assert found.verdict == "truncated"
+    assert any("stop without END" in reason for reason in found.reasons)
+
+
+def test_another_allocator_than_was_named_is_inconclusive(stored: RunResult, tmp_path: Path) -> None:
+    plan = SyntheticRun(small_plan(depth=3)).plan
+    account = of_plan(plan, "seglist", stored.folder / "uart.log")
+    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    assert found.verdict == "inconclusive"
+    assert any("tlsf" in reason and "seglist" in reason for reason in found.reasons)
+
+
+def test_a_samplerate_that_nobody_states_is_a_doubt(stored: RunResult, tmp_path: Path) -> None:
+    edges = read_parquet(stored.folder / "edges.parquet")
+    imported = formats.read(writers.logic_2_binary(tmp_path, edges), writers.CHANNELS)
+    found = store(imported, of_run(stored.folder), tmp_path / "runs")
+    assert found.verdict == "inconclusive"
+    assert "import it again with --samplerate" in " ".join(found.reasons)
+
+
+def test_records_of_another_take_leave_out_what_was_counted_in_the_first(
+    stored: RunResult, tmp_path: Path
+) -> None:
+    log = tmp_path / "other.log"
+    log.write_bytes((stored.folder / "uart.log").read_bytes())
+    account = of_run(stored.folder, log)
+    assert account.counts is None and account.account.setting.memory is None
+    assert account.serial_bytes == log.read_bytes()
+
+
+def test_a_run_has_eight_channels(stored: RunResult, tmp_path: Path) -> None:
+    imported = formats.read(stored.folder / "capture.sr")
+    edges = imported.edges
+    few = replace(
+        imported,
+        edges=EdgeList(edges.sample[:1], np.zeros(1, np.uint8), RATE_HZ, edges.total_samples, ("CRIT",)),
+    )
+    with pytest.raises(CaptureError, match="OP, STIM, ISR, TASK, CTRL, CISR, SYNC of the file are not named"):
+        store(few, of_run(stored.folder), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_log_that_is_not_there_is_one_sentence(stored: RunResult, tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"nowhere\.log cannot be read as a log of records"):
+        of_run(stored.folder, tmp_path / "nowhere.log")

@@ -1,0 +1,101 @@
+"""Runs from the wire alone that are read again: whole, killed on the way, and damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from base.files.errors import RunError, TailscopeError
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.folder import RunFolder
+from base.run_folder.manifest import ToolReport, read_manifest
+from base.run_folder.observed import Asked
+from capture.acquisition.imported import of_run
+from capture.acquisition.observe import Observation
+from capture.conduct import redecode
+from capture.reading.tests.test_observed import framed
+from capture.store import RunResult, keep_observation, kind_of, store_session
+from dashboards.loaded.runs import find_runs
+
+ASKED = {
+    "schema": 1,
+    "kind": "observed",
+    "board": "virtual",
+    "analyzer": "beaglelogic",
+    "pins": {"CRIT": "PA8", "SYNC": "PB4"},
+    "stimulus_edges": "both",
+    "program": {"elf": "my.elf", "elf_sha256": "00"},
+    "tools": {},
+}
+
+
+def store(place: Path) -> RunResult:
+    """Fills the folder of a run as a source would, of which framed() draws the capture."""
+    edges, folder = framed(), RunFolder(place)
+    kind = kind_of(Asked.model_validate(ASKED))
+    seen = Observation(edges, b"", ToolReport(asked_samples=edges.total_samples))
+    kind.keep_known(folder)
+    keep_observation(folder, kind, seen)
+    notes = store_session(folder, edges)
+    return kind.conclude(folder, seen, lambda: notes)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "20261122T120000Z-observe-my-virtual"
+    place.mkdir()
+    result = store(place)
+    assert (result.verdict, result.reasons) == ("complete", ())
+    return place
+
+
+def test_a_run_that_is_judged_again_is_the_same_to_the_byte(folder: Path) -> None:
+    before = (folder / "run.json").read_bytes()
+    assert redecode(folder).verdict == "complete"
+    assert (folder / "run.json").read_bytes() == before
+    (folder / "edges.parquet").unlink()
+    assert redecode(folder).verdict == "complete"
+    assert (folder / "run.json").read_bytes() == before
+
+
+def test_a_run_that_was_killed_is_judged_by_what_reached_the_disk(folder: Path) -> None:
+    edges = framed()
+    for name in ("run.json", "edges.parquet", "capture.sr"):
+        (folder / name).unlink()
+    asked_samples = edges.total_samples + 1
+    with EdgeWriter(folder / "edges.stream", edges.samplerate_hz, edges.channels, asked_samples) as writer:
+        writer.append(edges.sample, edges.word, edges.total_samples)
+    result = redecode(folder)
+    assert result.verdict == "truncated"
+    assert any("was killed before it wrote run.json" in reason for reason in result.reasons)
+    assert (folder / "edges.parquet").exists() and not (folder / "edges.stream").exists()
+
+
+def test_what_needs_operations_is_told_there_are_none(folder: Path) -> None:
+    with pytest.raises(RunError, match=r"is a run from the wire alone \(./lab observe\)"):
+        read_manifest(folder / "run.json")
+    with pytest.raises(RunError, match="is a run from the wire alone"):
+        of_run(folder)
+    assert find_runs(folder.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("observed.json", "{}", r"observed.json:1: schema is missing"),
+        ("observed.json", "nonsense", "the file is not valid JSON"),
+        ("observed.json", json.dumps({**ASKED, "schema": 2}), "schema must be 1, not 2"),
+        ("observed.json", json.dumps({**ASKED, "pins": {"ISR": "PA8"}}), "other channels than were asked"),
+        ("run.json", "{}", "schema is missing"),
+        ("edges.parquet", "nonsense", ""),
+    ],
+)
+def test_a_damaged_file_is_one_sentence(folder: Path, name: str, content: str, words: str) -> None:
+    (folder / name).write_text(content)
+    if name == "edges.parquet":
+        assert redecode(folder).verdict == "complete", "capture.sr has the same"
+        return
+    with pytest.raises(TailscopeError, match=words):
+        redecode(folder)

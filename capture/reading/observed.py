@@ -1,0 +1,149 @@
+"""What a capture tells by itself, of any program: pulses, intervals between them, and latencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from base.metrology.quantiles import Summary, summarise
+from base.run_folder.edges import MARKED_CHANNELS, EdgeList
+from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
+from capture.reading.pulses import PulseTrain
+from capture.reading.vectorised import Responses, Stimuli, pulses, responses
+from capture.reading.wire import SECTIONS_PER_END
+from scenarios.stimulus import NOMINAL_CORE_HZ
+
+PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")
+"""The channels whose pulses are what is looked for; an edge of another is a stimulus or SYNC's."""
+ANSWERED = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
+"""Stimuli, and who answers them."""
+
+
+@dataclass(frozen=True)
+class ObservedWire:
+    """One capture, of the channels that it has.
+
+    `program` are the pulses of PULSED that begin within the program's part, from sample `first` up
+    to but not including `after`, and `answers` those of ANSWERED. Without frames that is the whole
+    capture. `calibration` are the empty sections. `clock` is the analyzer's against the program's,
+    from the frames; None without.
+    """
+
+    edges: EdgeList
+    frames: Frames
+    clock: ClockFit | None
+    first: int
+    after: int
+    program: dict[str, PulseTrain]
+    calibration: dict[str, PulseTrain]
+    answers: dict[tuple[str, str], Responses]
+
+    @property
+    def widths_ns(self) -> dict[str, Summary]:
+        """Of the program's pulses, by channel."""
+        return _widths_ns(self.program, self.edges.sample_ns)
+
+    @property
+    def calibration_ns(self) -> dict[str, Summary]:
+        """Of the empty sections: what a pulse has in it that is no part of the section."""
+        return _widths_ns(self.calibration, self.edges.sample_ns)
+
+    @property
+    def intervals_ns(self) -> dict[str, Summary]:
+        """From the begin of a pulse to that of the next one."""
+        sample_ns = self.edges.sample_ns
+        return {name: summarise(np.diff(train.start) * sample_ns) for name, train in self.program.items()}
+
+    @property
+    def latencies_ns(self) -> dict[str, Summary]:
+        """From a stimulus to its answer, by both names: `STIM to ISR`."""
+        return {
+            named(pair): summarise(_waited(found) * self.edges.sample_ns)
+            for pair, found in self.answers.items()
+        }
+
+    @property
+    def missed(self) -> dict[str, int]:
+        """How many stimuli came again before they were answered, by the names of latencies_ns."""
+        return {named(pair): int(found.missed.sum()) for pair, found in self.answers.items()}
+
+
+def named(pair: tuple[str, str]) -> str:
+    """`STIM to ISR`."""
+    return f"{pair[0]} to {pair[1]}"
+
+
+def read_observed(edges: EdgeList, which: Stimuli = "both", framed: bool = True) -> ObservedWire:
+    """Reads the channels that `edges` has. `which` edges of STIM and CTRL are stimuli.
+
+    Unless it may be `framed`, frames and calibration pulses are taken for the program's.
+    """
+    frames = (
+        find_frames(edges, NOMINAL_CORE_HZ) if framed and "SYNC" in edges.channels else Frames(None, None)
+    )
+    start, end = frames.start, frames.end
+    is_framed = start is not None or end is not None
+    trains = {name: pulses(edges, name) for name in PULSED if name in edges.channels}
+    before_end = edges if end is None else edges.until(int(end[0]))
+    first = _begin(edges, frames)
+    after = edges.total_samples if end is None else int(end[0])
+    answers = {
+        pair: _since(first, responses(before_end, *pair, which))
+        for pair in ANSWERED
+        if set(pair) <= set(edges.channels)
+    }
+    return ObservedWire(
+        edges=edges,
+        frames=frames,
+        clock=fit_clock(start, end, NOMINAL_CORE_HZ, edges.samplerate_hz) if is_framed else None,
+        first=first,
+        after=after,
+        program={name: train.starting_within(first, after) for name, train in trains.items()},
+        calibration={
+            name: _of_calibration(train, frames, first)
+            for name, train in trains.items()
+            if is_framed and name in MARKED_CHANNELS
+        },
+        answers=answers,
+    )
+
+
+def _begin(edges: EdgeList, frames: Frames) -> int:
+    """Where the program's part begins: behind the calibration, where SYNC changes again.
+
+    Without such an edge it begins at the start frame, without a frame at sample 0.
+    """
+    if frames.start is None:
+        return 0
+    begin = int(frames.start[-1])
+    sync = edges.transitions("SYNC").sample
+    after = edges.total_samples if frames.end is None else int(frames.end[0])
+    toggles = sync[(sync > begin) & (sync < after)]
+    return int(toggles[0]) if toggles.size else begin
+
+
+def _of_calibration(train: PulseTrain, frames: Frames, first: int) -> PulseTrain:
+    """The empty sections behind either frame; those of the start lie before sample `first`."""
+    nothing = train.starting_within(0, 0)
+    start, end = frames.start, frames.end
+    opening = nothing if start is None else train.starting_within(int(start[-1]), first)
+    closing = nothing if end is None else train.starting_within(int(end[-1]), np.iinfo(np.int64).max)
+    closing = closing.numbered(None, SECTIONS_PER_END)
+    return PulseTrain(
+        np.concatenate((opening.start, closing.start)), np.concatenate((opening.end, closing.end))
+    )
+
+
+def _since(first: int, found: Responses) -> Responses:
+    inside = found.stimulus_sample >= first
+    return Responses(found.stimulus_sample[inside], found.answer_sample[inside], found.missed[inside])
+
+
+def _waited(found: Responses) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    answered = found.answer_sample >= 0
+    return found.answer_sample[answered] - found.stimulus_sample[answered]
+
+
+def _widths_ns(trains: dict[str, PulseTrain], sample_ns: float) -> dict[str, Summary]:
+    return {name: summarise(train.width * sample_ns) for name, train in trains.items()}

@@ -1,0 +1,86 @@
+"""What is read of a capture without records, against waveforms that are drawn by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from base.run_folder.edges import CHANNELS, EdgeList, settled
+from capture.reading.observed import read_observed
+from capture.reading.tests.waveform import Waveform, frame_edges
+from capture.reading.vectorised import Stimuli
+
+HZ = 84_000_000
+START_S, END_S = 0.0001, 0.003
+
+
+def drawn(*channels: str, toggles: dict[str, list[int]], total: int = 400_000) -> EdgeList:
+    """The channels that are named, too long to be rendered sample by sample."""
+    place = np.array([0, *(at for name in channels for at in toggles.get(name, []))], np.int64)
+    bits = [0, *(1 << bit for bit, name in enumerate(channels) for _ in toggles.get(name, []))]
+    order = np.argsort(place, kind="stable")
+    words = np.bitwise_xor.accumulate(np.array(bits, np.uint8)[order])
+    return EdgeList(*settled(place[order], words), HZ, total, channels)
+
+
+def framed(begin: bool = True, end: bool = True, toggled: bool = True) -> EdgeList:
+    """Sixteen empty sections of 4 samples, then two of 100 and 300; and the same behind the end."""
+    start_frame = frame_edges(START_S, 840, HZ, HZ) if begin else []
+    end_frame = frame_edges(END_S, 1260, HZ, HZ) if end else []
+    first, last = frame_edges(START_S, 840, HZ, HZ)[-1], frame_edges(END_S, 1260, HZ, HZ)[-1]
+    empty = [first + 300 * n for n in range(1, 17)] + [last + 300 * n for n in range(1, 17)]
+    own = [(first + 10_000, 100), (first + 20_000, 300)]
+    crit = [edge for at, width in [(1000, 50), *((at, 4) for at in empty), *own] for edge in (at, at + width)]
+    sync = [first + 6_000, first + 50_000] if toggled else []
+    return drawn("CRIT", "SYNC", toggles={"CRIT": crit, "SYNC": [*start_frame, *sync, *end_frame]})
+
+
+def test_between_the_frames_are_the_program_and_its_calibration() -> None:
+    observed = read_observed(framed())
+    assert observed.program["CRIT"].width.tolist() == [100, 300]
+    assert observed.calibration["CRIT"].width.tolist() == [4] * 32
+    assert observed.widths_ns["CRIT"].max == pytest.approx(300 / HZ * 1e9)
+    assert observed.intervals_ns["CRIT"].max == pytest.approx(10_000 / HZ * 1e9)
+    assert observed.calibration_ns["CRIT"].n == 32
+    assert observed.clock is not None and observed.clock.ratio == pytest.approx(1, abs=1e-5)
+
+
+def test_without_frames_all_of_the_capture_is_the_program() -> None:
+    for observed in (read_observed(framed(begin=False, end=False)), read_observed(framed(), framed=False)):
+        assert len(observed.program["CRIT"]) == 1 + 16 + 2 + 16
+        assert observed.calibration == {} and observed.clock is None
+
+
+def test_one_frame_bounds_one_side() -> None:
+    assert read_observed(framed(end=False)).program["CRIT"].width.tolist() == [100, 300] + [4] * 16
+    assert read_observed(framed(begin=False)).program["CRIT"].width.tolist() == [50] + [4] * 16 + [100, 300]
+
+
+def test_without_an_edge_of_sync_nothing_is_taken_for_calibration() -> None:
+    observed = read_observed(framed(toggled=False))
+    assert observed.program["CRIT"].width.tolist() == [4] * 16 + [100, 300]
+    assert observed.calibration["CRIT"].width.tolist() == [4] * 16
+
+
+@pytest.mark.parametrize(
+    ("which", "waited", "missed"),
+    [("both", [40, 20], 2), ("rising", [40, 120], 0), ("falling", [20], 1)],
+)
+def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[int], missed: int) -> None:
+    """It rises at 100 and 400 and falls at 300 and 500; answers come at 140 and 520."""
+    wave = Waveform(1000)
+    wave.toggle("STIM", 100, 300, 400, 500)
+    wave.pulse("ISR", 140, 150)
+    wave.pulse("ISR", 520, 530)
+    found = read_observed(wave.edges(), which, framed=False)
+    answers = found.answers["STIM", "ISR"]
+    answered = answers.answer_sample >= 0
+    assert (answers.answer_sample - answers.stimulus_sample)[answered].tolist() == waited
+    assert found.missed["STIM to ISR"] == missed
+
+
+def test_only_the_channels_that_are_there_are_told() -> None:
+    observed = read_observed(drawn("ISR", toggles={"ISR": [10, 20]}, total=100))
+    assert list(observed.program) == ["ISR"]
+    assert observed.answers == {} and observed.latencies_ns == {}
+    assert set(CHANNELS) > set(observed.edges.channels)

@@ -1,0 +1,109 @@
+"""What run.json says of a quantity beside its statistics: maximum, intervals, baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from base.metrology.intervals import CONFIDENCE, percentile_intervals
+from base.metrology.quantiles import nearest_rank
+from base.metrology.series import LAGS, ljung_box
+from base.run_folder.quantities import Quantity, by_quantity
+from capture.instruments.calibration import MarkerCost
+
+# What the operation was, and the heap after it.
+OPERATION_COLUMNS = (
+    "seq",
+    "kind",
+    "size",
+    "label",
+    "depth",
+    "trial",
+    "probes",
+    "live",
+    "bytes_in_use",
+    "start_sample",
+)
+STIMULUS_COLUMNS = ("sample", "hit", "tick", "task_tick", "tick_phase_cycles")
+
+
+def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame) -> dict[str, Any] | None:
+    """The first of the greatest samples, and how many are as great; None without samples.
+
+    Of an interrupt it also says where in its operation the stimulus fell, in samples after the rise
+    of OP; None where its window shows no such rise. The operation's fields are None where the
+    stimulus fell outside all operations.
+    """
+    if samples.is_empty():
+        return None
+    greatest = samples[quantity.column].max()
+    first = samples.row(samples[quantity.column].arg_max() or 0, named=True)
+    found = {"value": greatest, "times": int((samples[quantity.column] == greatest).sum())}
+    if quantity.table == "operations":
+        return {**found, **{name: first[name] for name in OPERATION_COLUMNS}}
+    stimulus = {name: first[name] for name in STIMULUS_COLUMNS}
+    return {**found, **stimulus, **_operation_of(first, operations)}
+
+
+def _operation_of(stimulus: dict[str, Any], operations: pl.DataFrame) -> dict[str, Any]:
+    found = operations.filter(pl.col("seq").eq_missing(stimulus["operation_seq"]))
+    if found.is_empty():
+        return {**dict.fromkeys(OPERATION_COLUMNS), "into_operation_samples": None}
+    row = found.row(0, named=True)
+    start = row["start_sample"]
+    into = None if start is None else stimulus["sample"] - start
+    return {**{name: row[name] for name in OPERATION_COLUMNS}, "into_operation_samples": into}
+
+
+RAMP = (
+    "The scenario is a ramp: its depths are chosen, not drawn, so a percentile over them has no sampling "
+    "error and gets no interval."
+)
+
+
+def intervals(samples: Mapping[str, pl.DataFrame], ramp: bool) -> dict[str, Any]:
+    """What run.json says of the intervals of the quantities' `samples`, by key.
+
+    Where there are none, `refused` is the sentence why. An interval presumes independent draws.
+    `independence_p` is what a test of that says of the samples, in the order of time. Where it is
+    small, the interval is too narrow.
+    """
+    found = {} if ramp else by_quantity(samples, lambda q, rows: _intervals(rows[q.column]))
+    return {"confidence": CONFIDENCE, "refused": RAMP if ramp else None, "of": found}
+
+
+def _intervals(values: pl.Series) -> dict[str, Any]:
+    samples = values.to_numpy()
+    independence = ljung_box(samples).p if len(samples) > LAGS else None
+    return {**percentile_intervals(samples), "independence_p": independence}
+
+
+def baseline(
+    quantity: Quantity, interrupts: pl.DataFrame, cost: MarkerCost | None, sample_ns: float
+) -> dict[str, Any] | None:
+    """The baseline: its `value` in the unit of the quantity, and the `n` it is the median of.
+
+    It is what a quantity shows where there is nothing to measure. A report may subtract it, from
+    every statistic of the quantity or from none.
+
+    Of a section it is an empty one between the same markers. Of a latency it is that of stimuli
+    which fell outside all operations, where the processor does nothing but wait, and which no tick
+    touched. None where there is none to subtract: probes have none.
+    """
+    if quantity.table == "interrupts":
+        return _idle_latency(quantity, interrupts)
+    if cost is None or quantity.counted:
+        return None
+    on_wire = quantity.interval is not None
+    return {"value": cost.empty_samples * sample_ns if on_wire else cost.empty_cycles, "n": cost.pulses}
+
+
+def _idle_latency(quantity: Quantity, interrupts: pl.DataFrame) -> dict[str, Any] | None:
+    control = quantity.interval is not None and quantity.interval[0] == "CTRL"
+    tick = "task_tick" if quantity.column == "task_latency_ns" else "tick"
+    calm = interrupts.filter((pl.col("control") == control) & (pl.col("hit") == "none") & ~pl.col(tick))
+    ordered = np.sort(calm[quantity.column].drop_nulls().to_numpy())
+    return {"value": nearest_rank(ordered, 50), "n": len(ordered)} if len(ordered) else None

@@ -1,0 +1,192 @@
+"""Conducting a run, whatever its source: what is told, kept, removed and raised."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from base.files.errors import CaptureError, TailscopeError
+from base.files.whole import WriteError
+from base.processes import signals
+from base.run_folder import progress_file
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.folder import RunName
+from base.run_folder.manifest import AskedFirmware, SectionBound, ToolReport
+from base.run_folder.observed import Asked
+from base.run_folder.progress_file import SoFar
+from capture.acquisition.account import Account, Setting
+from capture.acquisition.live import Part
+from capture.acquisition.observe import Observation
+from capture.acquisition.source import Opened, Place, Request
+from capture.acquisition.tests.test_pins import ASKED as ASKED_OF_PINS
+from capture.conduct import redecode, run
+from capture.reading.tests.test_observed import framed
+from capture.tests.synthetic import SyntheticRun, small_plan
+
+SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
+MADE_UP = SyntheticRun(small_plan(depth=3))
+OF_OPERATIONS = {
+    *("operations.bin", "plan.parquet", "uart.log", "edges.parquet", "capture.sr"),
+    *("operations.parquet", "interrupts.parquet", "run.json"),
+}
+
+
+def account() -> Account:
+    return Account(MADE_UP.plan, AskedFirmware(allocator="tlsf"), SETTING)
+
+
+def seen() -> Observation:
+    edges = MADE_UP.edges()
+    return Observation(edges, MADE_UP.uart(), ToolReport(asked_samples=edges.total_samples))
+
+
+@dataclass
+class Fake:
+    """A source that has its observation at hand, and does `meanwhile` while it observes."""
+
+    request: Request
+    account: Account | Asked
+    seen: Observation
+    meanwhile: Callable[[Place], None] = lambda _: None
+    copied: bool = True
+    refusal: str = ""
+    open_now: bool = False
+    name = RunName("mem_frag", "tlsf", "nucleo", ("art off",))
+
+    def check(self) -> None:
+        if self.refusal:
+            raise CaptureError(self.refusal)
+
+    @contextmanager
+    def open(self) -> Iterator[Opened]:
+        self.open_now = True
+        try:
+            yield Opened(self.account, self._observe)
+        finally:
+            self.open_now = False
+
+    def _observe(self, place: Place) -> Observation:
+        assert self.open_now
+        place.watch.step("capturing")
+        self.meanwhile(place)
+        return self.seen
+
+
+def fake(runs: Path, meanwhile: Callable[[Place], None] = lambda _: None) -> Fake:
+    return Fake(Request(runs=runs), account(), seen(), meanwhile)
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_what_came_is_kept_judged_and_stored(tmp_path: Path) -> None:
+    result = run(fake(tmp_path))
+    assert (result.verdict, result.reasons) == ("complete", ())
+    assert files(result.folder) == OF_OPERATIONS
+    assert result.folder.name.endswith("Z-mem_frag-tlsf.art_off-nucleo")
+    before = {name: (result.folder / name).read_bytes() for name in OF_OPERATIONS}
+    assert redecode(result.folder) == result
+    assert {name: (result.folder / name).read_bytes() for name in OF_OPERATIONS} == before
+
+
+def test_a_run_from_the_wire_alone_takes_the_same_way(tmp_path: Path) -> None:
+    edges = framed()
+    observation = Observation(edges, b"", ToolReport(asked_samples=edges.total_samples))
+    asked = Asked.model_validate(ASKED_OF_PINS)
+    result = run(Fake(Request(runs=tmp_path), asked, observation))
+    assert (result.verdict, result.reasons) == ("complete", ())
+    assert files(result.folder) == {"observed.json", "edges.parquet", "capture.sr", "run.json"}
+
+
+def test_a_source_may_leave_out_the_copy_for_pulseview(tmp_path: Path) -> None:
+    source = fake(tmp_path)
+    source.copied = False
+    folder = run(source).folder
+    assert files(folder) == OF_OPERATIONS - {"capture.sr"}
+    assert redecode(folder).verdict == "complete"
+    assert files(folder) == OF_OPERATIONS
+
+
+def test_bounds_and_memory_are_asked_for_once_the_records_are_there(tmp_path: Path) -> None:
+    source = fake(tmp_path)
+    told = []
+
+    def bounds(boot: object) -> dict[str, SectionBound]:
+        told.append(boot)
+        return {}
+
+    source.account = replace(account(), bounds=bounds, memory=lambda log: told.append(log))
+    assert run(source).verdict == "complete"
+    assert len(told) == 2
+
+
+def test_what_is_refused_leaves_nothing(tmp_path: Path) -> None:
+    source = fake(tmp_path / "runs")
+    source.refusal = "There is no such board; choose another."
+    with pytest.raises(CaptureError, match="no such board"):
+        run(source)
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("error", [CaptureError("Nothing came; check the cable."), signals.Stopped(2)])
+def test_what_cannot_be_observed_leaves_no_folder(tmp_path: Path, error: Exception) -> None:
+    def fails(_: Place) -> None:
+        raise error
+
+    source = fake(tmp_path, fails)
+    with pytest.raises(type(error)):
+        run(source)
+    assert not list(tmp_path.iterdir()) and not source.open_now
+
+
+def test_its_steps_are_told_and_who_looks_sees_it_under_way(tmp_path: Path) -> None:
+    steps: list[str] = []
+    live: list[SoFar] = []
+    looked: list[SoFar | None] = []
+    source = fake(tmp_path, lambda place: looked.append(progress_file.read(place.folder)))
+    source.request = Request(runs=tmp_path, progress=steps.append, live=live.append, part=Part(2, 3))
+    folder = run(source).folder
+    assert steps == ["capturing", "writing", "judging"] == list(dict.fromkeys(told.step for told in live))
+    (so_far,) = looked
+    assert so_far is not None and (so_far.run, so_far.runs, so_far.step) == (2, 3, "capturing")
+    assert so_far.planned_operations == MADE_UP.plan.operations.height
+    assert progress_file.read(folder) is None
+
+
+def test_where_the_findings_do_not_fit_the_capture_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as filled:
+        filled.setattr("capture.store.write_table", full)
+        with pytest.raises(WriteError, match=r"disk is full.* The capture is kept: \./lab redecode ") as told:
+            run(fake(tmp_path))
+    (folder,) = tmp_path.iterdir()
+    assert str(told.value).endswith(str(folder))
+    assert redecode(folder).verdict == "inconclusive", "nobody knows what the tools said"
+
+
+def test_a_stream_of_edges_is_removed_once_the_edges_are_whole(tmp_path: Path) -> None:
+    edges = MADE_UP.edges()
+
+    def streams(place: Place) -> None:
+        path = place.folder / "edges.stream"
+        with EdgeWriter(path, edges.samplerate_hz, edges.channels, edges.total_samples) as writer:
+            writer.append(edges.sample, edges.word, edges.total_samples)
+
+    assert files(run(fake(tmp_path, streams)).folder) == OF_OPERATIONS
+
+
+def test_where_no_folder_can_be_made_nothing_is_started(tmp_path: Path) -> None:
+    (tmp_path / "runs").touch()
+    source = fake(tmp_path / "runs", lambda _: pytest.fail("it began"))
+    with pytest.raises(TailscopeError, match="nothing was captured"):
+        run(source)

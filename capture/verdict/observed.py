@@ -1,0 +1,114 @@
+"""The verdict of a run from the wire alone: from the frames, if there are any, and the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import ToolReport, Verdict
+from capture.reading.observed import ObservedWire
+from capture.verdict import inconclusive, truncated
+from capture.verdict.verdict import by_rules
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A capture, what the tools said of it, and the pin of each channel."""
+
+    tools: ToolReport
+    observed: ObservedWire
+    pins: Mapping[str, str]
+
+    @property
+    def edges(self) -> EdgeList:
+        return self.observed.edges
+
+    def called(self, channel: str) -> str:
+        """`CRIT (PA8)`."""
+        return f"{channel} ({self.pins.get(channel, 'pin unknown')})"
+
+
+def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
+    return by_rules(seen, TRUNCATED, INCONCLUSIVE)
+
+
+def one_frame_alone(seen: Seen) -> Iterator[str]:
+    """A program that shows one frame shows both, unless it did not come to its end."""
+    start, end = seen.observed.frames.start, seen.observed.frames.end
+    sync = seen.called("SYNC")
+    if start is not None and end is None:
+        yield f"{sync} shows a start frame and no end frame; capture longer, or see why the program stopped."
+    if start is None and end is not None:
+        yield f"{sync} shows an end frame and no start frame; begin the capture before the program starts."
+
+
+def nothing_seen(seen: Seen) -> Iterator[str]:
+    """A channel without an edge says nothing, or is clipped to nothing."""
+    duration_s = seen.edges.total_samples / seen.edges.samplerate_hz
+    for channel in seen.edges.channels:
+        if not seen.edges.transitions(channel).sample.size:
+            level = "high" if seen.edges.initial_level(channel) else "low"
+            yield (
+                f"{seen.called(channel)} shows no edge in {duration_s:.6g} s, it is {level} throughout; "
+                "check the pin, its clip, and that the program gets there."
+            )
+        elif channel in seen.observed.calibration and not len(seen.observed.program[channel]):
+            yield (
+                f"{seen.called(channel)} shows nothing but calibration pulses; check that the program gets "
+                "there."
+            )
+
+
+def never_back(seen: Seen) -> Iterator[str]:
+    """A pulse that the end cuts off, and that is already longer than every whole one."""
+    for channel, train in seen.observed.program.items():
+        found = seen.edges.transitions(channel)
+        before = found.sample < seen.observed.after
+        if not before.any() or not found.level[before][-1]:
+            continue
+        since = int(found.sample[before][-1])
+        lasted = seen.observed.after - since
+        if lasted > (int(train.width.max()) if len(train) else 0):
+            hz = seen.edges.samplerate_hz
+            yield (
+                f"{seen.called(channel)} rises at {since / hz:.6g} s and does not fall again by the end, "
+                f"{lasted / hz * 1e3:.6g} ms later, longer than any whole pulse; see why, or capture longer."
+            )
+
+
+def at_the_limit(seen: Seen) -> Iterator[str]:
+    """Where some pulses are a sample wide, others may fall between two."""
+    for channel, train in seen.observed.program.items():
+        if len(train) and int(train.width.min()) == 1:
+            yield (
+                f"{seen.called(channel)} has pulses of a single sample, {seen.edges.sample_ns:.1f} ns: "
+                "shorter ones are not seen, so some may be missing; use a higher samplerate."
+            )
+
+
+Rule = Callable[[Seen], Iterator[str]]
+
+TRUNCATED: tuple[Rule, ...] = (
+    truncated.stopped_by_the_user,
+    truncated.a_tool_failed,
+    truncated.fewer_samples_than_asked,
+    one_frame_alone,
+)
+INCONCLUSIVE: tuple[Rule, ...] = (
+    nothing_seen,
+    never_back,
+    at_the_limit,
+    inconclusive.tools_said_something_unexpected,
+)
+
+
+def warnings(seen: Seen) -> Iterator[str]:
+    """What a reader should know, and what does not touch the verdict."""
+    for pair, count in seen.observed.missed.items():
+        if count:
+            yield (
+                f"{count} stimuli of {pair} were followed by another before an answer: they have no latency, "
+                "and it would have been a long one."
+            )

@@ -1,0 +1,296 @@
+"""The runs of a command: several scenarios on several allocators, one run after another.
+
+Progress goes to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from base import heap_size
+from base.files.errors import TailscopeError
+from base.processes import signals
+from base.run_folder.manifest import SectionBound
+from base.run_folder.memory import Memory
+from base.run_folder.progress_file import SoFar
+from base.run_folder.records import Boot, RecordLog
+from capture.acquisition.direct import Direct
+from capture.acquisition.direct import check as check_direct
+from capture.acquisition.live import Part
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.conduct import run as conduct
+from capture.desk.bench import read_bench
+from capture.store import RunResult
+from cli.work import ahead, choose_allocators, kept, progress, so_far_words
+from cli.work.options import Options
+from firmware.build import catalogue as allocators_of
+from firmware.build import image as firmware
+from scenarios import catalogue
+from scenarios.plan import Plan
+from simulator import build as simulator
+
+
+def run(
+    scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
+) -> list[RunResult]:
+    """Runs every scenario on every allocator, and returns the results in order.
+
+    The allocator `all` is every one that can run all of the scenarios. Everything is built before
+    the first run, so that a wrong name costs no run. To be called within signals.orderly(): a
+    signal ends the run under way and the command, and that run is then the last in the list.
+    Raises TailscopeError, and signals.Stopped if the signal came before there was a run.
+    """
+    options = options or Options()
+    if options.capture == "direct":
+        check_direct(read_bench().board(options.board), options.records)
+    plans = [_plan(name, options) for name in scenarios]
+    names, left_out = choose_allocators.choose(plans, allocators)
+    with progress.shown(every_s=0) as shown, ExitStack() as stack:
+        beside = stack.enter_context(ahead.Ahead()) if _waits_for_us(options) else None
+        shown("building the virtual Nucleo")
+        images = _images(plans, names, left_out, options, shown)
+        if beside:
+            beside.prepare(built.image for of_needs in images.values() for built in of_needs)
+        pairs = [(plan, built) for plan in plans for built in images[_needs(plan)]]
+        return _run_all(pairs, runs_folder, options, shown, beside)
+
+
+def _waits_for_us(options: Options) -> bool:
+    """Whether nothing is lost where this program is slow to take what comes."""
+    return options.records == "uart" and read_bench().board(options.board).loader.kind == "virtual-nucleo"
+
+
+def _run_all(
+    pairs: Sequence[tuple[Plan, _Built]],
+    runs_folder: Path,
+    options: Options,
+    shown: progress.Steps,
+    beside: ahead.Ahead | None,
+) -> list[RunResult]:
+    """Runs and explains one after another; a signal ends it with what there is.
+
+    With `beside` a run is explained while the next one is captured.
+    """
+    results: list[RunResult] = []
+    counted = progress.Counted(lambda _: None, len(pairs))
+    explained: Future[None] | None = None
+    with ThreadPoolExecutor(1, "explain") as explaining:
+        for number, (plan, built) in enumerate(pairs, 1):
+            title = f"{plan.name} on {built.title}"
+            counted(title)
+            part = Part(number, len(pairs), counted.left_s)
+            watched = _Watched(title, part, shown)
+            try:
+                results.append(_run_one(plan, built, runs_folder, options, watched, beside))
+                signals.check()
+                if explained:
+                    explained.result()
+                explained = explaining.submit(_explain, results[-1], title, shown)
+                if not beside or number == len(pairs):
+                    shown(f"{progress.place(*part)}{title}: explaining the worst of each kind")
+                    explained.result()
+                signals.check()
+            except signals.Stopped:
+                if not results:
+                    raise
+                break
+    return results
+
+
+class _Watched:
+    """A run under way: its steps, and what has come so far."""
+
+    def __init__(self, title: str, part: Part, shown: progress.Steps) -> None:
+        self.title = title
+        self.part = part
+        self.shown = shown
+        self._place = progress.place(*part)
+        self._step = ""
+        self._next_line_s = 0.0
+
+    def step(self, step: str) -> None:
+        """A step begins."""
+        self._step = step
+        self._next_line_s = time.monotonic() + progress.LINE_EVERY_S
+        self.shown(f"{self._place}{self.title}: {step}")
+
+    def live(self, so_far: SoFar) -> None:
+        """Shows what came, in place; elsewhere than on a terminal now and then."""
+        words = so_far_words.of(so_far)
+        if words and (self.shown.in_place or time.monotonic() >= self._next_line_s):
+            self._next_line_s = time.monotonic() + progress.LINE_EVERY_S
+            self.shown(f"{self._place}{self.title}: {self._step}, {words}")
+
+
+class _Built(NamedTuple):
+    """An image, its title, and the words for the names of its folders."""
+
+    image: firmware.FirmwareImage
+    title: str
+    options: tuple[str, ...]
+
+
+class _Needs(NamedTuple):
+    """What a plan asks of the firmware."""
+
+    kernel_calls: bool
+    heap_bytes: int
+
+
+def _needs(plan: Plan) -> _Needs:
+    return _Needs(plan.calls_kernel, plan.heap_bytes)
+
+
+def _plan(name: str, options: Options) -> Plan:
+    scenario = catalogue.load(
+        name,
+        options.parameters,
+        seed=options.seed,
+        stimulus=options.stimulus,
+        heap_bytes=options.heap_bytes,
+        tell=kept.tell,
+    )
+    signals.check()
+    return scenario.compile()
+
+
+def _builds(allocators: Sequence[str], options: Options) -> list[tuple[str, str | None, bool]]:
+    return list(product(allocators, options.lockings, options.art_states))
+
+
+def _images(
+    plans: Sequence[Plan],
+    names: Sequence[str],
+    left_out: Sequence[str],
+    options: Options,
+    shown: progress.Steps,
+) -> dict[_Needs, list[_Built]]:
+    """Builds the virtual Nucleo and, for the needs of each plan, each allocator with each lock and
+    each state of the flash accelerator asked for: as many at a time as there are cores.
+    """
+    images: dict[_Needs, list[_Built]] = {needs: [] for needs in map(_needs, plans)}
+    builds = _builds(names, options)
+    counted = progress.Counted(shown, len(images) * len(builds))
+    with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
+        try:
+            simulated = at_a_time.submit(simulator.build)
+            begun = [
+                (needs, *_begin_image(at_a_time, name, art, locking, options, needs))
+                for needs in images
+                for name, locking, art in builds
+            ]
+            simulated.result()
+            for sentence in left_out:
+                shown.line(sentence)
+            for needs, title, under_way in begun:
+                counted(f"firmware with {title}: building")
+                built = under_way.result()
+                shown.line(f"firmware with {title}: built, sha256 {built.image.sha256[:12]}")
+                images[needs].append(built)
+        finally:
+            at_a_time.shutdown(wait=False, cancel_futures=True)
+    return images
+
+
+def _begin_image(
+    at_a_time: ThreadPoolExecutor,
+    allocator: str,
+    art: bool,
+    locking: str | None,
+    options: Options,
+    needs: _Needs,
+) -> tuple[str, Future[_Built]]:
+    """Begins a build; its title, and what will come of it."""
+    chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
+    own_heap = needs.heap_bytes != heap_size.DEFAULT_BYTES
+    heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
+    kernel = ["kernel calls"] if needs.kernel_calls else []
+    off = [] if art else ["ART off"]
+    heap_asked = heap if options.heap_bytes is not None else []
+
+    def build() -> _Built:
+        image = firmware.build(
+            allocator, art, locking, options.knobs, needs.kernel_calls, heap_bytes=needs.heap_bytes
+        )
+        words = folder_words(image, options, art=art)
+        return _Built(image, ", ".join([allocator, *chosen, *heap_asked, *off]), words)
+
+    return ", ".join([allocator, *chosen, *heap, *kernel, *off]), at_a_time.submit(build)
+
+
+def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) -> tuple[str, ...]:
+    """What the name of a run's folder says of its options: those that differ from the defaults."""
+    row = allocators_of.allocators()[image.allocator]
+    built = image.configuration
+    return (
+        *([] if art else ["art off"]),
+        *([] if built.locking == row.lockings[0] else [built.locking]),
+        *(f"{name}={value}" for name, value in sorted(built.knobs.items()) if value != row.knobs[name]),
+        *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
+    )
+
+
+def _run_one(
+    plan: Plan,
+    built: _Built,
+    runs_folder: Path,
+    options: Options,
+    watched: _Watched,
+    beside: ahead.Ahead | None,
+) -> RunResult:
+
+    def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
+        if beside:
+            beside.wait()
+        from analysis.bounds.image import bounds_of_run
+
+        return bounds_of_run(image, boot)
+
+    def memory(image: firmware.FirmwareImage, plan: Plan, log: RecordLog) -> Memory | None:
+        if beside:
+            beside.wait()
+        from analysis.fragmentation.of_run import memory_of_run
+
+        return memory_of_run(image, plan, log)
+
+    request = RunRequest(
+        plan,
+        built.image,
+        board=options.board,
+        samplerate_hz=options.samplerate_hz,
+        runs=runs_folder,
+        duration_s=options.duration_s,
+        records=options.records,
+        bounds=bounds,
+        memory=memory,
+        progress=watched.step,
+        live=watched.live,
+        part=watched.part,
+        options=built.options,
+    )
+    result = conduct(Direct(request) if options.capture == "direct" else Sigrok(request))
+    watched.shown.line(f"{watched.title}: {result.verdict}")
+    if beside:
+        beside.wait()
+    return result
+
+
+def _explain(result: RunResult, title: str, shown: progress.Steps) -> None:
+    """Explains the worst of each quantity. It takes less time than the run.
+
+    If that fails, it says why, and the next run follows.
+    """
+    from analysis.explain import explanation
+
+    try:
+        explanation.explain_all(result.folder)
+    except TailscopeError as error:
+        shown.line(f"{title}: {error}")

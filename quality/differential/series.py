@@ -1,0 +1,84 @@
+"""A series: which cases it runs and how many, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from quality.differential import batches, encodings, opcodes, oracle, programs
+from quality.differential import report as differential_report
+from quality.differential.batches import EXECUTED, SLOTS, Batch, Kind, assemble
+from quality.differential.encodings import Encoding
+from quality.differential.programs import Program
+from quality.differential.report import Report, load_accepted
+from quality.differential.values import Random
+
+SEQUENCES = "sequences of instructions"
+# So many of a hundred cases are IT blocks, and so many are sequences.
+IT_PERCENT, SEQUENCE_PERCENT = 8, 8
+# So many cases of each encoding make a round. Each round draws new opcodes.
+ROUND_CASES = 64
+# So many opcodes of each encoding are tried at the wrong place of an IT block.
+MISPLACED = 32
+
+
+def run(count: int, seed: int) -> Report:
+    """Runs at least `count` cases, and reports on each encoding."""
+    binary = encodings.build()
+    rows = encodings.load(binary)
+    names = [*(row.label for row in rows), SEQUENCES]
+    report = Report(
+        names, {row.label: reason for row in rows if (reason := opcodes.elsewhere(row))}, load_accepted()
+    )
+    random = np.random.default_rng(seed)
+    while report.cases < count:
+        for batch in round_of_batches(rows, random):
+            ours, theirs = batches.run(binary, batch), oracle.run(batch)
+            report.add(batch.rows, differential_report.divergences(batch, ours, theirs))
+    return report
+
+
+def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
+    """Tries opcodes that the manual gives no result, alone or in an IT block.
+
+    They are those among `tried` opcodes of each encoding. Returns how many they are, and which the
+    core executes all the same.
+    """
+    binary = encodings.build()
+    rows = encodings.load(binary)
+    random = np.random.default_rng(seed)
+    made: list[Program] = []
+    for index in range(len(rows)):
+        drawn = opcodes.draw_unpredictable(rows, index, random, tried)
+        made += [Program(index, (int(opcode),), 1) for opcode in drawn]
+        made += programs.misplaced(rows, index, opcodes.draw(rows, index, random, MISPLACED))
+    executed = []
+    for start in range(0, len(made), SLOTS):
+        part = made[start : start + SLOTS]
+        results = batches.run(binary, assemble(part, rows, random, Kind(counted=True)))
+        done = np.flatnonzero(results["outcome"] == EXECUTED)
+        executed += [f"{rows[part[at].row].label}: {[hex(o) for o in part[at].opcodes]}" for at in done]
+    return len(made), executed
+
+
+def round_of_batches(rows: Sequence[Encoding], random: Random) -> Iterator[Batch]:
+    """The batches of a round: ROUND_CASES cases of each encoding, and IT blocks and sequences."""
+    made: dict[Kind, list[Program]] = {}
+    plain: list[int] = []
+    for index, row in enumerate(rows):
+        if opcodes.elsewhere(row) or row.name == "IT T1":
+            continue
+        drawn = opcodes.draw(rows, index, random, ROUND_CASES)
+        to_pc = opcodes.loads_pc(row, drawn)
+        for opcode, loads_pc, prelude in zip(drawn, to_pc, random.integers(0, 2, len(drawn)), strict=True):
+            kind = Kind(counted=bool(loads_pc) or opcodes.branches(row), odd_data=bool(loads_pc))
+            made.setdefault(kind, []).append(programs.program(row, index, int(opcode), int(prelude)))
+        plain += opcodes.plain_opcodes(row, drawn).tolist()
+    straight = made[Kind(counted=False)]
+    total = sum(map(len, made.values()))
+    straight += programs.it_blocks(plain, rows, random, total * IT_PERCENT // 100)
+    straight += programs.sequences(plain, len(rows), random, total * SEQUENCE_PERCENT // 100)
+    for kind, members in made.items():
+        for start in range(0, len(members), SLOTS):
+            yield assemble(members[start : start + SLOTS], rows, random, kind)

@@ -1,0 +1,178 @@
+"""Campaigns of bounded size: what rules exist for is found, and nothing crashes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from base.files.errors import CaptureError
+from base.run_folder.folder import RunName
+from capture.store import begin_folder, keep_observation, kind_of
+from capture.tests.test_redecode import TIME
+from quality.faults import series, text
+from quality.faults.planting import Fault, FaultError, Healthy, healthy, read_healthy
+from quality.faults.series import Outcome, Report
+from quality.faults.tests.conftest import stored
+
+SEED = 11
+# How many faults of each kind are planted.
+EACH = 2
+FATES = ("detected", "harmless", "undetected_changed", "crashed")
+
+
+@pytest.fixture(scope="module")
+def report(run: Healthy) -> Report:
+    return series.run([run], EACH * len(run.kinds), SEED)
+
+
+def test_nothing_crashes_the_judge(report: Report) -> None:
+    assert [outcome.error for outcome in report.of("crashed")] == []
+
+
+def test_nothing_passes_with_a_changed_headline(report: Report) -> None:
+    assert [outcome.as_json() for outcome in report.of("undetected_changed")] == []
+
+
+def test_every_kind_is_planted_as_often(run: Healthy, report: Report) -> None:
+    assert {kind: counts["planted"] for kind, counts in report.by_kind.items()} == dict.fromkeys(
+        run.kinds, EACH
+    )
+
+
+def test_the_counts_add_up(report: Report) -> None:
+    for counts in (report.total, *report.by_kind.values()):
+        assert counts["planted"] == sum(counts[fate] for fate in FATES)
+    assert report.total["planted"] == sum(counts["planted"] for counts in report.by_kind.values())
+
+
+@pytest.mark.parametrize("kind", ["inserted_samples", "deleted_samples"])
+def test_samples_that_slip_while_the_timers_run_are_all_found(run: Healthy, kind: str) -> None:
+    """Before the first edge of a timer and after the last, a slip changes no interval."""
+    stimuli = run.stored.seen.edges.transitions("STIM").sample[16:-16]
+    found = [series.replay([run], Fault(kind, number), SEED) for number in range(16)]
+    within = [outcome for outcome in found if stimuli[0] < place(outcome) < stimuli[-1]]
+    assert len(within) > 5
+    assert {outcome.fate for outcome in within} == {"detected"}
+    assert "undetected_changed" not in {outcome.fate for outcome in found}
+
+
+def place(outcome: Outcome) -> int:
+    """The sample that the words of a slip name."""
+    words = outcome.planted.replace(",", "").split()
+    numbers = [int(word) for word in words if word.isdigit()]
+    return numbers[0] if outcome.fault.kind == "inserted_samples" else numbers[1]
+
+
+@pytest.mark.parametrize(
+    "kind", ["lost_pulse.CRIT", "lost_pulse.OP", "lost_pulse.STIM", "lost_pulse.SYNC", "altered.OP.size"]
+)
+def test_what_there_is_a_rule_for_is_found(report: Report, kind: str) -> None:
+    assert report.by_kind[kind]["detected"] == EACH
+
+
+def test_a_fault_is_replayed_as_it_was(run: Healthy, report: Report) -> None:
+    for outcome in report.outcomes[::40]:
+        assert series.replay([run], Fault.named(str(outcome.fault)), SEED) == outcome
+
+
+def test_another_seed_draws_other_faults(run: Healthy) -> None:
+    fault = Fault("extra_pulse.CRIT", 0)
+    assert series.replay([run], fault, 1).planted != series.replay([run], fault, 2).planted
+
+
+def test_processes_change_nothing(run: Healthy) -> None:
+    alone, together = (series.run([run], 6, SEED, jobs) for jobs in (1, 2))
+    assert alone == together
+
+
+def test_the_runs_take_turns(run: Healthy) -> None:
+    other = healthy("another", stored(depth=3))
+    found = [series.replay([run, other], Fault("lost_record", number), SEED).run for number in range(4)]
+    assert found == ["synthetic", "another"] * 2
+
+
+def test_the_report_is_json(report: Report) -> None:
+    found: dict[str, Any] = json.loads(json.dumps(report.as_json()))
+    assert {key: found[key] for key in ("planted", *FATES)} == report.total
+    assert found["by_kind"] == report.by_kind
+    assert len(found["undetected"]) == found["undetected_changed"]
+    for entry in found["undetected"]:
+        assert Fault.named(entry["fault"]).kind == entry["kind"]
+        assert all({"headline", "before", "after", "allowed"} == set(change) for change in entry["changes"])
+
+
+def test_a_crash_is_a_kind_of_its_own(run: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "summarise_run", lambda *_: 1 // 0)
+    outcome = series.replay([run], Fault("lost_record", 0), SEED)
+    assert outcome.fate == "crashed"
+    assert "ZeroDivisionError" in (outcome.error or "")
+    assert not outcome.sound
+    assert "ZeroDivisionError" in text.as_text(Report(SEED, ("synthetic",), (outcome,)))
+
+
+def test_a_run_that_is_refused_says_no_number(run: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise CaptureError("It cannot be used.")
+
+    monkeypatch.setattr(series, "summarise_run", refuse)
+    outcome = series.replay([run], Fault("lost_record", 0), SEED)
+    assert (outcome.fate, outcome.reasons) == ("detected", ("It cannot be used.",))
+
+
+def test_the_table_has_a_row_for_each_kind(run: Healthy, report: Report) -> None:
+    rows = {line.split()[0]: line.split()[1:] for line in text.as_text(report).splitlines() if line.strip()}
+    for kind, counts in report.by_kind.items():
+        assert rows[kind] == [str(count) if count else "·" for count in counts.values()]
+    assert rows["total"][0] == str(EACH * len(run.kinds))
+
+
+def test_one_outcome_in_full(run: Healthy) -> None:
+    outcome = series.replay([run], Fault("lost_pulse.STIM", 0), SEED)
+    words = text.as_text(outcome)
+    assert outcome.planted in words
+    assert all(reason in words for reason in outcome.reasons)
+
+
+def store(folder: Path, broken: bool = False) -> Path:
+    one = stored(depth=3)
+    kind = kind_of(one.account)
+    created = begin_folder(folder, RunName(one.account.plan.name, "tlsf", "nucleo"), TIME, kind)
+    records = one.seen.serial_bytes[:-20] if broken else one.seen.serial_bytes
+    keep_observation(created, kind, replace(one.seen, serial_bytes=records))
+    kind.conclude(created, one.seen)
+    return created.path
+
+
+def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
+    folder = store(tmp_path)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    report = text.run([folder], n=5, seed=1, jobs=1)
+    assert report.runs == (folder.name,)
+    assert report.total["planted"] == 5
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_run_that_is_not_complete_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FaultError, match="truncated before any fault is planted"):
+        read_healthy(store(tmp_path, broken=True))
+
+
+@pytest.mark.parametrize("word", ["lost_record", "lost_record:", ":", "lost_record:one", "lost_record:-1"])
+def test_a_fault_without_its_name_is_refused(word: str) -> None:
+    with pytest.raises(FaultError, match="give KIND:NUMBER"):
+        Fault.named(word)
+
+
+def test_an_unknown_kind_is_refused_with_its_likeness(run: Healthy) -> None:
+    with pytest.raises(FaultError, match=r"Did you mean lost_pulse\.STIM\?"):
+        series.replay([run], Fault("lost_pulse.STM", 0), SEED)
+
+
+@pytest.mark.parametrize(("n", "seed", "jobs"), [(0, 1, 1), (1, 1, 0), (1, -1, 1)])
+def test_numbers_without_sense_are_refused(n: int, seed: int, jobs: int) -> None:
+    with pytest.raises(FaultError, match=r"give [01] or more"):
+        text.run([], n, seed, jobs)

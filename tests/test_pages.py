@@ -1,0 +1,248 @@
+"""Every command of the pages is run here, or its page names the test that runs it (pages.py)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+import pytest
+
+from base.paths import ROOT
+from cli.shell import refusals, start
+from simulator import build as simulator
+from tests import pages
+from tests.checkout import Checkout
+from tests.pages import Command, Marker
+
+pytestmark = pytest.mark.docs
+
+HARMFUL = re.compile(r"\./lab (app|test|dev (build|clean|soak))\b")
+"""Without a marker nobody says that these end soon and leave the real checkout alone."""
+WHAT_WAS_TRIED = re.compile(r"#what-was-tried|^## What was tried$", re.MULTILINE)
+
+
+def found() -> Iterator[Command]:
+    for path in pages.pages():
+        yield from pages.read(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
+
+
+def settled(commands: Iterable[Command]) -> dict[str, Command]:
+    """Of each command the place that says how it is tried: by a marker, by a block, or first."""
+    best: dict[str, Command] = {}
+    for one in commands:
+        known = best.setdefault(one.text, one)
+        if _says(one) > _says(known):
+            best[one.text] = one
+    return best
+
+
+def _says(command: Command) -> tuple[bool, bool]:
+    return bool(command.marker.kind), not command.in_a_sentence
+
+
+def to_run(commands: dict[str, Command]) -> list[Command]:
+    """Also what only a sentence has, unless it is the beginning of another command."""
+    others = [one.text for one in commands.values() if one.kind != "mentioned"]
+    return [
+        one
+        for one in commands.values()
+        if one.kind == "run"
+        or (one.kind == "mentioned" and not any(text.startswith(f"{one.text} ") for text in others))
+    ]
+
+
+def unmarked(commands: Iterable[Command]) -> list[str]:
+    """A sentence for each command that is to be run and that nobody said may be run."""
+    return [
+        f"{one}\n    needs a marker before its block: run, elsewhere or parsed (tests/pages.py)."
+        for one in commands
+        if not one.marker.kind and (pages.program(one.text) not in pages.SAFE or HARMFUL.match(one.text))
+    ]
+
+
+def refused(command: Command) -> str:
+    """What `./lab` says to a command that it does not take; "" if it would run it.
+
+    A sentence may leave words out. Of a general form only the words and options are read.
+    """
+    general = pages.is_general(command.text)
+    words = shlex.split(re.split(r" [|>] ", command.text.partition("./lab")[2])[0])
+    if general:
+        words = [word.strip("[]()") for word in words]
+    try:
+        one, context, words = _found(["." if word == "RUN" else word for word in words])
+        if general:
+            known = {name for param in one.params for name in param.opts}
+            unknown = [word for word in words if word.startswith("--") and word not in known]
+            return f"no option {unknown[0]}" if unknown[:1] not in ([], ["--"]) else ""
+        if not {"--help", "--version"} & set(words) and not isinstance(one, click.Group):
+            one.make_context(one.name, words, context)
+    except click.ClickException as error:
+        incomplete = isinstance(error, click.MissingParameter | click.BadOptionUsage)
+        return "" if incomplete and command.in_a_sentence else refusals.sentence(error)
+    return ""
+
+
+def _found(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
+    """The command, the context that it stands in, and the words behind it. Raises UsageError."""
+    one: click.Command = start.lab()
+    context = click.Context(one, info_name=start.PROGRAM)
+    while isinstance(one, click.Group) and words and not words[0].startswith("-"):
+        name, found, words = one.resolve_command(context, words)
+        assert found
+        one = found
+        context = click.Context(one, context, name) if isinstance(one, click.Group) else context
+    return one, context, words
+
+
+COMMANDS = list(found())
+SETTLED = settled(COMMANDS)
+RUN = to_run(SETTLED)
+PAGES = list(dict.fromkeys(one.page for one in RUN))
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    simulator.build()
+    return Checkout(tmp_path_factory.mktemp("checkout"))
+
+
+def test_every_command_may_be_run_or_has_a_marker() -> None:
+    sentences = unmarked(RUN)
+    assert not sentences, "\n".join(sentences)
+
+
+def test_lab_takes_every_command_of_the_pages() -> None:
+    wrong = [f"{one}\n    {said}" for one in COMMANDS if "./lab" in one.text and (said := refused(one))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_page_has_every_command_of_lab() -> None:
+    tried = [one.text for one in SETTLED.values() if one.marker.kind or one in RUN]
+    missing = [path for path in _words(start.lab()) if not any(text.startswith(path) for text in tried)]
+    assert not missing, f"No page has a reader type {', '.join(missing)}."
+
+
+def _words(group: click.Group, path: str = start.PROGRAM) -> Iterator[str]:
+    context = click.Context(group)
+    for word in group.list_commands(context):
+        one = group.get_command(context, word)
+        yield from _words(one, f"{path} {word}") if isinstance(one, click.Group) else [f"{path} {word}"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_do_what_it_says(page: str, checkout: Checkout) -> None:
+    wrong = [said for one in RUN if one.page == page and (said := checkout.tried(one))]
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize("command", [one for one in SETTLED.values() if one.kind == "elsewhere"], ids=str)
+def test_what_is_run_elsewhere_is_still_run_there(command: Command) -> None:
+    place, _, name = command.marker.detail.partition("::")
+    source = (ROOT / place).read_text(encoding="utf-8")
+    assert not name or re.search(rf"\b{re.escape(name)}\b", source), f"{place} has no {name}."
+    word = re.match(r"\./lab (?:heap |dev )?([a-z]+)", command.text)
+    assert not word or word[1] in source, f"{place} has no {word[1]}."
+
+
+def test_a_module_is_there_to_be_run() -> None:
+    for command in SETTLED.values():
+        if name := re.search(r"python -m ([\w.]+)", command.text):
+            spec = find_spec(name[1])
+            assert spec and spec.origin, command
+            assert '__name__ == "__main__"' in Path(spec.origin).read_text(encoding="utf-8"), command
+
+
+def test_what_was_not_tried_on_a_board_says_so() -> None:
+    """Where a page means a board on the desk, it leads to the account of what was tried instead."""
+    for page in {one.page for one in COMMANDS if re.search("(?<!plan) --board nucleo", one.text)}:
+        assert WHAT_WAS_TRIED.search((ROOT / page).read_text(encoding="utf-8")), page
+
+
+@pytest.mark.parametrize("word", ["run", "serve", "desk", "latency", "capture"])
+def test_the_virtual_board_knows_the_options_that_pages_name(word: str) -> None:
+    program = simulator.build()
+    known = subprocess.run([program, word, "--help"], capture_output=True, text=True, check=True).stdout
+    for command in COMMANDS:
+        if re.search(rf"\bvirtual-nucleo {word}\b", command.text):
+            for option in re.findall(r"--[a-z-]+", command.text):
+                assert re.search(rf"{option}\b", known), command
+
+
+ART = "./lab scenario mem_frag --art off"
+PAGE = """
+# A page
+
+`./lab explain` a run, with `./lab scenario
+mem_frag --art off`; `cargo` and `lab` are names.
+
+<!-- run: in=there status=1 -->
+
+    ./lab demo     # build, run
+    ./lab redecode runs/…    # again
+
+1. An output:
+
+        fx2lafw:conn=1.12 - Saleae
+
+   <!-- parsed (critical): as an example -->
+
+   ```sh
+   export WHERE=decoders
+   RUN=runs/<run folder>/capture.sr
+   sigrok-cli -i $RUN \\
+       -P critical_section
+   python -c "
+   print('#')"
+   ```
+"""
+
+
+def test_a_page_is_read_from_top_to_bottom() -> None:
+    setup = "export WHERE=decoders\nRUN=RUN/capture.sr\n"
+    read = list(pages.read("page.md", PAGE))
+    assert read == [
+        Command("page.md", 4, "./lab explain", "./lab explain", in_a_sentence=True),
+        Command("page.md", 4, ART, ART, in_a_sentence=True),
+        Command("page.md", 9, "./lab demo", "./lab demo"),
+        Command("page.md", 10, "./lab redecode RUN", "./lab redecode RUN"),
+        Command(
+            "page.md",
+            21,
+            "sigrok-cli -i $RUN -P critical_section",
+            f"{setup}sigrok-cli -i $RUN \\\n    -P critical_section",
+        ),
+        Command("page.md", 23, "python -c \" print('#')\"", f"{setup}python -c \"\nprint('#')\""),
+    ]
+    assert [one.kind for one in read] == ["mentioned", "mentioned", "run", "run", "parsed", "run"]
+    assert read[2].marker.settings == {"in": "there", "status": "1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("    ./lab list", []),
+        ("    ./lab dev clean", ["page.md:1: ./lab dev clean"]),
+        ("<!-- elsewhere: a_test.py -->\n\n    ./lab dev clean", []),
+        ("    ./lab decode FILE", []),
+        ("    ./lab list\n    west build", ["page.md:2: west build"]),
+        ("`./lab test`", ["page.md:1: ./lab test"]),
+        ("<!-- parsed (--all): as an example -->\n\n`./lab test` and `./lab test --all`", []),
+    ],
+)
+def test_a_command_that_nobody_may_run_is_told_with_its_place(text: str, told: list[str]) -> None:
+    commands = settled(pages.read("page.md", text))
+    assert [sentence.splitlines()[0] for sentence in unmarked(to_run(commands))] == told
+
+
+def test_a_marker_counts_wherever_its_command_is() -> None:
+    marked = list(
+        pages.read("a.md", "`./lab app` is there.\n\n<!-- parsed: it never ends -->\n\n    ./lab app")
+    )
+    assert to_run(settled(marked)) == []
+    assert settled(marked)["./lab app"].marker == Marker("parsed", "", "it never ends")
