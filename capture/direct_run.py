@@ -1,8 +1,8 @@
 """A run on the virtual board without analyzer and serial line (`capture = "direct"`).
 
 What is observed is equal to the byte to a run by the real tools, and is judged by the same code. So
-many runs take little time (`./lab dev bench campaign`). `find()` writes nothing: it is for the workers
-of a campaign. `run()` leaves a run folder.
+many runs take little time (`./lab dev bench campaign`). `find()` writes nothing: it is for the
+workers of a campaign. `run()` leaves a run folder.
 """
 
 from __future__ import annotations
