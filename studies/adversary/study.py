@@ -49,7 +49,8 @@ def worst_cases() -> tuple[Trace, ...]:
     """Those of time: where a single allocation or free is to take long.
 
     The constructions of `./lab heap worst`, two scenarios, and the longest lists that the region
-    holds of an allocator's smallest blocks: the list of `./lab heap worst` fits it with every allocator.
+    holds of an allocator's smallest blocks: the list of `./lab heap worst` fits it with every
+    allocator.
     """
     constructions = [_scenario("worst", {"target": target}, target) for target in CONSTRUCTIONS]
     scenarios = [_scenario(name) for name in ("mem_frag", "mem_stress")]
