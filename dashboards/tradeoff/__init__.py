@@ -1,1 +1,1 @@
-"""The page of `./lab heap fragmentation --output`: heap beside the worst critical section."""
+"""The page of `./lab heap fragmentation`: heap needed beside the worst critical section."""
