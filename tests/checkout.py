@@ -23,7 +23,7 @@ from tests.pages import Command
 
 _LINKED = ("bench.toml", "decoders", "firmware", "pyocd_user.py", "simulator/target", "tests/masked_sections")
 Done = subprocess.CompletedProcess[str]
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 SMALL = {
     "mem_frag": "--parameter depth=8 --parameter trials=1",
     "mem_stress": "--parameter operations=120",
@@ -59,9 +59,8 @@ _WRITTEN = re.compile(
 
 @dataclass
 class Checkout:
-    """Its runs and pages are its own; what is built is that of the repository.
-
-    `./lab` goes straight to `python -m cli`: what is missing is not installed.
+    """Its runs and pages are its own; what is built is that of the repository. `./lab` goes
+    straight to `python -m cli`: what is missing is not installed.
     """
 
     folder: Path
