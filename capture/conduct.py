@@ -79,7 +79,7 @@ def redecode(folder: Path) -> RunResult:
 
 
 @dataclass(frozen=True)
-class Found:
+class JudgedRun:
     """A run, observed and judged. summarise_run() of capture.summary makes its run.json."""
 
     observation: Observation
@@ -87,8 +87,8 @@ class Found:
     setting: Setting
 
 
-def find(source: Direct) -> Found:
+def find(source: Direct) -> JudgedRun:
     """Observes and judges, and writes nothing. For any thread. Raises as Direct.taken()."""
     account, seen = source.taken()
     source.request.progress("judging")
-    return Found(seen, *judge(account, seen))
+    return JudgedRun(seen, *judge(account, seen))

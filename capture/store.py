@@ -34,10 +34,10 @@ from capture.acquisition.live import Work
 from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import write_plan
 from capture.joining.evidence import Evidence, decode
-from capture.reading.alone import read_alone
-from capture.summary.alone import summarise_observed
+from capture.reading.observed import read_observed
+from capture.summary.observed import summarise_observed
 from capture.summary.summary import summarise_run
-from capture.verdict.alone import Seen
+from capture.verdict.observed import Seen
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ class OfPins:
         """Writes run.json."""
         if not set(seen.edges.channels) <= set(self.asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
-        alone = read_alone(seen.edges, self.asked.stimulus_edges)
-        manifest = summarise_observed(Seen(seen.report, alone, self.asked.pins), self.asked, notes())
+        observed = read_observed(seen.edges, self.asked.stimulus_edges)
+        manifest = summarise_observed(Seen(seen.report, observed, self.asked.pins), self.asked, notes())
         folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
 

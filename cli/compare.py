@@ -21,7 +21,7 @@ def command(a: Path, b: Path, output: Path | None, as_json: bool) -> int:
     The exit status is 0 for equal or better, 1 for worse, 2 where that cannot be said.
     """
     from analysis.compare import text
-    from analysis.compare.comparison import compare
+    from analysis.compare.compared import compare
     from analysis.compare.document import as_json as document
     from cli.work import progress
 

@@ -29,7 +29,7 @@ TICKS = "A ring: the handler of the kernel's tick may have run between stimulus 
 CONTROL = "The control interrupt lies above BASEPRI: a mask there never delays it."
 IN_GIVEN_HEAP = (
     "Heap used is from the lowest byte to the highest that a block ever had, in the heap that the run was "
-    "given. A smaller heap may serve the same requests: `./lab fragmentation` searches it."
+    "given. A smaller heap may serve the same requests: `./lab heap fragmentation` searches it."
 )
 LOCKS = {
     "primask": "With {names} every interrupt is masked while the heap works, the control interrupt too.",

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from analysis.compare import rows
-from analysis.compare.compared import Compared
-from analysis.compare.comparison import Comparison
+from analysis.compare.compared import Compared, Comparison
 from analysis.compare.operations import join, met_otherwise
 from analysis.compare.rows import Rows
 from analysis.compare.sentences import described, effects, left_out, overall, remarks

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from base.tell import Tell
 from scenarios.errors import unknown
 from scenarios.scenario import Scenario, read
 
@@ -24,7 +25,7 @@ def load(
     seed: int | None = None,
     stimulus: str | None = None,
     heap_bytes: int | None = None,
-    tell: Callable[[str], None] | None = None,
+    tell: Tell | None = None,
 ) -> Scenario:
     """The scenario called `name`. A `name` that ends in .toml is the path of the scenario's file.
 
@@ -39,7 +40,7 @@ def load(
     return _find(name, tell).changed(overrides, seed, stimulus, heap_bytes)
 
 
-def _find(name: str, tell: Callable[[str], None] | None) -> Scenario:
+def _find(name: str, tell: Tell | None) -> Scenario:
     if name.endswith(".toml"):
         return read(Path(name), tell)
     if name not in names():

@@ -1,4 +1,4 @@
-"""Errors of scenarios, images and recordings, each with one sentence for the user."""
+"""Errors of scenarios, images and recordings, each a sentence for the person at the bench."""
 
 from __future__ import annotations
 

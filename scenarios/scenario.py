@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from base import heap_size
 from base.files.complaints import WrongValueError, among, expecting, not_among, quoted
 from base.files.documents import Table, open_toml
+from base.tell import Tell
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS, of_users_file
 from scenarios.generators.generator import Generator
@@ -155,7 +156,7 @@ class ScenarioTable(Table):
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 
 
-def read(path: Path, tell: Callable[[str], None] | None = None) -> Scenario:
+def read(path: Path, tell: Tell | None = None) -> Scenario:
     """Reads a scenario's TOML file. Raises ScenarioError, which names file, line and key.
 
     A generator that is a Python file beside it is run, and `tell` hears of it in a sentence. None
@@ -174,7 +175,7 @@ def read(path: Path, tell: Callable[[str], None] | None = None) -> Scenario:
     return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)
 
 
-def _generator_of(word: str, folder: Path, tell: Callable[[str], None] | None) -> type[Generator]:
+def _generator_of(word: str, folder: Path, tell: Tell | None) -> type[Generator]:
     if not _is_file(word):
         return GENERATORS[word]
     if tell is None:

@@ -63,7 +63,8 @@ def capture(
                 f"The virtual Nucleo did not end within {MOST_S:g} s and was ended; capture less."
             ) from None
         except OSError as error:
-            raise SimulatorError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
+            said = f"The virtual Nucleo does not start ({error}); run ./lab dev build."
+            raise SimulatorError(said) from None
         words = " ".join(done.stderr.split())
         if not (folder / _EDGES).exists():
             raise SimulatorError(f"The virtual Nucleo does not start: {words or 'it says nothing'}.")

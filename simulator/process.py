@@ -1,4 +1,4 @@
-"""A process of the virtual Nucleo: one that serves, or runs somebody's program to its end."""
+"""A process of the virtual Nucleo: one that serves, or the run of a program to its end."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ class ServingProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise SimulatorError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
+            words = f"The virtual Nucleo does not start ({error}); run ./lab dev build."
+            raise SimulatorError(words) from None
 
     def _listen(self) -> None:
         line = self._first_line()

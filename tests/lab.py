@@ -21,8 +21,8 @@ from base.paths import ROOT
 _FORKED = get_context("forkserver")
 _FORKED.set_forkserver_preload(
     [
-        *("capstone", "elftools.elf.elffile", "cloup", "plotly.graph_objects", "polars", "pydantic"),
-        *("rich.console", "rich.table", "scipy.ndimage", "scipy.stats"),
+        *("capstone", "cloup", "elftools.elf.elffile", "plotly.graph_objects", "polars", "pydantic"),
+        *("rich.console", "rich.table", "scipy.special", "scipy.stats"),
     ]
 )
 

@@ -362,11 +362,11 @@ def test_a_worker_knows_an_allocator_from_outside_by_its_image(
         'parameters = [{ depth = 2, trials = 1 }]\ncapture = "direct"\nverify = 0\n',
         encoding="utf-8",
     )
-    monkeypatch.setattr(catalogue, "_OUTSIDE", {})
+    monkeypatch.setattr(catalogue, "OUTSIDE", {})
     asked = matrix.read(path)
     (point,) = asked.points()
     order, image = Orders(asked).make(point)
-    monkeypatch.setattr(catalogue, "_OUTSIDE", {})  # as of a worker, which has the image alone
+    monkeypatch.setattr(catalogue, "OUTSIDE", {})  # as of a worker, which has the image alone
     (tmp_path / "mine.c").unlink()
     row = work.run(order, pickle.loads(pickle.dumps(image)), tmp_path).row
     source = (ROOT / "docs" / "examples" / "my_heap.c").read_bytes()
@@ -387,7 +387,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["campaign"], "give a matrix"),
+        (["campaign"], "./lab campaign needs WHAT: a matrix"),
         (["campaign", "status"], "give a matrix"),
         (["campaign", "status", "nowhere"], "nowhere is no folder of a campaign"),
         (["campaign", "nowhere.toml"], "nowhere.toml: the file does not exist"),

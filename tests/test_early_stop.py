@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from base.run_folder.edges import CHANNELS
-from capture.acquisition.live import Progress
+from base.tell import Tell
 from capture.acquisition.observe import Observation, Order, observe
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.virtual_board import VirtualBoard
@@ -26,7 +26,7 @@ def virtual() -> BoardResource:
     return read_bench().board("virtual")
 
 
-def observed(elf: Path, board: VirtualBoard, progress: Progress = lambda _: None) -> Observation:
+def observed(elf: Path, board: VirtualBoard, progress: Tell = lambda _: None) -> Observation:
     """A capture in which one sample is one cycle."""
     order = Order(
         elf=elf,

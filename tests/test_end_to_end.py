@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -15,7 +14,6 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -35,6 +33,7 @@ from firmware.build.image import FirmwareImage
 from scenarios import catalogue
 from scenarios.plan import Plan
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
+from tests.run_folders import manifest, operations
 
 FILES = {
     "run.json",
@@ -47,15 +46,6 @@ FILES = {
     "uart.log",
     "counts.csv",
 }
-
-
-def manifest(result: RunResult) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((result.folder / "run.json").read_text(encoding="utf-8"))
-    return content
-
-
-def operations(result: RunResult) -> pl.DataFrame:
-    return pl.read_parquet(result.folder / "operations.parquet")
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +88,7 @@ def no_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_mem_stress_has_the_probes_of_the_article(
     stress: dict[str, RunResult], allocator: str, median: int, p99: int, most: int
 ) -> None:
-    found = manifest(stress[allocator])
+    found = manifest(stress[allocator].folder)
     assert found["counts"] == {
         "operations": 1200,
         "allocations": 617,
@@ -115,7 +105,7 @@ def test_mem_stress_has_the_probes_of_the_article(
 
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_mem_frag_has_the_probes_of_the_article(frag: dict[str, RunResult], allocator: str) -> None:
-    trials = operations(frag[allocator]).filter(pl.col("measured"))
+    trials = operations(frag[allocator].folder).filter(pl.col("measured"))
     assert trials.height == 256 * 3
     for depth, probes in trials.select("depth", "probes").iter_rows():
         assert probes == (depth + 3 if allocator == "seglist" else 2)
@@ -125,7 +115,7 @@ def test_mem_frag_has_the_probes_of_the_article(frag: dict[str, RunResult], allo
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_a_run_may_be_believed(request: pytest.FixtureRequest, scenario: str, allocator: str) -> None:
     result: RunResult = request.getfixturevalue(scenario)[allocator]
-    found = manifest(result)
+    found = manifest(result.folder)
     assert (result.verdict, result.reasons, found["verdict"], found["reasons"]) == (
         "complete",
         (),
@@ -149,7 +139,7 @@ def test_a_run_may_be_believed(request: pytest.FixtureRequest, scenario: str, al
 
 
 def test_interrupts_wait_for_the_search_and_the_control_does_not(frag: dict[str, RunResult]) -> None:
-    latency = {name: manifest(result) for name, result in frag.items()}
+    latency = {name: manifest(result.folder) for name, result in frag.items()}
     assert (
         latency["seglist"]["interrupt_latency_hit_ns"]["max"]
         > 3 * latency["tlsf"]["interrupt_latency_hit_ns"]["max"]
@@ -162,7 +152,7 @@ def test_interrupts_wait_for_the_search_and_the_control_does_not(frag: dict[str,
 
 def worst_latency_by_quarter(result: RunResult, control: bool) -> list[float]:
     """The worst latency (ns) of the stimuli in operations of each quarter of the ramp."""
-    depths = operations(result).select("depth", operation_seq="seq").drop_nulls()
+    depths = operations(result.folder).select("depth", operation_seq="seq").drop_nulls()
     interrupts = pl.read_parquet(result.folder / "interrupts.parquet").filter(pl.col("control") == control)
     quarters = interrupts.join(depths, on="operation_seq").group_by((pl.col("depth") - 1) // 64)
     return quarters.agg(pl.col("isr_latency_ns").max()).sort("depth")["isr_latency_ns"].to_list()
@@ -181,7 +171,7 @@ def test_the_worst_latency_climbs_with_depth_where_the_search_does(frag: dict[st
 
 def test_the_best_of_the_trials_is_only_a_column(frag: dict[str, RunResult]) -> None:
     best: dict[int, int] = {}
-    table = operations(frag["seglist"])
+    table = operations(frag["seglist"].folder)
     for depth, cycles in table.filter("measured").select("depth", "dwt_cycles").iter_rows():
         best[depth] = min(cycles, best.get(depth, cycles))
     for depth, measured, shown in table.select("depth", "measured", "trials_minimum_cycles").iter_rows():
@@ -206,7 +196,7 @@ def test_other_samplerates_agree_within_their_own_resolution(
     plan = catalogue.load("mem_frag").compile()
     result = conduct.run(Sigrok(RunRequest(plan, images["tlsf"], samplerate_hz=samplerate_hz, runs=tmp_path)))
     assert (result.verdict, result.reasons) == ("complete", ())
-    exact, sampled = operations(frag["tlsf"]), operations(result)
+    exact, sampled = operations(frag["tlsf"].folder), operations(result.folder)
     apart_ns = (exact["wire_critical_ns"] - sampled["wire_critical_ns"]).abs().max()
     assert isinstance(apart_ns, float) and apart_ns < 1e9 / samplerate_hz
     assert exact["dwt_cycles"].equals(sampled["dwt_cycles"])
@@ -219,7 +209,7 @@ CLASSED_BY_SAMPLE = ("interrupt_latency_hit_ns", "interrupt_latency_clear_ns")
 
 def assert_same_distributions(one: RunResult, other: RunResult) -> None:
     """The n-th smallest values of both runs differ by no more than their two error budgets."""
-    exact, sampled = manifest(one), manifest(other)
+    exact, sampled = manifest(one.folder), manifest(other.folder)
     tables = [
         [pl.read_parquet(run.folder / f"{name}.parquet") for name in ("operations", "interrupts")]
         for run in (one, other)
@@ -255,8 +245,8 @@ def test_an_interrupted_folder_is_decoded_for_what_it_is(
     result = conduct.redecode(copy)
     assert result.verdict == "inconclusive"
     assert any("killed before it wrote run.json" in reason for reason in result.reasons)
-    assert manifest(result)["allocator"] == "seglist"
-    assert operations(result).equals(operations(original))
+    assert manifest(result.folder)["allocator"] == "seglist"
+    assert operations(result.folder).equals(operations(original.folder))
 
 
 def test_a_short_capture_is_truncated(images: dict[str, FirmwareImage], small: Plan, tmp_path: Path) -> None:
@@ -264,7 +254,7 @@ def test_a_short_capture_is_truncated(images: dict[str, FirmwareImage], small: P
     assert result.verdict == "truncated"
     assert any("no end frame" in reason for reason in result.reasons)
     assert {path.name for path in result.folder.iterdir()} == FILES
-    joined = operations(result)
+    joined = operations(result.folder)
     assert 0 < joined.height < small.operations.height
     assert joined["seq"].to_list() == list(range(joined.height))
 
@@ -286,7 +276,7 @@ def test_sigrok_killed_in_mid_capture_is_truncated(
     assert result.verdict == "truncated"
     assert any("killed by signal 9" in reason for reason in result.reasons), result.reasons
     assert read_parquet(result.folder / "edges.parquet").total_samples == samples
-    assert 0 < operations(result).height < small.operations.height
+    assert 0 < operations(result.folder).height < small.operations.height
 
 
 class CuttingProxy:
@@ -329,7 +319,7 @@ def test_a_cut_serial_line_is_truncated(
     assert any("broke after 3001 bytes" in reason for reason in result.reasons), result.reasons
     assert len((result.folder / "uart.log").read_bytes()) == 3001
     edges = read_parquet(result.folder / "edges.parquet")
-    assert edges.total_samples == manifest(result)["tool_report"]["asked_samples"]
+    assert edges.total_samples == manifest(result.folder)["tool_report"]["asked_samples"]
 
 
 def test_a_line_over_tcp_carries_the_same_bytes(

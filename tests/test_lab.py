@@ -148,14 +148,14 @@ def test_the_second_time_nothing_is_installed(machine: Machine) -> None:
 
 def test_a_package_that_is_missing_ends_what_runs_beside(machine: Machine) -> None:
     status, output, complaints = machine.run("demo", apt="echo no such package; exit 100", pip="sleep 600")
-    assert (status, output) == (1, "")
+    assert (status, output) == (2, "")
     assert complaints.endswith("no such package\nlab: apt-get could not install: compiler-package\n")
     assert wait_until(lambda: not processes_of(machine.mark))
 
 
 def test_that_pip_failed_is_said_and_its_last_words(machine: Machine) -> None:
     status, output, complaints = machine.run("demo", pip="echo no such wheel; exit 1", cargo="sleep 600")
-    assert (status, output) == (1, "")
+    assert (status, output) == (2, "")
     assert (
         "no such wheel\nlab: pip could not install requirements.lock; see its message above\n" in complaints
     )
@@ -194,7 +194,7 @@ def test_that_root_is_needed_is_said_before_anything_begins(machine: Machine) ->
     (machine.folder / "bin" / "sudo").write_text("#!/bin/sh\nexit 1\n")
     (machine.folder / "bin" / "sudo").chmod(0o755)
     status, _, complaints = machine.run("list", root="1000")
-    assert status == 1
+    assert status == 2
     assert "this needs root" in complaints
     assert complaints.endswith("start again: sudo apt-get install --no-install-recommends compiler-package\n")
     assert machine.notes == []

@@ -39,7 +39,7 @@ def test_the_page_tells_what_a_fresh_measurement_gives(measured: list[list[str]]
         assert old[:words] == new[:words]
         found = [float(cell) for cell in new[numbers]]
         assert [float(cell) for cell in old[numbers]] == pytest.approx(found, rel=TOLERANCE), (
-            "Run ./lab perturbation and put its tables into docs/reference/perturbation.md."
+            "Run ./lab dev perturbation and put its tables into docs/reference/perturbation.md."
         )
 
 

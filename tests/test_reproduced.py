@@ -58,7 +58,7 @@ def test_every_published_figure_stands_in_the_page(source: Source, table: Publis
     for grid in bare.grids:
         for line in grid.lines:
             assert any(found[: len(line)] == list(line) for found in lines), (
-                f"{table.name}, {grid.title}: {line} is missing; run ./lab reproduce."
+                f"{table.name}, {grid.title}: {line} is missing; run ./lab heap reproduce."
             )
     if table.reason:
         assert table.reason.split(". ")[0].replace(" ", "") in "".join(lines_of(table.name)).replace(" ", "")
@@ -93,7 +93,7 @@ def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
             line = next(line for line in rows if line[:2] == ["", pair.variant])
             shown = line[2 + part.columns.index(pair.column)].split()[0].replace(",", "")
             assert float(shown) == pytest.approx(pair.found.value, rel=TOLERANCE), (
-                "Run ./lab reproduce, which writes docs/reference/reproduced."
+                "Run ./lab heap reproduce, which writes docs/reference/reproduced."
             )
 
 

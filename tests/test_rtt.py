@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -36,19 +35,11 @@ from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator.serve import Served
 from tests.probed_board import elf_of, symbols
+from tests.run_folders import manifest, operations
 
 WITNESSES = ("probes", "dwt_cycles", "wire_critical_samples")
 # Deep enough that an interrupt hits only a few of all operations.
 DEPTH = 64
-
-
-def manifest(result: RunResult) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((result.folder / "run.json").read_text(encoding="utf-8"))
-    return content
-
-
-def operations(result: RunResult) -> pl.DataFrame:
-    return pl.read_parquet(result.folder / "operations.parquet")
 
 
 def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[RunResult, RunResult]:
@@ -66,12 +57,12 @@ def test_mem_frag_by_rtt_has_the_probes_of_the_article(allocator: str, tmp_path:
     plan = catalogue.load("mem_frag", {"depth": 2 * DEPTH}).compile()
     result = conduct.run(Sigrok(RunRequest(plan, firmware.build(allocator), runs=tmp_path, records="rtt")))
     assert (result.verdict, result.reasons) == ("complete", ())
-    trials = operations(result).filter(pl.col("measured"))
+    trials = operations(result.folder).filter(pl.col("measured"))
     assert trials.height == 2 * DEPTH * 3
     for depth, probes in trials.select("depth", "probes").iter_rows():
         assert probes == (depth + 3 if allocator == "seglist" else 2)
     again = redecode(result.folder)
-    assert (again.verdict, manifest(again)["records"]) == ("complete", "rtt")
+    assert (again.verdict, manifest(again.folder)["records"]) == ("complete", "rtt")
 
 
 @pytest.mark.parametrize(("allocator", "art"), [("seglist", True), ("tlsf", True), ("seglist", False)])
@@ -83,8 +74,8 @@ def test_what_no_interrupt_hit_takes_the_same_cycles(allocator: str, art: bool, 
     """
     plan = catalogue.load("mem_frag", {"depth": DEPTH}).compile()
     by_uart, by_rtt = run_both(plan, allocator, tmp_path, art)
-    assert (manifest(by_uart)["records"], manifest(by_rtt)["records"]) == ("uart", "rtt")
-    both = operations(by_uart).join(operations(by_rtt), on="seq", suffix="_rtt")
+    assert (manifest(by_uart.folder)["records"], manifest(by_rtt.folder)["records"]) == ("uart", "rtt")
+    both = operations(by_uart.folder).join(operations(by_rtt.folder), on="seq", suffix="_rtt")
     compared = both.filter(pl.col("measured")) if art else both
     untouched = compared.filter((pl.col("control_hits") == 0) & (pl.col("control_hits_rtt") == 0))
     assert untouched.height > compared.height / 2
@@ -94,7 +85,7 @@ def test_what_no_interrupt_hit_takes_the_same_cycles(allocator: str, art: bool, 
 
 def test_without_interrupts_and_caches_every_operation_takes_the_same_cycles(tmp_path: Path) -> None:
     plan = catalogue.load("mem_frag", {"depth": DEPTH}, stimulus="none").compile()
-    by_uart, by_rtt = map(operations, run_both(plan, "tlsf", tmp_path, art=False))
+    by_uart, by_rtt = (operations(result.folder) for result in run_both(plan, "tlsf", tmp_path, art=False))
     assert by_uart.height > 3 * DEPTH
     assert by_uart.select(WITNESSES).equals(by_rtt.select(WITNESSES))
 

@@ -24,12 +24,11 @@ from pathlib import Path
 
 import pytest
 
-from base.paths import ROOT
+from base.paths import ROOT, RUNS
 from firmware.build import image as firmware
 from simulator import build as simulator
 from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
-RUNS = ROOT / "runs"
 TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "5"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NAMES = {signal.SIGINT: "(Ctrl-C|SIGINT)", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}

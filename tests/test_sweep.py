@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -14,6 +12,7 @@ from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from firmware.build import image as firmware
 from scenarios import catalogue
+from tests.run_folders import manifest
 
 SMALL: dict[str, str | int] = {"depth": 48, "depths": 2, "step_cycles": 40}
 
@@ -24,11 +23,6 @@ def swept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return conduct.run(
         Sigrok(RunRequest(plan, firmware.build(request.param), runs=tmp_path_factory.mktemp("sweep")))
     ).folder
-
-
-def manifest(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return content
 
 
 def test_every_maximum_is_critical_section_plus_entry_within_the_budget(swept: Path) -> None:

@@ -24,7 +24,7 @@ from base.files.errors import first_line
 from base.files.whole import WriteError
 
 MOST_ATTEMPTS = 3
-_AT_ONCE = 4096
+AT_ONCE = 4096
 """Rows that are in memory at a time while they are read."""
 _WAIT_S = 60.0
 _CACHE_KIB = 65_536
@@ -191,7 +191,7 @@ class Journal:
             there = _columns(connection)
             chosen = ", ".join(_stored(name, there) for name in names) or "NULL"
             found = connection.execute(f"SELECT {chosen} FROM runs ORDER BY key LIMIT ?", (limit,))
-            while rows := found.fetchmany(_AT_ONCE):
+            while rows := found.fetchmany(AT_ONCE):
                 yield rows
 
     @contextmanager

@@ -5,9 +5,10 @@ See docs/reference/compare.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
@@ -16,12 +17,12 @@ from polars.testing import assert_frame_equal
 from analysis.compare import operations as by_operation
 from analysis.compare import run as of_run
 from analysis.compare import settings
-from analysis.compare.distributions import Distribution, distributions
 from analysis.compare.operations import COLUMNS, Operations
-from analysis.compare.pairing import Pair
+from analysis.compare.pairing import Pair, Pairing, SideRuns, find, pair
 from analysis.compare.run import Run
 from analysis.compare.settings import Change
-from analysis.compare.worst import Worst, allowed, worst_cases
+from analysis.compare.worst import Distribution, Worst, allowed, distributions, worst_cases
+from base.files.errors import TailscopeError
 from base.run_folder.quantities import QUANTITIES
 
 Status = Literal["equal", "not worse", "worse", "cannot say"]
@@ -102,7 +103,7 @@ class Compared:
         )
 
 
-def compare(pair: Pair) -> Compared:
+def compare_pair(pair: Pair) -> Compared:
     """Reads and compares two runs. Raises TailscopeError where a table of one cannot be read."""
     a, b = of_run.read(pair.a), of_run.read(pair.b)
     exact = a.manifest.exact and b.manifest.exact and a.manifest.samplerate_hz == b.manifest.samplerate_hz
@@ -178,3 +179,50 @@ def _nothing_changed(way: Way) -> str:
             "counts and decodes."
         )
     return f"{same}: so the board or the bench differs, or chance does; `./lab twin` looks for a cause."
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What came out. `unreadable` are sentences on runs that should have been compared."""
+
+    a: SideRuns
+    b: SideRuns
+    pairing: Pairing
+    compared: tuple[Compared, ...]
+    unreadable: tuple[str, ...]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences on runs that are no matter here."""
+        return tuple(dict.fromkeys((*self.a.left_out, *self.b.left_out)))
+
+    @property
+    def status(self) -> Status:
+        """The worst of all pairs. A run that could not be read leaves nothing equal."""
+        found = {one.status for one in self.compared}
+        if "worse" in found:
+            return "worse"
+        if "cannot say" in found or self.unreadable or not found:
+            return "cannot say"
+        return "not worse" if "not worse" in found else "equal"
+
+
+def compare(a: Path, b: Path, tell: Callable[[str], None] = lambda _: None) -> Comparison:
+    """Compares the runs of two folders.
+
+    `tell` hears what is going on. Raises TailscopeError where a side holds no run. A run that
+    cannot be read in a folder of runs raises nothing: `unreadable` tells of it.
+    """
+    ours, theirs = find(a), find(b)
+    pairing = pair(ours, theirs)
+    compared: list[Compared] = []
+    unreadable = [*ours.broken, *theirs.broken]
+    for number, one in enumerate(pairing.pairs, 1):
+        tell(f"{number} of {len(pairing.pairs)}: {one.b.manifest.scenario}, {one.b.manifest.configuration}")
+        try:
+            compared.append(compare_pair(one))
+        except TailscopeError as error:
+            if one.by == "given":
+                raise
+            unreadable.append(str(error))
+    return Comparison(ours, theirs, pairing, tuple(compared), tuple(dict.fromkeys(unreadable)))

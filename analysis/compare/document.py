@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from analysis.compare.compared import Compared
-from analysis.compare.comparison import Comparison
-from analysis.compare.distributions import Distribution
-from analysis.compare.found import Stored
+from analysis.compare.compared import Compared, Comparison
 from analysis.compare.operations import Changed, Moved, Operations
+from analysis.compare.pairing import Stored
 from analysis.compare.run import Run
 from analysis.compare.sentences import headline, overall, worst_sentence
-from analysis.compare.worst import Worst
+from analysis.compare.worst import Distribution, Worst
 from base.metrology.intervals import CONFIDENCE
 
 SCHEMA = 1

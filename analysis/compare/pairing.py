@@ -1,13 +1,107 @@
-"""Which run of one side belongs to which of the other."""
+"""The runs of each side, and which run of one side belongs to which of the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from analysis.compare.found import SideRuns, Stored
-from base.run_folder.alike import Options, latest
+from analysis.errors import CompareError
+from base.files.errors import TailscopeError
+from base.run_folder import folder as names
+from base.run_folder.alike import Options, began, latest
+from base.run_folder.folder import RunName
+from base.run_folder.manifest import Manifest, read_manifest
+
+_RUNS = "runs"
+_OF_A_RUN = (names.MANIFEST, names.IMAGE, names.EDGE_STREAM, names.EDGES)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A run folder and its run.json. The tables are not read yet."""
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def name(self) -> str:
+        """The folder's own name, also where it was given as `.`."""
+        return self.folder.resolve().name
+
+
+@dataclass(frozen=True)
+class SideRuns:
+    """One side. `single`: the user named a run, not a folder of them.
+
+    `broken` are sentences on runs that cannot be read, `left_out` on those that are no matter here.
+    """
+
+    path: Path
+    single: bool
+    runs: tuple[Stored, ...]
+    broken: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def find(path: Path) -> SideRuns:
+    """Reads run.json of the run in `path`, or of each run directly below it or its runs/.
+
+    Raises TailscopeError where `path` is no folder, holds no run, or is a run that cannot be read.
+    """
+    if not path.is_dir():
+        raise CompareError(f"{path}: is no folder; name a run folder, or a folder of runs.")
+    if _is_run(path):
+        return SideRuns(path, True, (_read(path),))
+    inside = next((one for one in (path, path / _RUNS) if any(_below(one))), None)
+    if inside is None:
+        raise CompareError(f"{path}: holds no run, nor does its {_RUNS}/; name a folder that does.")
+    return _several(path, sorted(_below(inside), key=lambda one: began(one.resolve().name)))
+
+
+def _several(path: Path, folders: list[Path]) -> SideRuns:
+    runs: list[Stored] = []
+    broken: list[tuple[Path, str]] = []
+    left_out: list[str] = []
+    for folder in folders:
+        if names.is_observed(folder):
+            left_out.append(f"{folder}: is a run from the wire alone (./lab observe), without operations.")
+            continue
+        try:
+            runs.append(_read(folder))
+        except TailscopeError as error:
+            broken.append((folder, str(error)))
+    for folder, sentence in list(broken):
+        if _made_up_for(folder, runs):
+            broken.remove((folder, sentence))
+            left_out.append(f"{sentence} A later run of the same scenario and allocator is there.")
+    return SideRuns(path, False, tuple(runs), tuple(one for _, one in broken), tuple(left_out))
+
+
+def _made_up_for(folder: Path, runs: list[Stored]) -> bool:
+    """Whether a later run has the scenario, allocator and board that the name of `folder` tells."""
+    name = RunName.of(folder)
+    since = began(folder.resolve().name)
+    return name is not None and any(
+        RunName.of(run.folder) == name and began(run.name) > since for run in runs
+    )
+
+
+def _read(folder: Path) -> Stored:
+    if not (folder / names.MANIFEST).exists() and not names.is_observed(folder):
+        raise CompareError(names.no_manifest(folder))
+    return Stored(folder, read_manifest(folder / names.MANIFEST))
+
+
+def _below(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from (one for one in path.iterdir() if one.is_dir() and _is_run(one))
+
+
+def _is_run(path: Path) -> bool:
+    return any((path / name).exists() for name in _OF_A_RUN)
+
 
 PairedBy = Literal["given", "options", "scenario"]
 Side = Literal["a", "b"]

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.compare.compared import Compared
-from analysis.compare.distributions import Distribution
 from analysis.compare.operations import Changed, Moved, Operations
 from analysis.compare.sentences import by, headline, signed, where, whole
 from analysis.compare.settings import Change, settings, short
-from analysis.compare.worst import Worst
+from analysis.compare.worst import Distribution, Worst
 from base.run_folder.quantities import REFUSED, SERVED
 
 _MISSING = "–"

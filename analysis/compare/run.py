@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.compare.found import Stored
+from analysis.compare.pairing import Stored
 from base.metrology.quantiles import Summary, summarise
 from base.run_folder import folder as names
 from base.run_folder.folder import read_observed

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.compare.compared import Compared
-from analysis.compare.comparison import Comparison
-from analysis.compare.found import Stored
+from analysis.compare.compared import Compared, Comparison
+from analysis.compare.pairing import Stored
 from analysis.compare.worst import Extreme, Worst
 from base.metrology.intervals import CONFIDENCE
 

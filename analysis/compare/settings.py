@@ -1,4 +1,8 @@
-"""The settings of two runs, from all of run.json, and the differences between them."""
+"""The settings of runs, from all of run.json: how two differ, and what a gate asks of them.
+
+A gate compares only where what the user chose is equal, and names beside the figures what the
+sources and the tools decided.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from base.run_folder.alike import parameters_of
-from base.run_folder.manifest import Manifest
+from base.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
 
 FIRMWARE = "firmware sha256"
 COMPILER = "compiler"
@@ -96,3 +100,48 @@ def _footprint(manifest: Manifest) -> dict[str, str]:
         f"allocator's {name.replace('_', ' ')}": f"{value:,}"
         for name, value in manifest.footprint.model_dump().items()
     }
+
+
+_CHOSEN = frozenset(
+    (
+        *("scenario", "allocator", "board", "seed", "stimulus", "heap size", "locking", "FLASH_ACR"),
+        *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
+    )
+)
+_MADE_BY = frozenset(
+    (
+        *(FIRMWARE, COMPILER, VIRTUAL_BOARD, "kernel", "allocator's file sha256", "probes"),
+        *("pyocd", "sigrok_cli", "libsigrok"),
+    )
+)
+
+
+def chosen_of(manifest: Manifest) -> dict[str, str]:
+    """What the user chose: two runs are compared only where all of it is equal."""
+    return {name: value for name, value in _told(manifest).items() if _is_chosen(name)}
+
+
+def made_by_of(manifest: Manifest) -> dict[str, str]:
+    """What the sources and the tools decided. A difference here is named beside the figures."""
+    told = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
+    return {**told, "run.json schema": str(SCHEMA)}
+
+
+def _told(manifest: Manifest) -> dict[str, str]:
+    return {name: value for name, value in settings(manifest).items() if value is not None}
+
+
+def _is_chosen(name: str) -> bool:
+    return name in _CHOSEN or name.startswith(("parameter ", "knob "))
+
+
+def excuse_of(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Why what is slower need not be the allocator's doing, without its full stop; or nothing.
+
+    The arguments are what made_by_of() tells.
+    """
+    if before.get(FIRMWARE) == now.get(FIRMWARE):
+        return "The firmware is the same to the byte, so this is no change of the allocator"
+    if before.get(COMPILER) != now.get(COMPILER):
+        return "The compiler changed, so this may be its work and is not put down to the allocator"
+    return ""

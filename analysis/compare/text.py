@@ -10,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.compare import rows
-from analysis.compare.compared import Compared
-from analysis.compare.comparison import Comparison
+from analysis.compare.compared import Compared, Comparison
 from analysis.compare.operations import Operations
 from analysis.compare.rows import Rows
 from analysis.compare.sentences import described, effects, left_out, overall, remarks, worst_sentence

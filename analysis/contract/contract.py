@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ _WITHIN_S = 10
 _HANG_WITHIN_S = 2
 _TRIES = 600
 _TRIES_OF_HANGS = 40
+_FUZZ = "fuzz"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Contract:
     lists: int
     broken: Broken | None
     suites: tuple[Suite, ...]
+    fuzzed: tuple[str, ...] = ()
+    """The shortest operations by which the suite `fuzz` breaks a rule, if it does."""
 
     @property
     def holds(self) -> bool:
@@ -65,7 +68,10 @@ class Contract:
                 "operations": list(self.broken.operations),
                 "places": list(self.broken.judged.places),
             },
-            "suites": [asdict(suite) for suite in self.suites],
+            "suites": [
+                {"name": suite.name, "passed": suite.passed, "said": suite.said} for suite in self.suites
+            ],
+            "fuzz_operations": list(self.fuzzed),
             "not_stated": list(self.not_stated),
         }
 
@@ -95,7 +101,30 @@ def hold(
             limit_s = hang_within_s if found.rule == "never_returns" else within_s
             return Contract(row, judged, _shortest(folder, operations, found, limit_s), ())
     tell(f"{allocator}: suites")
-    return Contract(row, judged, None, tuple(host_contract.suites(folder)))
+    suites = tuple(host_contract.suites(folder))
+    fuzz = next((suite for suite in suites if suite.name == _FUZZ and not suite.passed), None)
+    if fuzz is None:
+        return Contract(row, judged, None, suites)
+    tell(f"{allocator}: making what the fuzzer found shorter")
+    return Contract(row, judged, None, suites, _shortest_input(folder, fuzz.inputs, hang_within_s))
+
+
+def _shortest_input(folder: Path, inputs: str, within_s: int) -> tuple[str, ...]:
+    """The operations of the fuzzer's input, made shorter; empty if no input breaks a rule again."""
+    content = host_contract.fuzz_input(folder, inputs)
+    step = host_contract.FUZZ_OPERATION_BYTES
+    operations = [content[at : at + step].hex() for at in range(0, len(content) - step + 1, step)]
+    wanted = host_contract.fuzzed(folder, content, within_s).broken_at
+    if not wanted:
+        return ()
+
+    def replayed(candidate: Sequence[str]) -> host_contract.Fuzzed:
+        return host_contract.fuzzed(folder, bytes.fromhex("".join(candidate)), within_s)
+
+    def breaks(candidate: Sequence[str]) -> bool:
+        return replayed(candidate).broken_at == wanted
+
+    return replayed(lists.shorter(operations, breaks, _TRIES)).operations
 
 
 def _shortest(folder: Path, operations: Sequence[str], found: Judged, within_s: int) -> Broken:

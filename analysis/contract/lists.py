@@ -1,4 +1,4 @@
-"""Lists of operations to judge an allocator by: drawn from a seed, and made as short as possible.
+"""Lists of operations to judge an allocator by: drawn from a seed, then made short.
 
 An operation is a line of heap/tests/judge.c.
 """
@@ -92,6 +92,17 @@ def shrink(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
         return breaks(candidate)
 
     return _smaller(_shorter(list(operations), still), still)
+
+
+def shorter(operations: Sequence[str], breaks: Breaks, tries: int) -> list[str]:
+    """A list of fewer operations that still breaks, after at most `tries` tries; of any kind."""
+    left = [tries]
+
+    def still(candidate: Sequence[str]) -> bool:
+        left[0] -= 1
+        return left[0] >= 0 and breaks(candidate)
+
+    return _shorter(list(operations), still)
 
 
 def _shorter(found: list[str], still: Breaks) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from analysis.contract.contract import Broken, Contract
 from base.processes import children
@@ -59,6 +59,9 @@ def _lines(found: Contract) -> Iterator[str]:
     else:
         yield f"{found.lists} lists of operations hold"
         yield from map(_suite, found.suites)
+        if found.fuzzed:
+            yield "the shortest operations of the fuzzer that break it; the last one does:"
+            yield from _numbered(found.fuzzed)
     if found.not_stated:
         yield from _not_stated(found)
     yield "the contract holds" if found.holds else "the contract is broken"
@@ -120,6 +123,10 @@ def _place(offset: int) -> str:
 
 def _names(broken: Broken) -> dict[str, str]:
     slots = dict.fromkeys(line.split()[1] for line in broken.operations if line[0] in "arf")
+    return _letters(slots)
+
+
+def _letters(slots: Iterable[str]) -> dict[str, str]:
     return {slot: _LETTERS[n] if n < len(_LETTERS) else f"block {n}" for n, slot in enumerate(slots)}
 
 
@@ -132,6 +139,13 @@ def _operations(broken: Broken) -> Iterator[str]:
     for number, operation in enumerate(broken.operations):
         place = broken.judged.places[number] if number < len(broken.judged.places) else ""
         yield f"  {number + 1:3}  {_call(operation, names):34} {_result(operation, place)}".rstrip()
+
+
+def _numbered(operations: Sequence[str]) -> Iterator[str]:
+    slots = dict.fromkeys(line.split()[1] for line in operations if line[0] in "arf")
+    names = _letters(slots)
+    for number, operation in enumerate(operations):
+        yield f"  {number + 1:3}  {_call(operation, names)}"
 
 
 def _call(operation: str, names: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ import io
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
+
+_KEPT = 8
+"""Files whose source lines a process remembers: to read them takes longer than all else here."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class Program:
 
     def __init__(self, elf: Path, stripped: bool = False) -> None:
         try:
-            self._file = ELFFile(io.BytesIO(elf.read_bytes()))
+            self._content = elf.read_bytes()
+            self._file = ELFFile(io.BytesIO(self._content))
             table = self._file.get_section_by_name(".symtab")
         except (OSError, ELFError) as error:
             raise ExplainError(f"{elf} is no firmware ({error}); build it again.") from None
@@ -131,27 +135,14 @@ class Program:
             return []
         return [entry for entry in self._dwarf.CFI_entries() if isinstance(entry, FDE)]
 
-    @cached_property
+    @property
     def source_files(self) -> dict[str, Path]:
         """The paths of the source files, by the name that source_line() has.
 
         Those are left out that share their name with another. They begin where the compiler was
         told to let them begin: those of the bench's firmware at `firmware/heap/facade.c`.
         """
-        found: dict[str, set[Path]] = {}
-        for path in self._source_paths():
-            found.setdefault(path.name, set()).add(path)
-        return {name: paths.pop() for name, paths in found.items() if len(paths) == 1}
-
-    def _source_paths(self) -> Iterator[Path]:
-        if not self._file.has_dwarf_info():
-            return
-        for unit in self._dwarf.iter_CUs():
-            lines = self._dwarf.line_program_for_CU(unit)
-            where = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
-            folder = Path(where.value.decode(errors="replace") if where else "")
-            if lines is not None:
-                yield from _paths(lines, folder if folder.is_absolute() else Path())
+        return _source_files(self._content)
 
     def code(self, address: int, size: int) -> bytes:
         """`size` bytes of the image from `address` on; empty if the image does not hold them."""
@@ -175,24 +166,49 @@ class Program:
     def _dwarf(self) -> Any:
         return self._file.get_dwarf_info()
 
-    @cached_property
+    @property
     def _lines(self) -> list[tuple[int, str]]:
-        """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
-        rows: list[tuple[int, str]] = []
-        if not self._file.has_dwarf_info():
-            return rows
-        try:
-            for unit in self._dwarf.iter_CUs():
-                rows += _line_rows(self._dwarf.line_program_for_CU(unit))
-        except (DWARFError, ELFError) as error:
-            raise ExplainError(
-                f"The line table of the firmware is damaged: {error}; build it again."
-            ) from None
-        return sorted(rows, key=lambda row: row[0])
+        return _lines(self._content)
 
     @cached_property
     def _line_starts(self) -> list[int]:
         return [address for address, _ in self._lines]
+
+
+@lru_cache(maxsize=_KEPT)
+def _lines(elf: bytes) -> list[tuple[int, str]]:
+    """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
+    file = ELFFile(io.BytesIO(elf))
+    rows: list[tuple[int, str]] = []
+    if not file.has_dwarf_info():
+        return rows
+    try:
+        dwarf = file.get_dwarf_info()
+        for unit in dwarf.iter_CUs():
+            rows += _line_rows(dwarf.line_program_for_CU(unit))
+    except (DWARFError, ELFError) as error:
+        raise ExplainError(f"The line table of the firmware is damaged: {error}; build it again.") from None
+    return sorted(rows, key=lambda row: row[0])
+
+
+@lru_cache(maxsize=_KEPT)
+def _source_files(elf: bytes) -> dict[str, Path]:
+    found: dict[str, set[Path]] = {}
+    for path in _source_paths(ELFFile(io.BytesIO(elf))):
+        found.setdefault(path.name, set()).add(path)
+    return {name: paths.pop() for name, paths in found.items() if len(paths) == 1}
+
+
+def _source_paths(file: ELFFile) -> Iterator[Path]:
+    if not file.has_dwarf_info():
+        return
+    dwarf = file.get_dwarf_info()
+    for unit in dwarf.iter_CUs():
+        lines = dwarf.line_program_for_CU(unit)
+        where = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+        folder = Path(where.value.decode(errors="replace") if where else "")
+        if lines is not None:
+            yield from _paths(lines, folder if folder.is_absolute() else Path())
 
 
 def _paths(lines: Any, compiled_in: Path) -> Iterator[Path]:
@@ -235,7 +251,8 @@ def _line_rows(program: Any) -> list[tuple[int, str]]:
         return []
     # Directories and files count from 0 in DWARF 5, from 1 before.
     first = 0 if program.header.version >= 5 else 1
-    names = [entry.name.decode(errors="replace") for entry in program.header.file_entry]
+    files = [entry.name.decode(errors="replace") for entry in program.header.file_entry]
+    names = [Path(file).name for file in files]
     rows = []
     for entry in program.get_entries():
         state = entry.state
@@ -243,5 +260,5 @@ def _line_rows(program: Any) -> list[tuple[int, str]]:
             continue
         index = state.file - first
         known = not state.end_sequence and 0 <= index < len(names)
-        rows.append((int(state.address), f"{Path(names[index]).name}:{state.line}" if known else ""))
+        rows.append((int(state.address), f"{names[index]}:{state.line}" if known else ""))
     return rows

@@ -1,6 +1,7 @@
-"""Builds the firmware of a stored run again, runs it, and compares the run with the capture.
+"""Builds the firmware of a stored run again, runs it, and compares with the capture.
 
-A run folder keeps the firmware's digest, not the file. The comparison is around each worst sample.
+A run folder keeps the firmware's digest, not the file. It runs on the virtual board, and is
+compared around each worst sample.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The text of source lines, if the files of the firmware are unchanged; and inlined functions.
+"""The text of source lines, and which functions the compiler placed into others.
 
-DWARF tells which functions the compiler placed into others.
+Text is told where the files that the firmware was built of are found unchanged; DWARF tells of the
+functions.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.fragmentation.study import Row
+from base import heap_size
 
 WIDTH_COLUMNS, WIDTH_OF_RANGES_COLUMNS = 100, 132
 
@@ -103,9 +104,30 @@ def _told(sentences: Sequence[str]) -> list[str]:
     return ["", *sentences] if sentences else []
 
 
+def _refusing(rows: Sequence[Row]) -> list[str]:
+    """A sentence on the allocators that refuse requests in the given heap, and what to do."""
+    refusing = [row for row in rows if row.given.failures]
+    if not refusing:
+        return []
+    names = ", ".join(dict.fromkeys(row.allocator for row in refusing))
+    found = [row.cost_metric.smallest_bytes for row in refusing]
+    enough = [-(-size // heap_size.STEP_BYTES) * heap_size.STEP_BYTES for size in found if size is not None]
+    advice = (
+        f"--heap {max(enough)} is enough"
+        if len(enough) == len(refusing) and max(enough) <= heap_size.LARGEST_BYTES
+        else f"give more with --heap, up to {heap_size.LARGEST_BYTES}"
+    )
+    return [
+        f"{names}: a heap of {refusing[0].heap_bytes:,} bytes refuses some requests, and the figures are of "
+        f"what it serves; {advice}."
+    ]
+
+
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Sentences on sizes above the smallest that fail, and on heaps that were not found."""
-    found = []
+    """Sentences on requests that are refused, on sizes above the smallest that fail, and on heaps
+    that were not found.
+    """
+    found = _refusing(rows)
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
         of_one = list(group)
         failing = [row for row in of_one if row.cost_metric.failing_above_bytes]

@@ -1,4 +1,4 @@
-"""Residuals as rows, one for each quantity and kind of operation, and the verdict in a sentence."""
+"""Residuals in figures, a row for each quantity and kind of operation; and one sentence on them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Files that are written whole or not at all, and files that are read within a bound.
 
-It opens nothing but a file for reading, and reads no more than may be there: a named pipe would
+Nothing but a file is opened for reading, and no more read than may be there: a named pipe would
 keep its reader waiting for ever, and a device has no end. What is refused is refused as an OSError
 whose `strerror` says why, like what the system itself refuses.
 """

@@ -100,7 +100,7 @@ def _refuse(tests: tuple[TestResult, ...], why: str) -> Estimate:
 
 
 def _fitted(series: Floats, tests: tuple[TestResult, ...], resamples: int) -> Estimate:
-    methods = [_Method.of_excesses(series), _Method.of_block_maxima(series)]
+    methods = [Method.of_excesses(series), Method.of_block_maxima(series)]
     poor = [method for method in methods if len(np.unique(method.points)) < DISTINCT_MIN]
     if poor:
         distinct = len(np.unique(poor[0].points))
@@ -115,7 +115,7 @@ def _fitted(series: Floats, tests: tuple[TestResult, ...], resamples: int) -> Es
 
 
 @dataclass(frozen=True)
-class _Method:
+class Method:
     """One way to estimate: the points that are fitted, their family, and how to read off a level.
 
     `fixed` and `start` are scipy's: the parameters that are not fitted, and where the search
@@ -131,7 +131,7 @@ class _Method:
     level: Level
 
     @classmethod
-    def of_excesses(cls, series: Floats) -> _Method:
+    def of_excesses(cls, series: Floats) -> Method:
         threshold = float(np.sort(series)[int(THRESHOLD_SHARE * len(series))])
         excess = series[series > threshold] - threshold
         share = len(excess) / len(series)
@@ -145,7 +145,7 @@ class _Method:
         )
 
     @classmethod
-    def of_block_maxima(cls, series: Floats) -> _Method:
+    def of_block_maxima(cls, series: Floats) -> Method:
         blocks = len(series) // BLOCK_VALUES
         maxima = series[: blocks * BLOCK_VALUES].reshape(blocks, BLOCK_VALUES).max(axis=1)
 
@@ -165,7 +165,7 @@ class _Method:
         return self.family.fit(points, shape, **guess, **self.fixed)
 
 
-def _fit(method: _Method, resamples: int) -> Fit:
+def _fit(method: Method, resamples: int) -> Fit:
     """Fits by maximum likelihood; resamples of the fit give the levels' intervals and the test.
 
     The test compares Cramér and von Mises's statistic with its distribution under the fitted model.
@@ -195,11 +195,11 @@ def _fit(method: _Method, resamples: int) -> Fit:
     )
 
 
-def _misfit(method: _Method, points: Floats, parameters: Any) -> float:
+def _misfit(method: Method, points: Floats, parameters: Any) -> float:
     return float(scipy.stats.cramervonmises(points, method.family.cdf, args=parameters).statistic)
 
 
-def _level(method: _Method, found: Any, refitted: list[Any], exceedance: float) -> tuple[float, float, float]:
+def _level(method: Method, found: Any, refitted: list[Any], exceedance: float) -> tuple[float, float, float]:
     tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(
         [method.level(parameters, exceedance) for parameters in refitted], [tail, 100 - tail]

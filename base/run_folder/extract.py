@@ -10,8 +10,8 @@ from base.run_folder.edges import CHANNELS, MOST_EDGES, EdgeList, Samples, Words
 
 # What is compared at a time stays within the second-level cache, and is so much that the calls cost
 # little.
-_BLOCK_SAMPLES = 1 << 18
-_OFFSETS = pl.Series(np.arange(_BLOCK_SAMPLES, dtype=np.uint32))
+BLOCK_SAMPLES = 1 << 18
+_OFFSETS = pl.Series(np.arange(BLOCK_SAMPLES, dtype=np.uint32))
 
 
 class EdgeExtractor:
@@ -55,8 +55,8 @@ class EdgeExtractor:
         Raises CaptureError once there are more edges than `most_edges`; what came is kept.
         """
         samples = np.frombuffer(buffer, np.uint8)
-        for start in range(0, samples.size, _BLOCK_SAMPLES):
-            self._take(samples[start : start + _BLOCK_SAMPLES])
+        for start in range(0, samples.size, BLOCK_SAMPLES):
+            self._take(samples[start : start + BLOCK_SAMPLES])
             self._check_count()
 
     def take(self) -> tuple[Samples, Words]:

@@ -31,8 +31,8 @@ of a megabyte can hold 2**30 of them.
 # A session of the most samples, with the most edges, is
 # smaller; and sigrok puts 4 MiB into a chunk.
 _MOST_FILE_BYTES = 256 << 20
-_MOST_MEMBERS = 20_000
-_DIRECTORY_MOST_BYTES = 100 * _MOST_MEMBERS
+MOST_MEMBERS = 20_000
+_DIRECTORY_MOST_BYTES = 100 * MOST_MEMBERS
 
 # The last record of a zip: signature, members, bytes of their list, bytes of a comment. A locator
 # before it leads to larger numbers (PKWARE's APPNOTE.TXT, sections 4.3.15 and 4.3.16).
@@ -173,8 +173,8 @@ def _check_directory(file: BinaryIO) -> None:
     signature, members, directory_bytes, comment_bytes = _ZIP_END.unpack(tail[-_ZIP_END.size :])
     if signature != _ZIP_END_SIGNATURE or comment_bytes or tail.startswith(_ZIP64_SIGNATURE):
         raise CaptureError("it does not end as a session of sigrok does.")
-    if members > _MOST_MEMBERS or directory_bytes > _DIRECTORY_MOST_BYTES:
-        raise CaptureError(f"it has more than {_MOST_MEMBERS:,} members.")
+    if members > MOST_MEMBERS or directory_bytes > _DIRECTORY_MOST_BYTES:
+        raise CaptureError(f"it has more than {MOST_MEMBERS:,} members.")
 
 
 def _read(archive: zipfile.ZipFile, choose: Choice) -> tuple[EdgeList, dict[str, str]]:

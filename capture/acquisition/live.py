@@ -17,6 +17,7 @@ from typing import NamedTuple
 from base.run_folder.folder import RunName
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from base.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
+from base.tell import Tell
 
 EVERY_S = 0.25
 """Between two looks."""
@@ -24,12 +25,11 @@ EVERY_S = 0.25
 _TOLD = (b"@BOOT,", b"@OP,")
 _NANOSECONDS = 1_000_000_000
 
-Progress = Callable[[str], None]
 Live = Callable[[SoFar], None]
 
 
 class Part(NamedTuple):
-    """Which run of its campaign a run is, and the seconds that the campaign still needs."""
+    """Which run of its command a run is, and the seconds that the command still needs."""
 
     run: int = 1
     runs: int = 1
@@ -123,7 +123,7 @@ class Watch:
         name: RunName,
         began: datetime,
         file: ProgressFile,
-        progress: Progress,
+        progress: Tell,
         live: Live,
         part: Part = ALONE,
         work: Work | None = None,

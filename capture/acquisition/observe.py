@@ -15,7 +15,8 @@ from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.manifest import ToolReport
-from capture.acquisition.live import Progress, Sources, Watch
+from base.tell import Tell
+from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import D0_TO_D7, CaptureRequest, SigrokCapture
@@ -63,7 +64,7 @@ class Observation:
 
 
 def observe(
-    board: Board, order: Order, progress: Progress, folder: Path, watch: Watch | None = None
+    board: Board, order: Order, progress: Tell, folder: Path, watch: Watch | None = None
 ) -> Observation:
     """Loads the board and records it until the capture is over, or a signal comes.
 

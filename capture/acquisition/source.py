@@ -20,9 +20,10 @@ from base.run_folder.memory import Memory
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
+from base.tell import Tell
 from capture.acquisition.account import Account, asked_of, setting_of
 from capture.acquisition.duration import longest_s
-from capture.acquisition.live import ALONE, Live, Part, Progress, Watch
+from capture.acquisition.live import ALONE, Live, Part, Watch
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
 from firmware.build.image import FirmwareImage
@@ -53,11 +54,11 @@ class Request:
     """What is asked of every new run: where its folder is made, and who hears of it meanwhile.
 
     `progress` is told in a few words what is going on, and `live` a few times a second what came so
-    far. `part` is what the run is of its campaign.
+    far. `part` is what the run is of its command.
     """
 
     runs: Path = RUNS
-    progress: Progress = _unheard
+    progress: Tell = _unheard
     live: Live = _unseen
     part: Part = ALONE
 

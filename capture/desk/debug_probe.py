@@ -118,7 +118,7 @@ def symbol(elf: Path, name: str) -> int:
     """The address of `name` in the firmware. Raises CaptureError where it has none."""
     address = ELFSymbolProvider(ELFBinaryFile(str(elf))).get_symbol_value(name)
     if address is None:
-        raise CaptureError(f"{elf} has no {name}; build the firmware again with ./lab build.")
+        raise CaptureError(f"{elf} has no {name}; build the firmware again with ./lab dev build.")
     return int(address)
 
 

@@ -25,7 +25,7 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.source import Opened, Place, Request
 from capture.acquisition.tests.test_pins import ASKED as ASKED_OF_PINS
 from capture.conduct import redecode, run
-from capture.reading.tests.test_alone import framed
+from capture.reading.tests.test_observed import framed
 from capture.tests.synthetic import SyntheticRun, small_plan
 
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})

@@ -1,3 +1,4 @@
+# spans: capture/conduct.py
 import errno
 import json
 import os
@@ -36,6 +37,7 @@ from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import Stimulus
+from tests.run_folders import edit_manifest
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
@@ -381,11 +383,6 @@ def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_p
     (stored.folder / "edges.parquet").write_bytes(b"PAR1")
     assert redecode(stored.folder) == stored
     assert (stored.folder / "run.json").read_bytes() == before
-
-
-def edit_manifest(folder: Path, **changes: Any) -> None:
-    path = folder / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.processes import signals
 from base.run_folder.edges import EdgeList
-from capture.acquisition.live import Progress
+from base.tell import Tell
 from capture.acquisition.observe import Order, observe
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
@@ -25,7 +25,7 @@ _SLOWEST_HZ = 100_000
 """Ten samples for half a pulse."""
 
 
-def check(board: BoardResource, progress: Progress = lambda _: None) -> Findings:
+def check(board: BoardResource, progress: Tell = lambda _: None) -> Findings:
     """Moves each pin in turn and says which input sees which.
 
     Raises TailscopeError where nothing can be said, and
@@ -34,7 +34,7 @@ def check(board: BoardResource, progress: Progress = lambda _: None) -> Findings
     return judge(pattern.read(_captured(board, progress)), clips(board))
 
 
-def _captured(board: BoardResource, progress: Progress) -> EdgeList:
+def _captured(board: BoardResource, progress: Tell) -> EdgeList:
     if board.analyzer.samplerate_hz < _SLOWEST_HZ:
         raise CaptureError(
             f"The clips cannot be checked at {board.analyzer.samplerate_hz:,} samples per second: "

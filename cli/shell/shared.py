@@ -28,7 +28,11 @@ _SEVERAL = "one or more allocators, separated by commas, or all"
 
 allocator = option("--allocator", type=ALLOCATORS, default="all", help=_SEVERAL)
 allocator_of_two = option("--allocator", type=ALLOCATORS, default=USUAL_TWO, help=_SEVERAL)
-board = option("--board", type=BOARD, help="an entry of bench.toml; its default when not given")
+board = option(
+    "--board",
+    type=BOARD,
+    help="a board of `./lab list`, or the path of its TOML; bench.toml's default when not given",
+)
 chip = option(
     "--chip",
     metavar="NAME",

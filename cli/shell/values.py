@@ -151,7 +151,7 @@ class Scenario(Value):
 
 
 class Board(Value):
-    """An entry of bench.toml."""
+    """A board of the bench, or the path of a TOML file."""
 
     name = "BOARD"  # type: ignore[misc]
 
@@ -161,6 +161,13 @@ class Board(Value):
 
     def candidates(self, ctx: click.Context) -> Iterable[str]:
         return known.boards()
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Names; where none begins so, files."""
+        found = super().shell_complete(ctx, param, incomplete)
+        return found or [CompletionItem(incomplete, type="file")]
 
 
 class RunFolder(Value):
@@ -371,6 +378,12 @@ def whole(word: str, flag: str, least: int | None = 1, most: int | None = None) 
     return number
 
 
+def _scenario_of(ctx: click.Context) -> str:
+    """The scenario of a line that is not complete; Click leaves a word where it reads no more."""
+    words = (ctx.params.get("name"), ctx.params.get("scenario"), *ctx.args)
+    return next((word for word in words if word in known.scenarios()), "")
+
+
 def either(words: Sequence[str]) -> str:
     """`a, b or c`."""
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
@@ -390,6 +403,4 @@ SCALE = Scale()
 STIMULUS = Stimulus()
 KNOB = Knob()
 QUANTITY = Choice("allocate", "free", "interrupt", "task")
-PARAMETER = Assignment(
-    "depth=64", lambda ctx: known.parameters(str(ctx.params.get("name") or ctx.params.get("scenario") or ""))
-)
+PARAMETER = Assignment("depth=64", lambda ctx: known.parameters(_scenario_of(ctx)))

@@ -57,7 +57,7 @@ def test_all_leaves_out_what_cannot_be_searched() -> None:
     ("words", "said"),
     [
         ("none", "There is no allocator 'none'"),
-        ("heap_1", "heap_1 never frees"),
+        ("heap_1 --what free", "heap_1 never frees"),
         ("newlib --what fragmentation", "no host build"),
         ("seglist --what latency", "--what latency: give allocate, free or fragmentation, or several"),
         ("seglist --budget 0", "--budget 0"),

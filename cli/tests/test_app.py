@@ -18,6 +18,7 @@ from dashboards.app.library import Library
 from dashboards.app.server import ServeError, serve
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_it_says_where_and_ends_by_ctrl_c(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cli", "app", "--port", "0", "--runs", str(tmp_path)]
     with subprocess.Popen(

@@ -1,3 +1,4 @@
+# spans: cli
 """Commands as they are found and declared: their help, what is refused, and what one file adds."""
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def test_a_new_command_is_one_file(
         ("scenario mem_frag --summary xml", "--summary xml: give json."),
         ("redecode runs/nowhere", "There is no run folder runs/nowhere."),
         ("completion bsah", "SHELL bsah: give bash, zsh or fish. Did you mean bash?"),
-        ("dev bench capturr", "WHAT capturr: give simulator, capture, campaign, scheduler or dashboard. Did"),
+        ("dev bench capturr", "WHAT capturr: give simulator, capture, campaign or dashboard. Did"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(words: str, sentence: str) -> None:
@@ -197,7 +198,7 @@ def test_words_that_are_held_twice_to_load_nothing_are_the_same() -> None:
 
 SLOW = (
     *("polars", "numpy", "scipy", "plotly", "pyocd", "serial", "dash", "rich", "pydantic", "jinja2"),
-    *("capture", "analysis", "dashboards", "simulator", "quality", "studies", "cli.work"),
+    *("capture", "analysis", "dashboards", "simulator", "quality", "studies"),
 )
 
 

@@ -16,7 +16,6 @@ STATUS: dict[str, tuple[Callable[[Path], Path], int]] = {
     "better": (lambda runs: write(runs, with_cycles({1: -9})), 0),
     "worse": (lambda runs: write(runs, with_cycles({1: 9})), 1),
     "truncated": (lambda runs: write(runs, verdict="truncated", reasons=("It was cut off.",)), 2),
-    "no run": (lambda runs: runs, 2),
 }
 
 

@@ -197,7 +197,7 @@ def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
         ("mem_frag --seeds 3", "draws no random numbers; leave --seeds out"),
         ("mem_stress --heap 100001", "give a multiple of 8"),
         ("mem_stress --runs .", "say with --output"),
-        ("mem_stress --runs docs --output x.html", "docs: is no run folder"),
+        ("mem_stress --runs docs --output x.html", "docs: has no run.json"),
         ("mem_stress --heap many", "--heap many: give a whole number"),
         ("mem_stress --seeds 0", "--seeds 0: give 1 or more"),
         ("mem_stress --allocator tlfs", "There is no allocator 'tlfs'"),

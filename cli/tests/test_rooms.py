@@ -58,7 +58,7 @@ def test_a_folder_that_nothing_looks_into_is_named_with_its_room() -> None:
 
 def test_a_room_has_its_style_and_its_tests_and_no_other_rooms() -> None:
     style = [f"python: {tool} in capture/verdict" for tool in ("ruff", "format", "mypy")]
-    assert names("capture/verdict") == [*style, "python: pytest in capture/verdict"]
+    assert names("capture/verdict") == [*style, "python: layers", "python: pytest in capture/verdict"]
     assert names("docs") == ["python: pytest in docs"]
     assert {name.split(":")[0] for name in names("simulator")} == {"simulator", "python", "c"}
     assert names("simulator/src") == [f"simulator: {what}" for what in ("format", "clippy", "tests")]
@@ -79,7 +79,7 @@ def test_the_whole_is_every_language_and_every_allocator_once() -> None:
         if not row.target_only and not row.missing_checkout()
     }
     assert contracts == on_the_host
-    kinds = {"ruff", "format", "mypy", "clippy", "tests", "pytest", "build", "contract"}
+    kinds = {"layers", "ruff", "format", "mypy", "clippy", "tests", "pytest", "build", "contract"}
     assert {name.split(": ")[1] for name in found} == kinds
 
 
@@ -91,4 +91,5 @@ def test_several_rooms_are_checked_at_once_and_what_they_share_once() -> None:
 
 def test_style_is_what_looks_at_the_sources_only() -> None:
     assert set(names("style")) == {check.name for check in suite.chosen(()) if check.style}
-    assert names("style", "capture") == [f"python: {tool} in capture" for tool in ("ruff", "format", "mypy")]
+    style = [f"python: {tool} in capture" for tool in ("ruff", "format", "mypy")]
+    assert names("style", "capture") == [*style, "python: layers"]

@@ -48,7 +48,9 @@ class Ahead:
         self._thread.shutdown(cancel_futures=True)
 
     def prepare(self, images: Iterable[FirmwareImage]) -> None:
-        """Begins to compute the bounds of the images, and to build their heaps for this machine."""
+        """Begins to compute the bounds of the images, to build
+        their heaps for this machine, and to read their source lines.
+        """
         for image in images:
             self._thread.submit(_prepare, image)
 
@@ -63,10 +65,13 @@ def _load() -> None:
 
 
 def _prepare(image: FirmwareImage) -> None:
-    """Both are remembered. What goes wrong is told where it is needed."""
+    """What is found is remembered. What goes wrong is told where it is needed."""
     from analysis.bounds.image import bounds_of_image
+    from analysis.explain.program import Program
     from analysis.fragmentation.of_run import program_of
 
     with suppress(TailscopeError, signals.Stopped):
         bounds_of_image(image)
         program_of(image)
+        program = Program(image.elf)
+        _ = program.lines, program.source_files

@@ -14,7 +14,7 @@ from capture.acquisition.source import Request
 from capture.conduct import run as conduct
 from capture.importing import formats
 from capture.importing.formats import Import
-from capture.reading.alone import Alone, read_alone
+from capture.reading.observed import ObservedWire, read_observed
 from capture.store import RunResult
 from cli.shell.values import OptionError
 from cli.work import kept, wire_table
@@ -33,7 +33,7 @@ class Pulses:
     """What the wire alone shows: widths, intervals between begins and latencies, all in ns."""
 
     imported: Import
-    alone: Alone
+    observed: ObservedWire
 
     def as_json(self) -> dict[str, Any]:
         """As docs/reference/decode.md has it."""
@@ -47,9 +47,9 @@ class Pulses:
             **{
                 key: {name: found.model_dump(mode="json") for name, found in part.items()}
                 for key, part in (
-                    ("widths_ns", self.alone.widths_ns),
-                    ("intervals_ns", self.alone.intervals_ns),
-                    ("latencies_ns", self.alone.latencies_ns),
+                    ("widths_ns", self.observed.widths_ns),
+                    ("intervals_ns", self.observed.intervals_ns),
+                    ("latencies_ns", self.observed.latencies_ns),
                 )
             },
         }
@@ -86,7 +86,7 @@ def run(
     imported = formats.read(file, channels or None, options.samplerate_hz)
     if account:
         return conduct(other_tools.Imported(imported, account, Request(runs=runs_folder)))
-    return Pulses(imported, read_alone(imported.edges, framed=False))
+    return Pulses(imported, read_observed(imported.edges, framed=False))
 
 
 def _of_scenario(
@@ -116,7 +116,9 @@ def as_text(found: Pulses) -> str:
             f"{origin.file} ({origin.format}): {edges.total_samples:,} samples at {edges.samplerate_hz:,} Hz "
             f"({_RATE_FROM[origin.samplerate_from]}), {duration_s:.6g} s; {named}.",
             "",
-            *wire_table.lines(found.alone.widths_ns, found.alone.intervals_ns, found.alone.latencies_ns),
+            *wire_table.lines(
+                found.observed.widths_ns, found.observed.intervals_ns, found.observed.latencies_ns
+            ),
             "",
             " ".join(["inconclusive:", *other_tools.report(found.imported).oddities, NO_PLAN]),
         ]

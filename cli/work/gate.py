@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.compare.gate import baseline as files
-from analysis.compare.gate import gate, junit, limits, text, update
+from analysis.compare.gate import gate, limits, text, update
+from analysis.compare.gate import text as gate_text
 from analysis.compare.gate.baseline import Baseline
 from analysis.errors import GateError
 from base.files.whole import write_bytes
@@ -50,7 +51,7 @@ def run(
         raise GateError(f"--junit and --markdown both name {junit_file}; give each a file of its own.")
     report = gate.judge(files.read(baseline) if baseline else None, folders, held_to, named)
     if junit_file:
-        write_bytes(junit_file, junit.as_xml(report))
+        write_bytes(junit_file, gate_text.as_xml(report))
     if markdown_file:
         write_bytes(markdown_file, text.as_markdown(report).encode())
     told = json.dumps(text.as_json(report), indent=2) if as_json else text.as_text(report)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from base.files.whole import write_bytes
 from cli.shell.values import OptionError
+from scenarios.errors import ScenarioError
+from scenarios.generators.recorded import told_of_the_board, told_of_this_machine
 from scenarios.recording import board_log
 from scenarios.recording.board_log import listen
 from scenarios.recording.process_file import MOST_OPERATIONS
@@ -49,6 +51,7 @@ def _command(command: Sequence[str], output: Path, every: bool, most: int) -> in
         raise OptionError(f"--most {most}: a trace has {MOST_OPERATIONS:,} operations at most.")
     found = record(command, output, every=every, most=most)
     _tell(sentences(found))
+    _tell(_what_fits(found.written[0].path))
     return found.exit_status
 
 
@@ -58,6 +61,15 @@ def _log(said: bytes, output: Path, name: str) -> int:
     write_bytes(output, "".join(f"{line}\n" for line in lines).encode())
     _tell([f"{output}: {len(found.lines):,} operations, by {name}.", *board_log.sentences(found)])
     return int(bool(found.defects))
+
+
+def _what_fits(trace: Path) -> Iterator[str]:
+    """Where the trace can be replayed, and how: told at once, not when that is tried."""
+    try:
+        yield told_of_the_board(trace)
+        yield told_of_this_machine(trace)
+    except ScenarioError as refused:
+        yield str(refused)
 
 
 def _tell(said: Iterable[str]) -> None:

@@ -47,10 +47,10 @@ def run(
                 parameters_=chosen.parameters,
                 knobs_=chosen.knobs,
             )
-        from cli.work import campaign, where
+        from cli.work import runs, where
 
         where.run(chosen.board)
-        results += campaign.run(scenarios, allocators, runs_folder, chosen)
+        results += runs.run(scenarios, allocators, runs_folder, chosen)
         _present(results, as_json, full, dashboard)
     return int(any(result.verdict != "complete" for result in results))
 

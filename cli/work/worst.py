@@ -1,4 +1,4 @@
-"""`./lab worst`: every construction on the allocators that are asked for, with progress."""
+"""`./lab heap worst`: every construction on the allocators that are asked for, with progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worst latencies of interrupt and task against depth: single points, the worst of each band."""
+"""Worst latencies of interrupt and task against depth: single points, and the worst of a band."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare.comparison import Comparison, compare
+from analysis.compare.compared import Comparison, compare
 from analysis.compare.tests.made import with_cycles, write
 from dashboards import compare as dashboards_compare
 from dashboards.tests.browser import assert_draws, chromium

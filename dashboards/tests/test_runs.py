@@ -25,6 +25,7 @@ from dashboards.loaded.series import by_scenario
 from dashboards.report import report_html
 from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
+from tests.run_folders import edit_manifest
 
 
 @pytest.fixture
@@ -37,11 +38,6 @@ def _text(runs: list[LoadedRun]) -> str:
     console.print(terminal_report(runs))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
-
-
-def _edit(folder: Path, **changes: Any) -> None:
-    path = folder / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
 def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
@@ -142,7 +138,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_manifest_is_refused(folder: Path, changes: dict[str, Any], complaint: str) -> None:
-    _edit(folder, **changes)
+    edit_manifest(folder, **changes)
     with pytest.raises(RunError, match=rf"run\.json:\d+: .*{complaint}"):
         load_run(folder)
 

@@ -1,1 +1,1 @@
-"""The page of `./lab fragmentation --output`: heap needed beside the worst critical section."""
+"""The page of `./lab heap fragmentation`: heap needed beside the worst critical section."""

@@ -1,3 +1,4 @@
+# spans: decoders/critical_section, decoders/irq_latency
 """The decoders in sigrok-cli, against known truth and capture/reading/vectorised.py."""
 
 import ast

@@ -167,7 +167,7 @@ class Allocator(_Row):
                 raise error(f"The knob {name} of {self.id} is {value}: say a whole number, 0 or more.")
 
 
-_OUTSIDE: dict[str, Allocator] = {}
+OUTSIDE: dict[str, Allocator] = {}
 
 
 @cache
@@ -178,12 +178,12 @@ def own() -> MappingProxyType[str, Allocator]:
 
 def allocators() -> MappingProxyType[str, Allocator]:
     """The catalogue's rows and those that this process admitted, by id. Raises CatalogueError."""
-    return MappingProxyType({**own(), **_OUTSIDE}) if _OUTSIDE else own()
+    return MappingProxyType({**own(), **OUTSIDE}) if OUTSIDE else own()
 
 
 def admit(row: Allocator) -> None:
     """From now on this process knows an allocator from outside by its id, the last of that id."""
-    _OUTSIDE[row.id] = row
+    OUTSIDE[row.id] = row
 
 
 def read(path: Path) -> MappingProxyType[str, Allocator]:

@@ -106,15 +106,16 @@ class Build:
         command = self.configure_command
         with suppress(OSError):
             self._note.unlink(missing_ok=True)
-        self._run("configure", command)
+        self.run_step("configure", command)
         with suppress(OSError):
             self._note.write_text(self._choices, encoding="utf-8")
 
     def compile(self) -> None:
         """Raises BuildError, with the last lines of what the compiler said."""
-        self._run("compile", ["cmake", "--build", str(self.folder)])
+        self.run_step("compile", ["cmake", "--build", str(self.folder)])
 
-    def _run(self, step: str, command: list[str]) -> None:
+    def run_step(self, step: str, command: list[str]) -> None:
+        """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""
         try:
             finished = children.run(command, within_s=_WITHIN_S)
         except subprocess.TimeoutExpired:

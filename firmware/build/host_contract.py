@@ -71,6 +71,12 @@ class Suite:
     name: str
     passed: bool
     said: str
+    command: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> str:
+        """Of the fuzzer: how many inputs it draws."""
+        return self.command[1]
 
 
 def build(allocator: str) -> Path:
@@ -129,9 +135,53 @@ def suites(folder: Path) -> list[Suite]:
     return [_suite(test["name"], test["command"]) for test in tests]
 
 
+FUZZ_OPERATION_BYTES = 4
+_FUZZ = "fuzz_operations"
+_FUZZ_SEED = "1"
+_OPERATION = re.compile(r"e|[afr]( [0-9]+)+")
+_CHECKED = re.compile(r"(?:^|/)(?P<where>\w+\.c:[0-9]+): .*", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """What an input of the fuzzer does: its operations as judge.c reads them, the last one that
+    began last, and the place of the rule that it broke; empty if it broke none.
+    """
+
+    operations: tuple[str, ...]
+    broken_at: str
+
+
+def fuzz_input(folder: Path, inputs: str) -> bytes:
+    """The input by which the fuzzer breaks a rule, of so many that it draws; empty if none does."""
+    with tempfile.NamedTemporaryFile(prefix="tailscope-", suffix=".fuzz") as file:
+        command: list[str | Path] = [folder / _FUZZ, inputs, _FUZZ_SEED, file.name]
+        try:
+            done = children.run(command, within_s=_SUITE_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            return b""
+        return Path(file.name).read_bytes() if done.returncode else b""
+
+
+def fuzzed(folder: Path, content: bytes, within_s: float) -> Fuzzed:
+    """Runs one input of the fuzzer. `content` has FUZZ_OPERATION_BYTES for each operation."""
+    with tempfile.NamedTemporaryFile(prefix="tailscope-", suffix=".fuzz") as file:
+        file.write(content)
+        file.flush()
+        try:
+            done = children.run([folder / _FUZZ, "replay", file.name], within_s=within_s)
+        except subprocess.TimeoutExpired:
+            return Fuzzed((), "never returns")
+    told = tuple(line for line in done.stdout.splitlines() if _OPERATION.fullmatch(line))
+    if not done.returncode:
+        return Fuzzed(told, "")
+    match = _CHECKED.search(done.stderr)
+    return Fuzzed(told, match["where"] if match else _reason(done.stderr) or "crash")
+
+
 def _suite(name: str, command: Sequence[str]) -> Suite:
     try:
         done = children.run(command, within_s=_SUITE_WITHIN_S)
     except subprocess.TimeoutExpired:
-        return Suite(name, False, f"it did not end within {_SUITE_WITHIN_S:g} s")
-    return Suite(name, done.returncode == 0, done.stdout + done.stderr)
+        return Suite(name, False, f"it did not end within {_SUITE_WITHIN_S:g} s", tuple(command))
+    return Suite(name, done.returncode == 0, done.stdout + done.stderr, tuple(command))

@@ -47,7 +47,7 @@ an operation that did not run. Others are heap_status of heap.h; 0 is served.
 _WORDS = 6
 
 _HOST = ROOT / "firmware" / "heap" / "host"
-_BUILDS = ROOT / "build" / "heap-host"
+BUILDS = ROOT / "build" / "heap-host"
 _TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
 _WITHIN_S = 3600.0
 _OUTSIDE_WITHIN_S = 120.0
@@ -131,7 +131,7 @@ def build(
         str(capacity),
         *(f"{name}={value}" for name, value in sorted((knobs or {}).items())),
     ]
-    folder = _BUILDS / "-".join([*words, *place.values()])
+    folder = BUILDS / "-".join([*words, *place.values()])
     definitions = {"HEAP_BYTES": capacity, **place, **chosen}
     if folder not in _MADE:
         named = {

@@ -62,8 +62,8 @@ class Progress:
 def build(allocator: str, goal: Goal) -> Path:
     """The program, built if it is not there. Raises HostHeapError, WriteError.
 
-    For time its region has the board's address, for space that of `./lab fragmentation`: a multiple
-    of its size. Where it begins decides what blocks a buddy system has at first.
+    For time its region has the board's address, for space that of `./lab heap fragmentation`: a
+    multiple of its size. Where it begins decides what blocks a buddy system has at first.
     """
     if refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES):
         raise HostHeapError(refusal)

@@ -16,8 +16,8 @@ from base.paths import ROOT
 from firmware.build import catalogue, cmake_build, region, search_places
 from firmware.build.cmake_build import BuildError as BuildError
 
-_FIRMWARE = ROOT / "firmware"
-_BUILDS = _FIRMWARE.parent / "build" / "firmware"
+FIRMWARE = ROOT / "firmware"
+BUILDS = FIRMWARE.parent / "build" / "firmware"
 
 TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
 
@@ -76,7 +76,7 @@ class _Build:
         words += ["kernel-calls"] if self.kernel_calls else []
         words += [f"without-{instrument}" for instrument in self.without]
         words += [f"shift={self.shift_bytes}"] if self.shift_bytes else []
-        return _BUILDS / "-".join(words)
+        return BUILDS / "-".join(words)
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
@@ -226,7 +226,7 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),
     }
-    return cmake_build.Build(f"The firmware with {chosen.allocator}", _FIRMWARE, chosen.folder, definitions)
+    return cmake_build.Build(f"The firmware with {chosen.allocator}", FIRMWARE, chosen.folder, definitions)
 
 
 def _on(condition: bool) -> str:

@@ -43,7 +43,7 @@ def find(elf: Path, places: Sequence[SearchPlace], outside: Path | None = None) 
 
 def _addresses(elf: Path, place: SearchPlace, outside: Path | None) -> Iterator[int]:
     code = _code(elf, place.function)
-    for line in place.lines or _lines_of(_source(elf.parent, place.file, outside), place):
+    for line in place.lines or _lines_of(source_of(elf.parent, place.file, outside), place):
         found = [
             address
             for address, file, at, text in code
@@ -71,7 +71,8 @@ def _lines_of(source: Path, place: SearchPlace) -> tuple[int, ...]:
     return found
 
 
-def _source(build: Path, name: str, outside: Path | None) -> Path:
+def source_of(build: Path, name: str, outside: Path | None) -> Path:
+    """The one file of this name that the image was built of. Raises SearchError."""
     if outside is not None:
         for file in (outside / name, outside / "beside" / name):
             if file.is_file():

@@ -1,3 +1,4 @@
+# spans: firmware/build/image.py, firmware/build/region.py
 """The size of the region, a choice of the build: what fits the board, and what then runs there."""
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from base.paths import ROOT
 from base.run_folder.records import Boot, FailRecord, HeapRecord
 from firmware.build import image as firmware
 from firmware.build import region
+from firmware.build.cmake_build import BuildError
 from firmware.build.footprint import section_bytes
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import runner
@@ -138,7 +140,7 @@ def test_the_largest_heap_runs_and_has_its_one_slot() -> None:
     ],
 )
 def test_what_cannot_be_is_said(allocator: str, heap_bytes: int, says: str) -> None:
-    with pytest.raises(firmware.BuildError) as refused:
+    with pytest.raises(BuildError) as refused:
         firmware.build(allocator, heap_bytes=heap_bytes)
     assert str(refused.value) == says
     assert is_sentence(says, "*.")

@@ -1,3 +1,4 @@
+# spans: firmware, simulator
 """The firmware on the virtual Nucleo: its pins and records against docs/reference/wire.md, edge by
 edge."""
 

@@ -1,3 +1,4 @@
+# spans: firmware/bench/stimulus.c, simulator
 """Each mode of the stimulus on the virtual Nucleo: its edges against docs/reference/wire.md."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs in memory, each with a random state to run in, and their runs on the simulated core."""
+"""Programs in memory, each with a random state to run in; and the simulated core's runs of them."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
         files = tuple(sorted(path.name for path in Path(temporary).iterdir()))
     seconds = time.monotonic() - began_s
     outcome = _outcome(fault, board, done, left, files, seconds)
-    wrong = tuple(_wrong(fault, outcome, done.stderr, words, reference))
+    wrong = tuple(wrong_of(fault, outcome, done.stderr, words, reference))
     return replace(outcome, wrong=wrong)
 
 
@@ -145,9 +145,10 @@ def _told(stdout: str) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _wrong(
+def wrong_of(
     fault: DeskFault, outcome: Outcome, stderr: str, desk_said: str, reference: Headlines | None
 ) -> Iterator[str]:
+    """A sentence for each thing that is not as due; `reference` has the headlines that are."""
     if outcome.verdict != fault.verdict:
         yield f"The outcome is {outcome.verdict}, and {fault.verdict} is due."
     if outcome.exit_status != fault.exit_status:

@@ -7,12 +7,13 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from base.files.errors import first_line
+from base.tell import Tell
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator
 
@@ -39,7 +40,7 @@ class _Found(Mapping[str, type[Generator]]):
 GENERATORS: Mapping[str, type[Generator]] = _Found()
 
 
-def of_users_file(path: Path, tell: Callable[[str], None]) -> type[Generator]:
+def of_users_file(path: Path, tell: Tell) -> type[Generator]:
     """The generator in a user's file, which is run as a program. `tell` hears that it is.
 
     Raises ScenarioError where the file cannot be read or run, or has not one generator.
@@ -54,7 +55,7 @@ def of_users_file(path: Path, tell: Callable[[str], None]) -> type[Generator]:
 _LOADED: dict[tuple[Path, str], type[Generator]] = {}
 
 
-def _loaded(path: Path, content: bytes, tell: Callable[[str], None]) -> type[Generator]:
+def _loaded(path: Path, content: bytes, tell: Tell) -> type[Generator]:
     """The same, once for each content."""
     digest = hashlib.sha256(content).hexdigest()
     if (path, digest) not in _LOADED:

@@ -1,3 +1,4 @@
+# spans: scenarios/generators
 """Generators in a user's own Python file, outside the repository."""
 
 from __future__ import annotations

@@ -11,12 +11,6 @@ import pytest
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.program import user_program
-from simulator.tests import bare_metal
-
-
-@pytest.fixture(scope="module")
-def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bare_metal.build(tmp_path_factory.mktemp("board"))
 
 
 def test_options_are_handed_on_as_they_are(elf: Path) -> None:

@@ -18,11 +18,6 @@ STIM_BIT = 1 << 2
 
 
 @pytest.fixture(scope="module")
-def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bare_metal.build(tmp_path_factory.mktemp("board"))
-
-
-@pytest.fixture(scope="module")
 def done(elf: Path) -> simulator.Run:
     return simulator.run(
         elf, image=MESSAGE, until="2ms", edges=True, counts={"entered": HANDLER}, count_window="STIM"

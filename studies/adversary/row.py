@@ -117,7 +117,8 @@ def path(folder: Path, allocator: str, what: str) -> Path:
 def _told(row: Row) -> Iterator[str]:
     last = "The last operation is the worst." if row.what != "fragmentation" else "Few bytes, far apart."
     yield f"The worst that was found for {row.allocator}, {row.what}, on a heap of 64 KiB. {last}"
-    yield f"./lab adversary --allocator {row.allocator} --what {row.what}, seed {row.seed}, {row.lists} lists"
+    command = f"./lab heap adversary --allocator {row.allocator} --what {row.what}"
+    yield f"{command}, seed {row.seed}, {row.lists} lists"
 
 
 def _lines(operations: Operations) -> Iterator[str]:

@@ -48,8 +48,9 @@ _VICTIM_REQUEST_BYTES = ((8, 16), (16, 24), (24, 32), (72, 120))
 def worst_cases() -> tuple[Trace, ...]:
     """The worst cases of time, in which a single allocation or free takes long.
 
-    The constructions of `./lab worst`, two scenarios, and the longest lists that the region holds
-    of an allocator's smallest blocks: the list of `./lab worst` fits it with every allocator.
+    The constructions of `./lab heap worst`, two scenarios, and the longest lists that the region
+    holds of an allocator's smallest blocks: the list of `./lab heap worst` fits it with every
+    allocator.
     """
     constructions = [_scenario("worst", {"target": target}, target) for target in CONSTRUCTIONS]
     scenarios = [_scenario(name) for name in ("mem_frag", "mem_stress")]

@@ -66,11 +66,12 @@ class Kept:
 
 def digest(work: Work) -> str:
     """SHA-256 of what was asked, of the sources and of the compilers."""
-    return sha256("\n".join([repr(work), _sources(type(work).SOURCES), _compilers()]).encode()).hexdigest()
+    parts = (repr(work), sources_digest(type(work).SOURCES), _compilers())
+    return sha256("\n".join(parts).encode()).hexdigest()
 
 
 @cache
-def _sources(places: tuple[str, ...]) -> str:
+def sources_digest(places: tuple[str, ...]) -> str:
     """A digest of every file at these places: its name and its content."""
     total = sha256()
     for path in sorted(path for place in places for path in _files(ROOT / place)):

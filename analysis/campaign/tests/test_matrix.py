@@ -60,7 +60,7 @@ def test_what_comes_to_the_same_run_is_one(tmp_path: Path) -> None:
 def test_an_allocator_by_path_is_looked_for_beside_the_matrix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalogue, "_OUTSIDE", {})
+    monkeypatch.setattr(catalogue, "OUTSIDE", {})
     shutil.copy(ROOT / "docs" / "examples" / "my_heap.c", tmp_path)
     asked = read(
         tmp_path,

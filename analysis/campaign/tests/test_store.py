@@ -110,7 +110,7 @@ def test_runs_are_read_a_few_at_a_time_and_written_the_same(
     assert rows.schema == COLUMNS
     assert rows["critical_ns_max"].to_list() == [n / 3 for n in range(100)]
     whole = store.write_runs().read_bytes()
-    monkeypatch.setattr(journal, "_AT_ONCE", 7)
+    monkeypatch.setattr(journal, "AT_ONCE", 7)
     assert store.write_runs().read_bytes() == whole
     write_table(tmp_path / "at-once.parquet", rows)
     assert (tmp_path / "at-once.parquet").read_bytes() == whole

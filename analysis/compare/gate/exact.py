@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from analysis.compare.gate.baseline import Entry
 from analysis.compare.gate.lines import Operation
 from analysis.compare.gate.measured import Measured
-from analysis.compare.gate.outcome import Check, State
-from analysis.compare.gate.quantities import JUDGED, latency_check
-from analysis.compare.gate.settings import excuse_of
-from analysis.compare.settings import FIRMWARE
+from analysis.compare.gate.outcome import JUDGED, Check, State, latency_check
+from analysis.compare.settings import FIRMWARE, excuse_of
 from analysis.errors import GateError
 
 _SERVED = ("A", "F", "K")

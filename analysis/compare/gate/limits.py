@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analysis.compare.gate.measured import Measured
-from analysis.compare.gate.outcome import Check
-from analysis.compare.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS
+from analysis.compare.gate.outcome import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS, Check
 from analysis.errors import GateError
 from base.run_folder.named_quantities import named
 

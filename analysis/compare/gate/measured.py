@@ -9,11 +9,11 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.compare.found import Stored
 from analysis.compare.gate.lines import Operation
-from analysis.compare.gate.settings import chosen_of, made_by_of
+from analysis.compare.pairing import Stored
 from analysis.compare.run import Run
 from analysis.compare.run import read as read_run
+from analysis.compare.settings import chosen_of, made_by_of
 from analysis.errors import GateError
 from base.run_folder import folder as names
 from base.run_folder.folder import read_observed

@@ -11,7 +11,7 @@ from analysis.compare.gate.baseline import REPETITIONS_LEAST, Baseline, Entry, S
 from analysis.compare.gate.gate import check_repetitions, groups, once
 from analysis.compare.gate.lines import write
 from analysis.compare.gate.measured import Measured, read
-from analysis.compare.gate.quantities import JUDGED, counted
+from analysis.compare.gate.outcome import JUDGED, counted
 from analysis.compare.settings import differing
 from analysis.errors import GateError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from analysis.contract import contract, lists, text
 from analysis.contract.lists import shrink
 from base.paths import ROOT
 from firmware.build import catalogue, outside
+from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
 
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
 needs_tools = pytest.mark.skipif(
@@ -19,13 +19,6 @@ needs_tools = pytest.mark.skipif(
 )
 
 FREED = "    freed->next = behind;\n"
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    """What a test admitted is not known to the next."""
-    yield
-    catalogue._OUTSIDE.clear()
 
 
 def of_example(
@@ -149,3 +142,31 @@ def test_lists_ask_for_what_is_promised_only() -> None:
         "aefnr"
     )
     assert all(lists.is_sound(one) for one in lists.lists(frozenset(catalogue.PROMISES)))
+
+
+@needs_tools
+def test_what_only_the_fuzzer_finds_has_its_shortest_operations(tmp_path: Path) -> None:
+    """The lists have 24 live blocks at most, or all of one size.
+
+    Of more than 30 live blocks one of 2 to 19 bytes gets a place that is no multiple of 8."""
+    source = EXAMPLE.read_text()
+    wrong = (
+        "    return ++live > 30 && size > 1 && size < 20 ? (void *)((char *)(found + 1) + 4) : found + 1;\n"
+    )
+    for old, new in (
+        ("static void *plain_allocate", "static unsigned live;\n\nstatic void *plain_allocate"),
+        ("    return found + 1;\n", wrong),
+        (FREED, f"    live--;\n{FREED}"),
+    ):
+        assert old in source
+        source = source.replace(old, new, 1)
+    (tmp_path / "my_heap.c").write_text(source)
+    shutil.copy(EXAMPLE.with_suffix(".toml"), tmp_path)
+    (name,) = outside.admit([str(tmp_path / "my_heap.c")])
+    found = contract.hold(name)
+    assert found.broken is None and not found.holds
+    kinds = [operation[0] for operation in found.fuzzed]
+    assert kinds == ["a"] * 31
+    said = text.as_text(found)
+    assert "the shortest operations of the fuzzer that break it; the last one does:\n    1  a = " in said
+    assert len(found.as_json()["fuzz_operations"]) == 31

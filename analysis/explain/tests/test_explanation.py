@@ -32,6 +32,7 @@ from capture.acquisition.source import RunRequest
 from capture.store import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
+from tests.run_folders import edit_manifest
 
 HEADER_BYTES = 16
 DEPTH = 256
@@ -192,21 +193,16 @@ def test_a_replay_that_differs_is_refused(copy: Path, explained: Replayed) -> No
     assert not (copy / "explain").exists()
 
 
-def edit(folder: Path, **changes: object) -> None:
-    path = folder / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
 def test_another_firmware_is_refused(copy: Path) -> None:
     manifest = json.loads((copy / "run.json").read_text())
-    edit(copy, firmware={**manifest["firmware"], "elf_sha256": "0" * 64})
+    edit_manifest(copy, firmware={**manifest["firmware"], "elf_sha256": "0" * 64})
     with pytest.raises(ExplainError, match=r"000000000000.*check out those of the run"):
         explanation.explain(copy)
 
 
 def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy: Path) -> None:
     tools = json.loads((copy / "run.json").read_text())["tools"]
-    edit(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})
+    edit_manifest(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})
     found = explanation.explain(copy)
     assert isinstance(found, Unreplayed)
     assert read(copy / "explain" / "allocate.json") == found
@@ -287,7 +283,7 @@ def test_an_interrupt_outside_of_all_operations_has_heap_and_instructions(copy: 
     manifest = json.loads((copy / "run.json").read_text())
     known = {"value": stimulus["isr_latency_ns"], "times": 1, "sample": stimulus["sample"]}
     manifest["maxima"]["interrupt_latency_ns"] = {**dict.fromkeys(manifest["maxima"]["critical_ns"]), **known}
-    edit(copy, maxima=manifest["maxima"])
+    edit_manifest(copy, maxima=manifest["maxima"])
     found = replayed_of(copy, "interrupt")
     assert found.key == f"@{stimulus['sample']}"
     assert found.operation is None and found.previous is not None and found.next is not None

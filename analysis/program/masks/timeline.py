@@ -111,8 +111,8 @@ def run_timeline(folder: Path, found: Explanation) -> Timeline:
     """
     edges = read_parquet(folder / names.EDGES)
     made = Timeline()
-    _pins(made, edges)
-    _operations(made, read_operations(folder / names.OPERATIONS), edges)
+    add_pins(made, edges)
+    add_operations(made, read_operations(folder / names.OPERATIONS), edges)
     begin, end = (at * edges.sample_ns for at in (found.start_sample, found.end_sample))
     made.slice(_WORST, "the worst sample", NAMED[found.quantity].words, begin, end, value_ns=found.value_ns)
     if not isinstance(found, Unreplayed):
@@ -120,7 +120,7 @@ def run_timeline(folder: Path, found: Explanation) -> Timeline:
     return made
 
 
-def _pins(made: Timeline, edges: EdgeList) -> None:
+def add_pins(made: Timeline, edges: EdgeList) -> None:
     """Each pin while it is high."""
     for channel in edges.channels:
         told = edges.transitions(channel)
@@ -133,7 +133,7 @@ def _pins(made: Timeline, edges: EdgeList) -> None:
                 made.slice(_PINS, channel, channel, begin * edges.sample_ns, end * edges.sample_ns)
 
 
-def _operations(made: Timeline, operations: pl.DataFrame, edges: EdgeList) -> None:
+def add_operations(made: Timeline, operations: pl.DataFrame, edges: EdgeList) -> None:
     """Each operation on the wire, and the bytes in use after it."""
     told = (
         "seq",
@@ -162,10 +162,10 @@ def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList)
     run = simulator.run_masks(program, until, image)
     add(made, of_run(program, until, run, explain=False, tell=lambda _: None, image=image))
     steps = pl.read_csv(folder / FOLDER / f"{found.quantity}-instructions.csv")
-    _functions(made, steps, Clock(run.stats.clocks))
+    add_functions(made, steps, Clock(run.stats.clocks))
 
 
-def _functions(made: Timeline, steps: pl.DataFrame, clock: Clock) -> None:
+def add_functions(made: Timeline, steps: pl.DataFrame, clock: Clock) -> None:
     """The functions of the worst sample, one after the other: each without what it calls."""
     rows = steps.select("cycle", "cycles", function=pl.col("place").str.split("+").list.first())
     spans = (

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import genextreme
 
-from base.metrology.extremes import EXCEEDANCES, _Method, estimate
+from base.metrology.extremes import EXCEEDANCES, Method, estimate
 
 # Annual maxima of the sea level at Port Pirie, 1923-1987, in metres (Coles, 2001, section 3.4.1),
 # whose maximum likelihood fit is location 3.87, scale 0.198, shape -0.050.
@@ -79,7 +79,7 @@ PORT_PIRIE = np.array(
 
 
 def test_a_published_fit_of_maxima() -> None:
-    method = _Method(
+    method = Method(
         "maxima", PORT_PIRIE, genextreme, {}, (0.1, 4.0, 0.2), 0.0, lambda _parameters, _share: 0.0
     )
     shape, location, scale = method.fit(PORT_PIRIE, method.start)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import CHANNELS, EdgeList
-from base.run_folder.extract import _BLOCK_SAMPLES, EdgeExtractor
+from base.run_folder.extract import BLOCK_SAMPLES, EdgeExtractor
 
 # Runs of equal bytes, long enough for whole quiet 64-bit words, between dense stretches.
 STREAMS = st.lists(
@@ -78,7 +78,7 @@ def test_blocks_larger_than_the_cache_are_joined_without_loss() -> None:
 def test_full_blocks_of_any_density_are_searched_alike(spacing: int) -> None:
     """Two whole blocks and a bit; numpy compares all of it at once."""
     random = np.random.default_rng(spacing)
-    size = 2 * _BLOCK_SAMPLES + 77
+    size = 2 * BLOCK_SAMPLES + 77
     lengths = random.integers(1, 2 * spacing, size)
     stream = np.repeat(random.integers(0, 256, size, np.uint8), lengths)[:size]
     extractor = EdgeExtractor(24_000_000, most_edges=size)

@@ -196,7 +196,7 @@ def test_missing_file_and_unwritable_folder_are_sentences(tmp_path: Path) -> Non
 def test_a_list_of_members_without_end_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "list.sr"
     with zipfile.ZipFile(path, "w") as archive:
-        for number in range(session_file._MOST_MEMBERS + 1):
+        for number in range(session_file.MOST_MEMBERS + 1):
             archive.writestr(f"{number}", b"")
     with pytest.raises(CaptureError, match="more than 20,000 members"):
         read_sr(path)

@@ -88,7 +88,7 @@ def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
 
 
 def test_a_worker_may_call_it_in_a_thread(tlsf: FirmwareImage) -> None:
-    found: list[conduct.Found] = []
+    found: list[conduct.JudgedRun] = []
     thread = threading.Thread(target=lambda: found.append(conduct.find(Direct(RunRequest(small(), tlsf)))))
     thread.start()
     thread.join()

@@ -15,7 +15,7 @@ from base.run_folder.observed import Asked
 from capture.acquisition.imported import of_run
 from capture.acquisition.observe import Observation
 from capture.conduct import redecode
-from capture.reading.tests.test_alone import framed
+from capture.reading.tests.test_observed import framed
 from capture.store import RunResult, keep_observation, kind_of, store_session
 from dashboards.loaded.runs import find_runs
 

@@ -1,3 +1,4 @@
+# spans: capture/desk
 """Boards and analyzers in files of the user's own, outside the repository."""
 
 from __future__ import annotations

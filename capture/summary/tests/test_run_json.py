@@ -1,3 +1,4 @@
+# spans: capture/summary, base/run_folder
 """What run.json counts, against the lines and the edges that a run is made from."""
 
 from __future__ import annotations

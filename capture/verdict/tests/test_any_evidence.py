@@ -1,3 +1,4 @@
+# spans: capture/verdict
 """The judge never fails: whatever happened to edges and records, there
 is a verdict and a run.json.
 """

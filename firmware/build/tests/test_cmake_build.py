@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from base.paths import ROOT
+from firmware.build import cmake_build
+from firmware.build import image as image
 from firmware.build.cmake_build import Build, BuildError
 
 
@@ -25,7 +28,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             place = f"CMAKE_CACHEFILE_DIR:INTERNAL={build.folder}\n"
             (build.folder / "CMakeCache.txt").write_text(place, encoding="utf-8")
 
-    monkeypatch.setattr(Build, "_run", run)
+    monkeypatch.setattr(Build, "run_step", run)
     return asked
 
 
@@ -101,3 +104,18 @@ def test_a_package_that_was_missing_is_found_once_it_is_there(
             heap.make()
     arrived.touch()
     heap.configure()
+
+
+def test_the_image_tells_the_version_that_the_compiler_prints() -> None:
+    said = subprocess.run(
+        ["arm-none-eabi-gcc", "-dumpfullversion"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.strip() in cmake_build.of_image(image.build("tlsf").elf)
+
+
+@pytest.mark.parametrize("content", [b"", b"no ELF file"])
+def test_what_is_no_elf_file_gets_a_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "image.elf"
+    path.write_bytes(content)
+    with pytest.raises(cmake_build.CompilerError, match="could not be read"):
+        cmake_build.of_image(path)

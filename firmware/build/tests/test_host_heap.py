@@ -135,10 +135,10 @@ def test_an_unknown_allocator_and_an_unknown_knob_are_refused() -> None:
 
 
 def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_heap, "_BUILDS", tmp_path / "before")
+    monkeypatch.setattr(host_heap, "BUILDS", tmp_path / "before")
     host_heap.build("first_fit", 65_536)
     (tmp_path / "before").rename(tmp_path / "behind")
-    monkeypatch.setattr(host_heap, "_BUILDS", tmp_path / "behind")
+    monkeypatch.setattr(host_heap, "BUILDS", tmp_path / "behind")
     program = host_heap.build("first_fit", 65_536)
     assert program.is_relative_to(tmp_path / "behind")
     cache = (program.parent / "CMakeCache.txt").read_text(encoding="utf-8")
@@ -149,7 +149,7 @@ def test_a_build_that_does_not_end_is_a_sentence(tmp_path: Path, monkeypatch: py
     def hang(command: list[str], within_s: float) -> None:
         raise subprocess.TimeoutExpired(command, within_s)
 
-    monkeypatch.setattr(host_heap, "_BUILDS", tmp_path)
+    monkeypatch.setattr(host_heap, "BUILDS", tmp_path)
     monkeypatch.setattr(children, "run", hang)
     with pytest.raises(
         cmake_build.BuildError, match=r"^The host's build of avl did not configure within 3600 s\.$"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,31 @@ import pytest
 from base.paths import ROOT
 from firmware.build import catalogue, cmake_build
 from firmware.build import image as firmware
+from firmware.build.cmake_build import BuildError
 
 FIRMWARE = ROOT / "firmware"
 LINE_BYTES = 16
 """A flash line of the STM32F401 (RM0368, section 3.4: 128 bits)."""
 
 
+@lru_cache(maxsize=4)
+def _listing(elf: Path) -> dict[str, dict[int, str]]:
+    """Instructions by address of each symbol, with what pads it; tests ask for several."""
+    command = ["arm-none-eabi-objdump", "-d", str(elf)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    parts = re.split(r"^[0-9a-f]+ <([^>]+)>:$", listing, flags=re.MULTILINE)[1:]
+    return {
+        symbol: {
+            int(address, 16): text
+            for address, text in re.findall(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t(.+)$", lines, re.MULTILINE)
+        }
+        for symbol, lines in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
 def _disassembly(elf: Path, symbol: str) -> dict[int, str]:
     """Instructions of `symbol` by address."""
-    command = ["arm-none-eabi-objdump", "-d", f"--disassemble={symbol}", str(elf)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    lines = re.findall(r"^ ([0-9a-f]+):\t[0-9a-f ]+\t(.+)$", listing, re.MULTILINE)
-    return {int(address, 16): text for address, text in lines}
+    return _listing(elf)[symbol]
 
 
 @pytest.fixture(scope="module", params=firmware.allocators())
@@ -92,13 +106,13 @@ def test_locking_and_knobs_are_choices_of_the_build() -> None:
     ],
 )
 def test_impossible_choice_is_said(choice: dict[str, Any], says: str) -> None:
-    with pytest.raises(firmware.BuildError) as refused:
+    with pytest.raises(BuildError) as refused:
         firmware.build("tlsf", **choice)
     assert str(refused.value) == says
 
 
 def test_what_suspends_the_scheduler_itself_is_never_put_under_a_mask(tmp_path: Path) -> None:
-    with pytest.raises(firmware.BuildError, match=r"^heap_4 does not work under 'basepri' locking"):
+    with pytest.raises(BuildError, match=r"^heap_4 does not work under 'basepri' locking"):
         firmware.build("heap_4", locking="basepri")
     command = ["cmake", "-S", str(FIRMWARE), "-B", str(tmp_path), "-G", "Ninja"]
     chosen = ["-DTAILSCOPE_ALLOCATOR=heap_4", "-DTAILSCOPE_LOCKING=basepri"]
@@ -160,10 +174,10 @@ def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
 
 
 def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "before")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "before")
     before = firmware.build("first_fit")
     (tmp_path / "before").rename(tmp_path / "behind")
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "behind")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "behind")
     behind = firmware.build("first_fit")
     assert behind.elf.is_relative_to(tmp_path / "behind")
     assert behind.sha256 == before.sha256
@@ -182,7 +196,7 @@ def test_a_process_builds_an_image_once(monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: object) -> None:
         raise AssertionError("built again")
 
-    monkeypatch.setattr(cmake_build.Build, "_run", refuse)
+    monkeypatch.setattr(cmake_build.Build, "run_step", refuse)
     assert firmware.build("tlsf") is image
     with pytest.raises(AssertionError, match="built again"):
         firmware.build("tlsf", knobs={"TLSF_SLOTS": 4})
@@ -212,15 +226,15 @@ def test_all_code_but_the_markers_can_lie_further_on() -> None:
 
 
 def test_unknown_allocator_is_named_with_the_choice() -> None:
-    with pytest.raises(firmware.BuildError, match=r"no allocator 'tlfs'.*seglist, tlsf"):
+    with pytest.raises(BuildError, match=r"no allocator 'tlfs'.*seglist, tlsf"):
         firmware.build("tlfs")
 
 
 def test_kernel_path_of_the_environment_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FREERTOS_KERNEL_PATH", "no-kernel")
-    with pytest.raises(firmware.BuildError, match=r"no-kernel\s+has\s+no\s+include/task\.h"):
+    with pytest.raises(BuildError, match=r"no-kernel\s+has\s+no\s+include/task\.h"):
         firmware.build("tlsf")
     monkeypatch.delenv("FREERTOS_KERNEL_PATH")
     assert firmware.build("tlsf").elf.is_file()
@@ -229,12 +243,10 @@ def test_kernel_path_of_the_environment_is_followed(monkeypatch: pytest.MonkeyPa
 def test_an_allocator_of_the_users_checkout_says_what_to_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
     monkeypatch.delenv("ZEPHYR_PATH", raising=False)
     assert "sys_heap" not in firmware.allocators()
-    with pytest.raises(
-        firmware.BuildError, match=r"^sys_heap is .* set ZEPHYR_PATH to its folder\.$"
-    ) as said:
+    with pytest.raises(BuildError, match=r"^sys_heap is .* set ZEPHYR_PATH to its folder\.$") as said:
         firmware.build("sys_heap")
     command = ["cmake", "-S", str(FIRMWARE), "-B", str(tmp_path / "by-hand"), "-G", "Ninja"]
     by_hand = subprocess.run([*command, "-DTAILSCOPE_ALLOCATOR=sys_heap"], capture_output=True, text=True)
@@ -242,13 +254,13 @@ def test_an_allocator_of_the_users_checkout_says_what_to_set(
     assert str(said.value) in " ".join(by_hand.stderr.split())
     monkeypatch.setenv("ZEPHYR_PATH", str(tmp_path))
     assert "sys_heap" in firmware.allocators()
-    with pytest.raises(firmware.BuildError, match=r"has\s+no\s+lib/heap/heap\.c:\s+ZEPHYR_PATH\s+must"):
+    with pytest.raises(BuildError, match=r"has\s+no\s+lib/heap/heap\.c:\s+ZEPHYR_PATH\s+must"):
         firmware.build("sys_heap")
 
 
 def test_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(firmware.BuildError, match=r"cmake is not on the PATH: install .* package cmake"):
+    with pytest.raises(BuildError, match=r"cmake is not on the PATH: install .* package cmake"):
         firmware.build("tlsf")
 
 
@@ -257,9 +269,9 @@ def test_compiler_complaint_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_pa
     shutil.copytree(FIRMWARE, copy)
     with (copy / "bench" / "crc.c").open("a") as source:
         source.write("#error planted\n")
-    monkeypatch.setattr(firmware, "_FIRMWARE", copy)
-    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
-    with pytest.raises(firmware.BuildError, match=r"with tlsf did not compile(.|\n)*#error planted"):
+    monkeypatch.setattr(firmware, "FIRMWARE", copy)
+    monkeypatch.setattr(firmware, "BUILDS", tmp_path / "build")
+    with pytest.raises(BuildError, match=r"with tlsf did not compile(.|\n)*#error planted"):
         firmware.build("tlsf")
 
 

@@ -6,7 +6,6 @@ import hashlib
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from firmware.build import image as firmware
 from firmware.build.catalogue import SearchPlace
 from firmware.build.outside_file import OutsideError, required
 from firmware.build.promises import PROMISES
+from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
 
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
 HEAP = ROOT / "firmware" / "heap"
@@ -76,13 +76,6 @@ void *pvPortMalloc( size_t wanted ) {
 void vPortFree( void *pv ) { ( void ) pv; }
 size_t xPortGetFreeHeapSize( void ) { return left; }
 """
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    """What a test admitted is not known to the next."""
-    yield
-    catalogue._OUTSIDE.clear()
 
 
 def written(folder: Path, text: str, name: str = "mine.c", table: str = "") -> Path:
@@ -178,7 +171,7 @@ SEARCH = """search = [
 def test_a_search_of_a_heap_of_the_kernel_is_found_in_its_file(tmp_path: Path) -> None:
     """FreeRTOS's own heap_4 from outside, with the catalogue's words for it."""
     (place,) = catalogue.own()["heap_4"].search or ()
-    kernels = search_places._source(firmware.build("heap_4").elf.parent, place.file, None)
+    kernels = search_places.source_of(firmware.build("heap_4").elf.parent, place.file, None)
     table = SEARCH.format(
         function=place.function, file="mine.c", statement=place.statement, instruction=place.instruction
     )

@@ -2,11 +2,15 @@
 #ifndef TAILSCOPE_HEAP_TESTS_FUZZ_H
 #define TAILSCOPE_HEAP_TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /** libFuzzer's entry: runs one input, aborts if a property is violated. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/** Whether each operation is printed before it runs, as judge.c reads it. */
+extern bool fuzz_tells;
 
 /** Forgets which edges the present input took. */
 void coverage_begin_input(void);

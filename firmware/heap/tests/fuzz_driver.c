@@ -3,7 +3,11 @@
  * are kept and mutated further. It is seeded and bounded by a number of inputs, so that every run
  * is the same.
  *
- *     fuzz_operations <inputs> [<seed>]
+ *     fuzz_operations <inputs> [<seed> [<file>]]
+ *     fuzz_operations replay <file>
+ *
+ * With a file each input is kept there before it runs, so that the last one is the one that broke a
+ * rule. Its replay prints the operations, each before it runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +63,27 @@ static input mutate(uint32_t *random) {
     return made;
 }
 
+static void keep(const input *made, const char *path) {
+    FILE *const file = path == NULL ? NULL : fopen(path, "wb");
+    if (file != NULL) {
+        (void)fwrite(made->bytes, 1, made->size, file);
+        fclose(file);
+    }
+}
+
+static int replay(const char *path) {
+    input read = {0};
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL) {
+        fprintf(stderr, "fuzz_operations: %s cannot be read.\n", path);
+        return 2;
+    }
+    read.size = fread(read.bytes, 1, INPUT_BYTES, file);
+    fclose(file);
+    fuzz_tells = true;
+    return LLVMFuzzerTestOneInput(read.bytes, read.size);
+}
+
 static void run(const input *made) {
     coverage_begin_input();
     (void)LLVMFuzzerTestOneInput(made->bytes, made->size);
@@ -68,6 +93,9 @@ static void run(const input *made) {
 }
 
 int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "replay") == 0) {
+        return replay(argv[2]);
+    }
     const unsigned long inputs = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
     uint32_t random = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 1;
     if (inputs == 0 || random == 0) {
@@ -79,6 +107,7 @@ int main(int argc, char **argv) {
     corpus_size = 1;
     for (unsigned long i = 0; i < inputs; i++) {
         const input made = mutate(&random);
+        keep(&made, argc > 3 ? argv[3] : NULL);
         run(&made);
     }
     printf("%lu inputs, %u edges, %zu inputs kept\n", inputs, coverage_edges(), corpus_size);

@@ -90,7 +90,7 @@ def judged(fault: DeskFault, **changed: object) -> list[str]:
     """What is wrong about an outcome that is as due but for what changed."""
     reference = {"probes": [1.0]}
     found = outcome(fault, "desk", **{"sentences": (fault.says,), "headlines": reference, **changed})
-    return list(one_run._wrong(fault, found, "", "", reference))
+    return list(one_run.wrong_of(fault, found, "", "", reference))
 
 
 def test_what_is_not_as_due_is_named() -> None:
@@ -108,7 +108,7 @@ def test_what_is_not_as_due_is_named() -> None:
 
 def test_a_complete_run_with_other_headlines_is_not_accounted_for() -> None:
     found = outcome(NONE, "desk", headlines={"probes": [2.0]})
-    (wrong,) = one_run._wrong(NONE, found, "", "", {"probes": [1.0]})
+    (wrong,) = one_run.wrong_of(NONE, found, "", "", {"probes": [1.0]})
     assert "headlines" in wrong
 
 
@@ -132,12 +132,12 @@ def test_names_that_are_not_there_are_refused() -> None:
     ],
 )
 def test_options_that_make_no_sense_get_a_sentence(options: list[str], says: str) -> None:
-    done = lab.run("soak", *options)
-    assert done.returncode == 1 and says in done.stderr and "Traceback" not in done.stderr
+    done = lab.run("dev", "soak", *options)
+    assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> None:
-    command = [*LAB, "soak", "--runs", "3", "--board", "virtual", "--output", str(tmp_path), "--json"]
+    command = [*LAB, "dev", "soak", "--runs", "3", "--board", "virtual", "--output", str(tmp_path), "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     found = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
@@ -149,7 +149,7 @@ def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> No
 
 
 def test_ctrl_c_ends_it_with_the_accounting_so_far(tmp_path: Path) -> None:
-    command = [*LAB, "soak", "--minutes", "60", "--board", "virtual", "--output", str(tmp_path)]
+    command = [*LAB, "dev", "soak", "--minutes", "60", "--board", "virtual", "--output", str(tmp_path)]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:

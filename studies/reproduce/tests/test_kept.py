@@ -35,7 +35,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "one.c").write_text("int one;", encoding="utf-8")
     monkeypatch.setattr(kept, "ROOT", tmp_path)
-    kept._sources.cache_clear()
+    kept.sources_digest.cache_clear()
     return tmp_path / "source"
 
 
@@ -55,13 +55,13 @@ def test_another_question_is_another_result(tmp_path: Path) -> None:
 
 def test_a_source_that_changed_is_measured_anew(sources: Path) -> None:
     before = digest(Counting(3))
-    kept._sources.cache_clear()
+    kept.sources_digest.cache_clear()
     assert digest(Counting(3)) == before
     (sources / "page.md").write_text("no source", encoding="utf-8")
-    kept._sources.cache_clear()
+    kept.sources_digest.cache_clear()
     assert digest(Counting(3)) == before
     (sources / "one.c").write_text("int two;", encoding="utf-8")
-    kept._sources.cache_clear()
+    kept.sources_digest.cache_clear()
     assert digest(Counting(3)) != before
 
 

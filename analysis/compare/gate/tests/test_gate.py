@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from analysis.compare.gate import baseline as files
-from analysis.compare.gate import gate, junit, text, update
+from analysis.compare.gate import gate, text, update
 from analysis.compare.gate.baseline import Baseline
 from analysis.compare.gate.outcome import Check, Report
 from analysis.compare.gate.tests.made import NEW, noisy, ramp, with_interrupts, write
@@ -417,7 +417,7 @@ def test_repetitions_of_two_firmwares_are_none(noise: tuple[Path, Baseline]) -> 
 def test_junit_has_a_case_a_run_and_quantity(tmp_path: Path) -> None:
     baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"), limits={"allocate": "9us"})
     runs = [write(tmp_path / "b", with_cycles({1: 9}), build="cd"), tmp_path / "no\x1bwhere"]
-    root = ElementTree.fromstring(junit.as_xml(gate.judge(baseline, runs, {})))
+    root = ElementTree.fromstring(text.as_xml(gate.judge(baseline, runs, {})))
     suites = {suite.get("name"): suite for suite in root}
     run = next(suite for name, suite in suites.items() if "made" in str(name))
     names = ["outcomes", "probes", "cycles", "pulses", "interrupt", "task", "control", "limit allocate"]

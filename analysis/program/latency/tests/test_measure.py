@@ -112,7 +112,7 @@ def test_a_line_is_a_place(program: UserProgram) -> None:
         ((), {"irq": "TIM3", "enable": "2"}, r"no handler for TIM3: its vector holds 0x00000000"),
         ((), {"irq": "TIM2", "around": "maskd"}, r"no function maskd: did you mean masked"),
         ((), {"irq": "TIM2", "around": "never"}, r"never is never called to its end"),
-        ((), {"irq": "TIM2", "start": "3000"}, r"No cycle is left to pend TIM2 at"),
+        ((), {"irq": "TIM2", "start": "cycles:3000"}, r"No cycle is left to pend TIM2 at"),
         (("never..",), {}, r"beginning of never\.\. is never executed in the first 3,000 cycles"),
         (("masked..never",), {}, r"masked\.\.never began 4 times and never ended"),
         (("latency.c:9999..masked",), {}, r"no code of latency\.c:9999; the next with code is"),

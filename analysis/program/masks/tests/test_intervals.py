@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import polars as pl
 import pytest
 
-from analysis.program.masks.intervals import Sleep, intervals, sleep
+from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep
 from analysis.program.masks.tests.changes import changes
+from simulator.outputs import ClockSpan
 
 NO_SLEEP = Sleep([], [])
 
@@ -118,3 +121,22 @@ def test_sleep_within_a_handler_counts() -> None:
         (12, "exception", 30, 0), (20, "sleep", 1), (30, "sleep", 0), (60, "exception", 0, 50)
     ).with_columns(pc=WFI)
     assert told(table, sleep(table, 100, code)) == [("handler", 30, 0, 50)]
+
+
+HSI = ClockSpan(0, Fraction(0), Fraction(16_000_000))
+PLL = ClockSpan(1000, Fraction(1000, 16_000_000), Fraction(84_000_000))
+
+
+def test_each_cycle_is_as_long_as_its_clock_says() -> None:
+    """1,000 cycles of 62.5 ns, then 84 cycles to the microsecond."""
+    clock = Clock([HSI, PLL])
+    assert clock.ns([0, 1000, 1084]).tolist() == pytest.approx([0, 62_500, 63_500])
+    across, after = clock.between_ns([840, 1000], [1084, 1084]).tolist()
+    assert across == pytest.approx(160 * 62.5 + 1000)
+    assert after == pytest.approx(1000)
+    assert clock.last_hz == 84_000_000
+
+
+def test_where_the_clock_stays_a_length_is_exact() -> None:
+    begin, length = 10**13 + 7, 1001
+    assert Clock([HSI]).between_ns([begin], [begin + length]).tolist() == [length * 62.5]

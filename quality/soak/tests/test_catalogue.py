@@ -1,7 +1,7 @@
 """The most telling faults of the catalogue, each in a run with real processes on the emulated desk.
 
-`./lab soak` tries them all. Of faults that are told by what they leave behind, the desk's part is
-in the simulator's tests, and the verdict's in those of capture/verdict and quality/faults.
+`./lab dev soak` tries them all. Of faults that are told by what they leave behind, the desk's part
+is in the simulator's tests, and the verdict's in those of capture/verdict and quality/faults.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from base.run_folder.edges import CHANNELS, EdgeList, settled
-from capture.reading.alone import read_alone
+from capture.reading.observed import read_observed
 from capture.reading.tests.waveform import Waveform, frame_edges
 from capture.reading.vectorised import Stimuli
 
@@ -36,30 +36,30 @@ def framed(begin: bool = True, end: bool = True, toggled: bool = True) -> EdgeLi
 
 
 def test_between_the_frames_are_the_program_and_its_calibration() -> None:
-    alone = read_alone(framed())
-    assert alone.program["CRIT"].width.tolist() == [100, 300]
-    assert alone.calibration["CRIT"].width.tolist() == [4] * 32
-    assert alone.widths_ns["CRIT"].max == pytest.approx(300 / HZ * 1e9)
-    assert alone.intervals_ns["CRIT"].max == pytest.approx(10_000 / HZ * 1e9)
-    assert alone.calibration_ns["CRIT"].n == 32
-    assert alone.clock is not None and alone.clock.ratio == pytest.approx(1, abs=1e-5)
+    observed = read_observed(framed())
+    assert observed.program["CRIT"].width.tolist() == [100, 300]
+    assert observed.calibration["CRIT"].width.tolist() == [4] * 32
+    assert observed.widths_ns["CRIT"].max == pytest.approx(300 / HZ * 1e9)
+    assert observed.intervals_ns["CRIT"].max == pytest.approx(10_000 / HZ * 1e9)
+    assert observed.calibration_ns["CRIT"].n == 32
+    assert observed.clock is not None and observed.clock.ratio == pytest.approx(1, abs=1e-5)
 
 
 def test_without_frames_all_of_the_capture_is_the_program() -> None:
-    for alone in (read_alone(framed(begin=False, end=False)), read_alone(framed(), framed=False)):
-        assert len(alone.program["CRIT"]) == 1 + 16 + 2 + 16
-        assert alone.calibration == {} and alone.clock is None
+    for observed in (read_observed(framed(begin=False, end=False)), read_observed(framed(), framed=False)):
+        assert len(observed.program["CRIT"]) == 1 + 16 + 2 + 16
+        assert observed.calibration == {} and observed.clock is None
 
 
 def test_one_frame_bounds_one_side() -> None:
-    assert read_alone(framed(end=False)).program["CRIT"].width.tolist() == [100, 300] + [4] * 16
-    assert read_alone(framed(begin=False)).program["CRIT"].width.tolist() == [50] + [4] * 16 + [100, 300]
+    assert read_observed(framed(end=False)).program["CRIT"].width.tolist() == [100, 300] + [4] * 16
+    assert read_observed(framed(begin=False)).program["CRIT"].width.tolist() == [50] + [4] * 16 + [100, 300]
 
 
 def test_without_an_edge_of_sync_nothing_is_taken_for_calibration() -> None:
-    alone = read_alone(framed(toggled=False))
-    assert alone.program["CRIT"].width.tolist() == [4] * 16 + [100, 300]
-    assert alone.calibration["CRIT"].width.tolist() == [4] * 16
+    observed = read_observed(framed(toggled=False))
+    assert observed.program["CRIT"].width.tolist() == [4] * 16 + [100, 300]
+    assert observed.calibration["CRIT"].width.tolist() == [4] * 16
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[i
     wave.toggle("STIM", 100, 300, 400, 500)
     wave.pulse("ISR", 140, 150)
     wave.pulse("ISR", 520, 530)
-    found = read_alone(wave.edges(), which, framed=False)
+    found = read_observed(wave.edges(), which, framed=False)
     answers = found.answers["STIM", "ISR"]
     answered = answers.answer_sample >= 0
     assert (answers.answer_sample - answers.stimulus_sample)[answered].tolist() == waited
@@ -80,7 +80,7 @@ def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[i
 
 
 def test_only_the_channels_that_are_there_are_told() -> None:
-    alone = read_alone(drawn("ISR", toggles={"ISR": [10, 20]}, total=100))
-    assert list(alone.program) == ["ISR"]
-    assert alone.answers == {} and alone.latencies_ns == {}
-    assert set(CHANNELS) > set(alone.edges.channels)
+    observed = read_observed(drawn("ISR", toggles={"ISR": [10, 20]}, total=100))
+    assert list(observed.program) == ["ISR"]
+    assert observed.answers == {} and observed.latencies_ns == {}
+    assert set(CHANNELS) > set(observed.edges.channels)

@@ -21,7 +21,7 @@ ANSWERED = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
 
 
 @dataclass(frozen=True)
-class Alone:
+class ObservedWire:
     """One capture, of the channels that it has.
 
     `program` are the pulses of PULSED that begin within the program's part, from sample `first` up
@@ -74,7 +74,7 @@ def named(pair: tuple[str, str]) -> str:
     return f"{pair[0]} to {pair[1]}"
 
 
-def read_alone(edges: EdgeList, which: Stimuli = "both", framed: bool = True) -> Alone:
+def read_observed(edges: EdgeList, which: Stimuli = "both", framed: bool = True) -> ObservedWire:
     """Reads the channels that `edges` has. `which` edges of STIM and CTRL are stimuli.
 
     Unless it may be `framed`, frames and calibration pulses are taken for the program's.
@@ -93,7 +93,7 @@ def read_alone(edges: EdgeList, which: Stimuli = "both", framed: bool = True) ->
         for pair in ANSWERED
         if set(pair) <= set(edges.channels)
     }
-    return Alone(
+    return ObservedWire(
         edges=edges,
         frames=frames,
         clock=fit_clock(start, end, NOMINAL_CORE_HZ, edges.samplerate_hz) if is_framed else None,

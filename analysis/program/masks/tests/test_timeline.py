@@ -9,7 +9,7 @@ import polars as pl
 
 from analysis.program.masks import timeline
 from analysis.program.masks.intervals import Clock
-from analysis.program.masks.tests.test_clock import HSI, PLL
+from analysis.program.masks.tests.test_intervals import HSI, PLL
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.timeline import Timeline
 
@@ -29,7 +29,7 @@ def events(made: Timeline, phase: str) -> list[dict[str, Any]]:
 
 def test_a_pin_is_a_slice_while_it_is_high() -> None:
     made = Timeline()
-    timeline._pins(made, edges())
+    timeline.add_pins(made, edges())
     told = [(event["name"], event["ts"], event["dur"]) for event in events(made, "X")]
     assert told == [("OP", 1.0, 3.0), ("CRIT", 2.0, 3.0)]
 
@@ -48,7 +48,7 @@ def test_an_operation_is_a_slice_and_the_heap_a_counter_behind_it() -> None:
             "bytes_in_use": [80, 0],
         }
     )
-    timeline._operations(made, table, edges())
+    timeline.add_operations(made, table, edges())
     (operation,) = events(made, "X")
     assert (operation["name"], operation["ts"], operation["dur"]) == ("allocate", 1.0, 3.0)
     (level,) = events(made, "C")
@@ -65,6 +65,6 @@ def test_functions_follow_each_other_at_the_clock_of_their_time() -> None:
             "place": ["pick", "pick+0x2", "heap_port_lock"],
         }
     )
-    timeline._functions(made, steps, Clock([HSI, PLL]))
+    timeline.add_functions(made, steps, Clock([HSI, PLL]))
     told = [(event["name"], event["ts"], event["dur"]) for event in events(made, "X")]
     assert told == [("pick", 62.375, 0.125), ("heap_port_lock", 62.5, 1.0)]

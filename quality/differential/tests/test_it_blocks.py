@@ -1,3 +1,4 @@
+# spans: quality/differential, simulator
 """Every IT instruction with every combination of flags, step by step, against the pseudocode."""
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ import numpy as np
 
 from quality.differential import batches, encodings
 from quality.differential.batches import EXECUTED, SLOTS, Kind, Results, assemble
-from quality.differential.it_model import condition_passed, in_xpsr, it_advance
 from quality.differential.programs import Program
+from quality.differential.tests.it_model import condition_passed, in_xpsr, it_advance
 
 # ADD.W Rd, Rd, #1 leaves the flags alone. There is one for each place in a block, and one behind.
 INCREMENTS = tuple(0xF100_0001 | d << 16 | d << 8 for d in range(5))

@@ -7,17 +7,17 @@ import pytest
 
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
-from capture.reading.alone import read_alone
-from capture.reading.tests.test_alone import framed
+from capture.reading.observed import read_observed
+from capture.reading.tests.test_observed import framed
 from capture.reading.tests.waveform import Waveform
-from capture.verdict.alone import Seen, judge, warnings
+from capture.verdict.observed import Seen, judge, warnings
 
 PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}
 
 
 def seen(edges: EdgeList, **told: object) -> Seen:
     report = ToolReport.model_validate({"asked_samples": edges.total_samples, **told})
-    return Seen(report, read_alone(edges), PINS)
+    return Seen(report, read_observed(edges), PINS)
 
 
 def one(channel: str, *samples: int, total: int = 1000, initially: int = 0) -> EdgeList:

@@ -1,4 +1,4 @@
-"""A campaign: several scenarios on several allocators, one run after another.
+"""The runs of a command: several scenarios on several allocators, one run after another.
 
 Progress goes to stderr.
 """
@@ -45,7 +45,7 @@ def run(
 
     The allocator `all` is every one that can run all of the scenarios. Everything is built before
     the first run, so that a wrong name costs no run. To be called within signals.orderly(): a
-    signal ends the run under way and the campaign, and that run is then the last in the list.
+    signal ends the run under way and the command, and that run is then the last in the list.
     Raises TailscopeError, and signals.Stopped if the signal came before there was a run.
     """
     options = options or Options()
@@ -286,7 +286,7 @@ def _run_one(
 def _explain(result: RunResult, title: str, shown: progress.Steps) -> None:
     """Explains the worst of each quantity. It takes less time than the run.
 
-    If that fails, it says why, and the campaign goes on.
+    If that fails, it says why, and the next run follows.
     """
     from analysis.explain import explanation
 

@@ -131,6 +131,6 @@ def test_json_and_refusals() -> None:
     assert [row["construction"] for row in rows] == list(CONSTRUCTIONS)
     assert all(row["pulse_ns"] > 0 and row["interrupt_latency_ns"] > row["pulse_ns"] for row in rows)
     refused = worst("--allocator", "rlsf", "--host")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert refused.stderr.strip() == "rlsf manages 131,072 bytes at most, not 8,388,608."
     assert "There is no allocator 'nope'" in worst("--allocator", "nope").stderr

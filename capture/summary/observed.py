@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from base.run_folder.observed import SCHEMA, Asked, ClockFound, FramesFound, ObservedManifest
-from capture.reading.alone import Alone
-from capture.verdict.alone import Seen, judge, warnings
+from capture.reading.observed import ObservedWire
+from capture.verdict.observed import Seen, judge, warnings
 
 WITHOUT_RECORDS = (
     "There are no operations and no records: no operations.parquet, interrupts.parquet, operations.bin, "
@@ -22,7 +22,7 @@ WITHOUT_FRAMES = (
 
 def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
     """The whole content of run.json; `notes` are sentences on what was stored."""
-    alone = seen.alone
+    observed = seen.observed
     verdict, reasons = judge(seen)
     content = {
         "schema": SCHEMA,
@@ -32,48 +32,48 @@ def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> O
         "pins": asked.pins,
         "stimulus_edges": asked.stimulus_edges,
         "program": asked.program,
-        "samplerate_hz": alone.edges.samplerate_hz,
-        "total_samples": alone.edges.total_samples,
-        "resolution_ns": alone.edges.sample_ns,
+        "samplerate_hz": observed.edges.samplerate_hz,
+        "total_samples": observed.edges.total_samples,
+        "resolution_ns": observed.edges.sample_ns,
         "verdict": verdict,
         "reasons": list(reasons),
         "warnings": [*warnings(seen), *notes],
-        "missing": list(_missing(alone, asked)),
-        "frames": _frames(alone),
-        "clock": _clock(alone),
-        "widths_ns": alone.widths_ns,
-        "intervals_ns": alone.intervals_ns,
-        "latencies_ns": alone.latencies_ns,
-        "missed": alone.missed,
-        "calibration_ns": alone.calibration_ns,
+        "missing": list(_missing(observed, asked)),
+        "frames": _frames(observed),
+        "clock": _clock(observed),
+        "widths_ns": observed.widths_ns,
+        "intervals_ns": observed.intervals_ns,
+        "latencies_ns": observed.latencies_ns,
+        "missed": observed.missed,
+        "calibration_ns": observed.calibration_ns,
         "tools": asked.tools,
         "tool_report": seen.tools,
     }
     return ObservedManifest.model_validate(content)
 
 
-def _missing(alone: Alone, asked: Asked) -> Iterator[str]:
+def _missing(observed: ObservedWire, asked: Asked) -> Iterator[str]:
     """What other runs have and this one has not."""
     yield WITHOUT_RECORDS
     if asked.program.elf is None:
         yield WITHOUT_LOADING
-    if "SYNC" not in alone.edges.channels:
+    if "SYNC" not in observed.edges.channels:
         yield WITHOUT_SYNC
-    elif alone.clock is None:
+    elif observed.clock is None:
         yield WITHOUT_FRAMES
 
 
-def _frames(alone: Alone) -> FramesFound:
-    if "SYNC" not in alone.edges.channels:
+def _frames(observed: ObservedWire) -> FramesFound:
+    if "SYNC" not in observed.edges.channels:
         return FramesFound(start=None, end=None)
-    return FramesFound(start=alone.frames.start is not None, end=alone.frames.end is not None)
+    return FramesFound(start=observed.frames.start is not None, end=observed.frames.end is not None)
 
 
-def _clock(alone: Alone) -> ClockFound | None:
-    if alone.clock is None:
+def _clock(observed: ObservedWire) -> ClockFound | None:
+    if observed.clock is None:
         return None
     return ClockFound(
-        ratio=alone.clock.ratio,
-        ratio_uncertainty=alone.clock.ratio_uncertainty,
-        residual_max_samples=alone.clock.residual_max_samples,
+        ratio=observed.clock.ratio,
+        ratio_uncertainty=observed.clock.ratio_uncertainty,
+        residual_max_samples=observed.clock.residual_max_samples,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.compare.comparison import Comparison, compare
+from analysis.compare.compared import Comparison, compare
 from analysis.compare.document import as_json
 from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, with_cycles, write

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport, Verdict
-from capture.reading.alone import Alone
+from capture.reading.observed import ObservedWire
 from capture.verdict import inconclusive, truncated
 from capture.verdict.verdict import by_rules
 
@@ -17,12 +17,12 @@ class Seen:
     """A capture, what the tools said of it, and the pin of each channel."""
 
     tools: ToolReport
-    alone: Alone
+    observed: ObservedWire
     pins: Mapping[str, str]
 
     @property
     def edges(self) -> EdgeList:
-        return self.alone.edges
+        return self.observed.edges
 
     def called(self, channel: str) -> str:
         """`CRIT (PA8)`."""
@@ -36,7 +36,7 @@ def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
 
 def one_frame_alone(seen: Seen) -> Iterator[str]:
     """A program that shows one frame shows both, unless it did not come to its end."""
-    start, end = seen.alone.frames.start, seen.alone.frames.end
+    start, end = seen.observed.frames.start, seen.observed.frames.end
     sync = seen.called("SYNC")
     if start is not None and end is None:
         yield f"{sync} shows a start frame and no end frame; capture longer, or see why the program stopped."
@@ -54,7 +54,7 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
                 f"{seen.called(channel)} shows no edge in {duration_s:.6g} s, it is {level} throughout; "
                 "check the pin, its clip, and that the program gets there."
             )
-        elif channel in seen.alone.calibration and not len(seen.alone.program[channel]):
+        elif channel in seen.observed.calibration and not len(seen.observed.program[channel]):
             yield (
                 f"{seen.called(channel)} shows nothing but calibration pulses; check that the program gets "
                 "there."
@@ -63,13 +63,13 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
 
 def never_back(seen: Seen) -> Iterator[str]:
     """A pulse that the end cuts off, and that is already longer than every whole one."""
-    for channel, train in seen.alone.program.items():
+    for channel, train in seen.observed.program.items():
         found = seen.edges.transitions(channel)
-        before = found.sample < seen.alone.after
+        before = found.sample < seen.observed.after
         if not before.any() or not found.level[before][-1]:
             continue
         since = int(found.sample[before][-1])
-        lasted = seen.alone.after - since
+        lasted = seen.observed.after - since
         if lasted > (int(train.width.max()) if len(train) else 0):
             hz = seen.edges.samplerate_hz
             yield (
@@ -80,7 +80,7 @@ def never_back(seen: Seen) -> Iterator[str]:
 
 def at_the_limit(seen: Seen) -> Iterator[str]:
     """Where some pulses are a sample wide, others may fall between two."""
-    for channel, train in seen.alone.program.items():
+    for channel, train in seen.observed.program.items():
         if len(train) and int(train.width.min()) == 1:
             yield (
                 f"{seen.called(channel)} has pulses of a single sample, {seen.edges.sample_ns:.1f} ns: "
@@ -106,7 +106,7 @@ INCONCLUSIVE: tuple[Rule, ...] = (
 
 def warnings(seen: Seen) -> Iterator[str]:
     """What a reader should know, and what does not touch the verdict."""
-    for pair, count in seen.alone.missed.items():
+    for pair, count in seen.observed.missed.items():
         if count:
             yield (
                 f"{count} stimuli of {pair} were followed by another before an answer: they have no latency, "
