@@ -90,7 +90,7 @@ class Checkout:
             self._link(f"{place}ops.bin", operations)
         self._link("bare.elf", probe_programs.program("bare"))
         masked_sections.build(self.folder).rename(self.folder / "my.elf")
-        (self.folder / "trace.csv").write_text("a,1,100\na,2,40\nf,1,\nf,2,\n", encoding="utf-8")
+        (self.folder / "trace.csv").write_text("a,1,100\na,2,40\nf,1\nf,2\n", encoding="utf-8")
 
     def _link(self, name: str, target: Path) -> None:
         (self.folder / name).symlink_to(target)

@@ -47,7 +47,7 @@ def _says(command: Command) -> tuple[bool, bool]:
 
 def to_run(commands: dict[str, Command]) -> list[Command]:
     """Also what only a sentence has, unless another command has all of its words."""
-    others = [set(one.text.split()) for one in commands.values() if one.marker.kind or one.kind != "parsed"]
+    others = [set(text.split()) for text in commands]
     return [
         one
         for one in commands.values()
