@@ -6,4 +6,5 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
+DASHBOARD = BUILD / "dashboard.html"
 RUNS = ROOT / "runs"

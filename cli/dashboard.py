@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from base.paths import BUILD, RUNS
+from base.paths import DASHBOARD, RUNS
 from cli.shell.declare import argument, declare, option
 from cli.shell.values import FILE, RUN
-
-DASHBOARD = BUILD / "dashboard.html"
 
 
 @declare(section="Read what came out")

@@ -10,6 +10,7 @@ from typing import Any
 from base.files.errors import RunError
 from base.files.whole import write_bytes
 from base.run_folder.quantities import CRITICAL, LATENCY
+from dashboards.blocks import Page
 from dashboards.figures.decimate import thinned
 from dashboards.formatting import microseconds
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
@@ -17,7 +18,6 @@ from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
 from dashboards.page.templates import DRAWING, fragment, pack, pack_json, render
-from dashboards.pages.blocks import Page
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO
 from dashboards.pages.catalogue import run as page_of_run
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from base import heap_size
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import (
     CALLS,
     KERNEL_CALLS,

@@ -14,8 +14,8 @@ from base.files.complaints import WrongValueError, among, expecting, not_among, 
 from base.files.documents import Table, open_toml
 from base.tell import Tell
 from scenarios.errors import ScenarioError
+from scenarios.generator import Generator
 from scenarios.generators import GENERATORS, of_users_file
-from scenarios.generators.generator import Generator
 from scenarios.operations import MAX_NAME_BYTES
 from scenarios.parameters import Value, bind, located, model
 from scenarios.plan import Plan, compile_steps, seed_of

@@ -24,7 +24,7 @@ from scenarios.errors import ScenarioError, quoted
 from scenarios.operations import Allocate, Free
 
 if TYPE_CHECKING:  # a generator may be made of a trace
-    from scenarios.generators.generator import Step
+    from scenarios.generator import Step
 
 ALLOCATE, FREE, REALLOCATE = 1, 2, 3
 RETRY, LAST_IF_REFUSED = 256, 512

@@ -26,7 +26,7 @@ from base.run_folder.records import Boot, OperationRecord, RecordLog
 from firmware.build import catalogue, host_heap
 from firmware.build.host_heap import NOTHING_TO_FREE, SKIPPED, UNKNOWN, Replay
 from firmware.build.image import FirmwareImage
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
 from scenarios.trace import FREE, KIND, Operations, of_steps

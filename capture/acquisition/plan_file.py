@@ -17,7 +17,7 @@ from base.files.errors import CaptureError
 from base.run_folder import folder as names
 from base.run_folder.tables import MOST_OPERATIONS, PLAN, read_metadata, read_table, write_table
 from scenarios.errors import ImageError
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode
 from scenarios.plan import Plan, table
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from base.run_folder.edges import CHANNELS, EdgeList
 from scenarios import catalogue
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Call, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import MODES, SWEEP_LEAD_TICKS, Stimulus

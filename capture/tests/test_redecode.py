@@ -33,7 +33,7 @@ from capture.store import (
 )
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from scenarios import catalogue
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import Stimulus

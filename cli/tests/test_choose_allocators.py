@@ -10,7 +10,7 @@ from base.files.errors import CaptureError
 from cli.work.choose_allocators import choose
 from firmware.build import image as firmware
 from scenarios import catalogue
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate
 from scenarios.plan import Plan, compile_steps
 

@@ -21,7 +21,6 @@ from analysis.errors import CampaignError
 from base.paths import RUNS
 from base.processes import signals
 from capture.acquisition.direct import ANALYZER as DIRECT
-from cli.campaign import ACTS
 from cli.work import choose_allocators, progress
 from simulator import build as simulator
 
@@ -43,10 +42,10 @@ def run(
     words: Sequence[str], *, output: Path | None, scheduler: str | None, workers: int | None, json: bool
 ) -> Done:
     """Does what the words of the command ask for. Raises TailscopeError, signals.Stopped."""
-    if len(words) == 2 and words[0] in ACTS:
-        store = Store.existing(Path(words[1]))
-        return {"status": _status, "results": _results, "clean": _clean}[words[0]](store, json)
-    if len(words) != 1 or words[0] in ACTS:
+    acts = {"status": _status, "results": _results, "clean": _clean}
+    if len(words) == 2 and words[0] in acts:
+        return acts[words[0]](Store.existing(Path(words[1])), json)
+    if len(words) != 1 or words[0] in acts:
         raise CampaignError(f"./lab campaign {' '.join(words)[:80]}: {_USAGE}.")
     if scheduler and workers:
         raise CampaignError("--workers is of this machine, and those of --scheduler are there: drop one.")

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from base.paths import RUNS
-from cli.dashboard import DASHBOARD
+from base.paths import DASHBOARD, RUNS
 from cli.shell import known
 from cli.work import kept
 from cli.work.options import Options

@@ -1,4 +1,4 @@
-"""The blocks of a page (dashboards/pages/blocks.py) as components of Dash. It knows no run."""
+"""The blocks of a page (dashboards/blocks.py) as components of Dash. It knows no run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dash import dcc, html
 
 from dashboards.app.address import Address, run_address, sample_address
 from dashboards.app.shown import Shown
+from dashboards.blocks import Block, Cell, Column, Grid, Group, Line, PerRun, Prose, Verbatim
 from dashboards.figures.chart import Chart
-from dashboards.pages.blocks import Block, Cell, Column, Grid, Group, Line, PerRun, Prose, Verbatim
 
 CONFIG: Any = {
     "displaylogo": False,

@@ -14,12 +14,12 @@ from base.run_folder.quantities import CRITICAL
 from base.run_index.index import latest, left_out
 from dashboards.app.address import RUN, Address
 from dashboards.app.library import Library, Recent
+from dashboards.blocks import Page, PerRun
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import LongTrace, thin
 from dashboards.formatting import microseconds
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.pages.blocks import Page, PerRun
 from dashboards.pages.catalogue import OF_ALL, OF_RUN, OF_SCENARIO
 from dashboards.pages.observed import observed
 

@@ -24,8 +24,8 @@ from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
 from base.files.whole import WriteError, write_bytes
 from base.paths import ROOT
+from dashboards.blocks import Grid
 from dashboards.figures.chart import Chart
-from dashboards.pages.blocks import Grid
 
 LEVEL = 9
 

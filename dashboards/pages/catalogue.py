@@ -10,6 +10,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from dashboards.blocks import (
+    Block,
+    Cell,
+    Column,
+    Grid,
+    Group,
+    Line,
+    Page,
+    Prose,
+    Verbatim,
+    per_run,
+    present,
+)
 from dashboards.figures import cycles as probes_figure
 from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
@@ -25,19 +38,6 @@ from dashboards.headline import headline
 from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
-from dashboards.pages.blocks import (
-    Block,
-    Cell,
-    Column,
-    Grid,
-    Group,
-    Line,
-    Page,
-    Prose,
-    Verbatim,
-    per_run,
-    present,
-)
 from dashboards.tables import witnesses as probes_table
 from dashboards.tables.comparison import brief, largest, line_of, memory
 from dashboards.tables.comparison import comparison as comparison_table

@@ -9,8 +9,8 @@ import json
 
 from base.metrology.quantiles import Summary
 from base.run_folder.observed import ObservedManifest
+from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Prose, Verbatim, present
 from dashboards.formatting import grouped, number
-from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Page, Prose, Verbatim, present
 
 _SHOWN = ("max", "min", "median", "p99")
 _COLUMNS = (*(Column(f"{name}_ns", f"{name} (ns)") for name in _SHOWN), Column("n", "n"))

@@ -8,12 +8,12 @@ from dataclasses import replace
 from base.metrology.quantiles import PERCENTILES, samples_needed
 from base.run_folder.quantities import LATENCY, Quantity
 from dashboards import caveats
+from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.quantities import REPORTED, bound_of, shown
 from dashboards.loaded.series import Series
-from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.waveforms import worst_key
 
 _PERCENTILES = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}

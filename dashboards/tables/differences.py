@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from base.metrology.comparison import LEAST_SAMPLES, compare
 from base.metrology.intervals import CONFIDENCE
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.caveats import NO_INTERVAL
 from dashboards.formatting import MISSING, number
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.series import Series
-from dashboards.pages.blocks import Cell, Column, Grid, Group, Line
 from dashboards.tables.comparison import line_of
 
 _COMPARED = (CRITICAL, LATENCY)

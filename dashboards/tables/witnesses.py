@@ -7,10 +7,10 @@ from typing import Any
 
 from base.run_folder.manifest import ErrorBudget
 from base.run_folder.quantities import CRITICAL, LATENCY, TASK, Quantity
+from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.quantities import counted, means
 from dashboards.loaded.series import Series
-from dashboards.pages.blocks import Cell, Column, Grid, Group, Line
 from dashboards.tables.comparison import line_of
 
 _AGREEMENT = (

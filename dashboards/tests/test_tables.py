@@ -13,11 +13,11 @@ import pytest
 from base.run_folder.manifest import Maximum
 from base.run_folder.quantities import CRITICAL, HIT
 from capture.summary.samples import OPERATION_COLUMNS
+from dashboards.blocks import Cell, Grid
 from dashboards.headline import headline
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.pages.blocks import Cell, Grid
 from dashboards.tables.comparison import comparison
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import cycles_by_probes

@@ -18,7 +18,7 @@ from capture.acquisition.plan_file import decode_image
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Style, assign_styles
 from firmware.build import catalogue
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Mark, body_crc32
 from scenarios.trace import Trace, of_steps
 

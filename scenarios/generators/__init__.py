@@ -15,7 +15,7 @@ from types import ModuleType
 from base.files.errors import first_line
 from base.tell import Tell
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Generator
+from scenarios.generator import Generator
 
 _FOLDER = Path(__file__).parent
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -78,7 +78,7 @@ def _run(path: Path, name: str, content: bytes) -> type[Generator]:
     if len(found) != 1:
         raise ScenarioError(
             f"{path} has {len(found)} generators and must have one: a dataclass that is derived from "
-            "scenarios.generators.generator.Generator and has steps()."
+            "scenarios.generator.Generator and has steps()."
         )
     return found[0]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scenarios.generator import Step
 from scenarios.generators.fenced_victims import FencedVictims
-from scenarios.generators.generator import Step
 from scenarios.operations import KERNEL_CALLS, Allocate, Call, Free
 from scenarios.parameters import whole
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Free
 
 SETUP = "setup"

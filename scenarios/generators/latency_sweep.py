@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
+from scenarios.generator import Step
 from scenarios.generators.fenced_victims import FencedVictims
-from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Call, Free
 from scenarios.parameters import whole
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.generators.xorshift import Xorshift32
 from scenarios.operations import Allocate, Free
 from scenarios.parameters import choice, whole

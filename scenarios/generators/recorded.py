@@ -10,7 +10,7 @@ from pathlib import Path
 from base.heap_size import DEFAULT_BYTES, LARGEST_BYTES, STEP_BYTES
 from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Generator, Step
+from scenarios.generator import Generator, Step
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
 from scenarios.parameters import file_name, whole
 from scenarios.scaling import LARGEST_SHARE, Scaling, board

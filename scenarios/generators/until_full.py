@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.generators.xorshift import Xorshift128
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import choice, whole

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Generator, Step
+from scenarios.generator import Generator, Step
 from scenarios.generators.laid_out import Layout
 from scenarios.parameters import choice, whole
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.generators.generator import Generator, Step
+from scenarios.generator import Generator, Step
 from scenarios.generators.mem_frag import MemFrag
 from scenarios.operations import Allocate, Free
 from scenarios.parameters import whole

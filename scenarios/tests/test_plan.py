@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from scenarios.errors import ImageError, ScenarioError
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Free, Mark, decode
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import NO_STIMULUS

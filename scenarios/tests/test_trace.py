@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from base.files.tests.sentences import is_sentence
 from scenarios import trace
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Call, Free
 from scenarios.trace import ALLOCATE, FREE, REALLOCATE, of_steps
 

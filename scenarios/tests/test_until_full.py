@@ -8,7 +8,7 @@ import pytest
 
 from scenarios import catalogue
 from scenarios.errors import ImageError, ScenarioError
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.generators.xorshift import Xorshift128
 from scenarios.operations import Allocate, Free, Image, Mark, Operation, encode
 from scenarios.stimulus import NO_STIMULUS

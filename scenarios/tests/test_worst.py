@@ -6,7 +6,7 @@ import pytest
 
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.operations import Allocate, Free
 

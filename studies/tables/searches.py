@@ -18,7 +18,7 @@ import capstone.arm
 from analysis.explain.program import Program
 from base import heap_size
 from firmware.build import image as firmware
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import compile_steps
 from scenarios.stimulus import Stimulus

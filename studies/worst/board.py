@@ -12,7 +12,7 @@ import polars as pl
 from base.run_folder.records import EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
 from firmware.build import image as firmware
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import compile_steps
 from scenarios.stimulus import Stimulus

@@ -21,7 +21,7 @@ from base.run_folder.tables import write_table
 from firmware.build import host_heap
 from firmware.build import image as firmware
 from scenarios import catalogue
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Call, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import NO_STIMULUS

@@ -196,7 +196,10 @@ def _never(what: str, until: Instant) -> str:
 
 
 def _said(until: Instant) -> str:
-    return f"{until:,} cycles" if isinstance(until, int) else until.replace("cycles:", "cycle ")
+    """`3,000 cycles` of 3000 and of "cycles:3000"; a time as it was given."""
+    if isinstance(until, str) and not until.startswith("cycles:"):
+        return until
+    return f"{int(str(until).removeprefix('cycles:')):,} cycles"
 
 
 def _explained(subject: Subject, spans: Sequence[tuple[int, int]], traced: int) -> list[Explained]:

@@ -13,7 +13,7 @@ import pytest
 from base.run_folder import tables
 from capture.joining.sweep import labels_cut_short, match_stimuli, summarise_sweep
 from capture.reading.pulses import PulseTrain
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import Stimulus

@@ -11,7 +11,7 @@ from base.run_folder.manifest import SectionBound
 from capture.summary.bounds import compare_bounds, exceeded_bounds
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun
-from scenarios.generators.generator import Step
+from scenarios.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import compile_steps
 from scenarios.stimulus import Stimulus
