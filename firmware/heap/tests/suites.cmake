@@ -16,7 +16,7 @@ function(tailscope_promises result)
     endif()
     set(heap "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
     execute_process(
-        COMMAND "${TAILSCOPE_PYTHON}" -B -m firmware.promises ${TAILSCOPE_ALLOCATOR}
+        COMMAND "${TAILSCOPE_PYTHON}" -B -m firmware.build.promises ${TAILSCOPE_ALLOCATOR}
         WORKING_DIRECTORY "${heap}/../.."
         OUTPUT_VARIABLE promises OUTPUT_STRIP_TRAILING_WHITESPACE
         ERROR_VARIABLE complaint RESULT_VARIABLE status
