@@ -213,7 +213,7 @@ def test_a_program_that_is_cut_short_is_truncated() -> None:
         (("--pins", "CRIT=PA8", "--duration", "0s"), "--duration 0s: give a time"),
         (("--pins", "CRIT=PA8", "--duration", "1us", "--samplerate", "1k"), "0 samples cannot be captured"),
         (("--pins", "CRIT=PA8", "--duration", "99999999s"), "that are captured at a time"),
-        (("--pins", "CRIT=PA8", "--edges", "rise"), "--edges rise: give both, rising, falling."),
+        (("--pins", "CRIT=PA8", "--edges", "rise"), "--edges rise: give both, rising or falling."),
     ],
 )
 def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
