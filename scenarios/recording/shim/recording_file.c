@@ -106,7 +106,7 @@ static bool has_room(int file, uint64_t bytes) {
            fstatvfs(file, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize > 2 * bytes;
 }
 
-static bool map(int file, recording *mine) {
+static bool map_recording(int file, recording *mine) {
     const uint64_t bytes = RECORDING_HEAD_BYTES + capacity * sizeof(recording_record);
     if (!has_room(file, bytes) || ftruncate(file, (off_t)bytes) != 0) {
         return false;
@@ -134,7 +134,7 @@ static bool open_file(recording *mine) {
         read_environment();
     }
     const int file = folder[0] == '\0' ? -1 : create();
-    const bool mapped = file >= 0 && map(file, mine);
+    const bool mapped = file >= 0 && map_recording(file, mine);
     if (file >= 0) {
         (void)close(file);
     }
