@@ -33,10 +33,10 @@ def test_a_run_and_its_report_load_no_library_for_a_single_function(tmp_path: Pa
     script = """
 from pathlib import Path
 from base.processes import signals
-from cli.work import campaign, options
+from cli.work import options, runs
 with signals.orderly():
     chosen = options.Options(parameters={"trials": 1})
-    (result,) = campaign.run(["mem_frag"], ["tlsf"], Path("runs"), chosen)
+    (result,) = runs.run(["mem_frag"], ["tlsf"], Path("runs"), chosen)
 from dashboards import report, terminal
 report.write_report([result.folder], Path("dashboard.html"))
 """
@@ -47,5 +47,5 @@ report.write_report([result.folder], Path("dashboard.html"))
 
 
 def test_what_comes_behind_the_capture_is_not_loaded_before(tmp_path: Path) -> None:
-    found = loaded(tmp_path, f"import {ahead.__name__.rpartition('.')[0]}.campaign")
+    found = loaded(tmp_path, f"import {ahead.__name__.rpartition('.')[0]}.runs")
     assert not found.intersection(BEHIND_THE_CAPTURE)

@@ -78,7 +78,7 @@ def test_what_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         python("absent", "print('ran')", tool="clang-format"),
     ]
     monkeypatch.setattr(suite, "chosen", lambda _: checks)
-    monkeypatch.setattr("console.tools.is_installed", lambda command: command != "clang-format")
+    monkeypatch.setattr("cli.work.tools.is_installed", lambda command: command != "clang-format")
     assert suite.run(()) == 1
     said = capsys.readouterr().out
     assert "\n== bad: failed (0 s)\nout\nerr\n" in said
