@@ -1,6 +1,6 @@
 /**
- * Operations that are no heap operations, between the same markers (docs/reference/operation-image.md, kind
- * 4).
+ * Operations that are no heap operations, between the same markers
+ * (docs/reference/operation-image.md, kind 4).
  */
 #ifndef TAILSCOPE_BENCH_CALLS_H
 #define TAILSCOPE_BENCH_CALLS_H

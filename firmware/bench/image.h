@@ -1,6 +1,6 @@
 /**
- * The operation image that the host compiled (docs/reference/operation-image.md), and the checks before it is
- * used.
+ * The operation image that the host compiled (docs/reference/operation-image.md), and the checks
+ * before it is used.
  */
 #ifndef TAILSCOPE_BENCH_IMAGE_H
 #define TAILSCOPE_BENCH_IMAGE_H

@@ -1,7 +1,7 @@
 /**
- * Records (docs/reference/records.md), one line each. A line is sent as it is made: no buffer limits
- * it, and the serial line is quiet when record_end() returns. With RTT the line may still lie in
- * the ring then, and the debugger fetches it without the core.
+ * Records (docs/reference/records.md), one line each. A line is sent as it is made: no buffer
+ * limits it, and the serial line is quiet when record_end() returns. With RTT the line may still
+ * lie in the ring then, and the debugger fetches it without the core.
  */
 #ifndef TAILSCOPE_BENCH_RECORDER_H
 #define TAILSCOPE_BENCH_RECORDER_H

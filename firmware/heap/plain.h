@@ -8,8 +8,8 @@
  *     static void plain_free(void *payload) { … }
  *
  * What it can tell besides, it says by a macro before the include, and promises it in the table
- * beside the file (docs/tutorial/my-allocator.md). What nobody tells is 0, and an alignment above 8 is
- * refused. A block then is taken to lie from its payload to the last byte that was asked for.
+ * beside the file (docs/tutorial/my-allocator.md). What nobody tells is 0, and an alignment above 8
+ * is refused. A block then is taken to lie from its payload to the last byte that was asked for.
  */
 #ifndef TAILSCOPE_HEAP_PLAIN_H
 #define TAILSCOPE_HEAP_PLAIN_H

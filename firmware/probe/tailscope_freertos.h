@@ -10,7 +10,8 @@
  * not wanted. Sections within each other are one pulse.
  *
  * CRIT rises when interrupts are masked already and falls before they are unmasked. The wire shows
- * the time between; to that comes what the port's own code takes (docs/how-to/observe.md has the cycles).
+ * the time between; to that comes what the port's own code takes (docs/how-to/observe.md has the
+ * cycles).
  *
  * Not seen are the masks that the port sets inline: in PendSV, in SysTick's handler, in the
  * kernel's functions for interrupts; and sections before the scheduler starts end in a pulse that

@@ -1,5 +1,6 @@
 /**
- * Tells what a FreeRTOS program asks of its heap, so that Tailscope can replay it: docs/how-to/traces.md.
+ * Tells what a FreeRTOS program asks of its heap, so that Tailscope can replay it:
+ * docs/how-to/traces.md.
  *
  * At the end of FreeRTOSConfig.h:
  *

@@ -1,7 +1,7 @@
 /**
  * The operations that a program of this folder replays: a file of records of four little-endian
- * words, kind, slot, bytes, alignment. firmware/build/host_heap.py writes it and sees to it that a slot
- * is live when it is freed or resized, and empty when it is allocated into.
+ * words, kind, slot, bytes, alignment. firmware/build/host_heap.py writes it and sees to it that a
+ * slot is live when it is freed or resized, and empty when it is allocated into.
  */
 #ifndef TAILSCOPE_HEAP_HOST_TRACE_H
 #define TAILSCOPE_HEAP_HOST_TRACE_H

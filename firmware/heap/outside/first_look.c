@@ -1,7 +1,7 @@
 /**
  * The first steps of an allocator from outside: says each before it takes it, on stdout, so that
- * whoever reads it knows which did not come to its end. firmware/build/outside_file.py builds and runs
- * it.
+ * whoever reads it knows which did not come to its end. firmware/build/outside_file.py builds and
+ * runs it.
  *
  *     init, allocate, free, done    each as it begins
  *     sound or unsound              at last: whether allocator_check() held all the while, and each
