@@ -27,13 +27,7 @@ _SIMULATOR = Path("simulator")
 _RUST_HEAP = HEAP / "rust"
 _CHECKED = ("--locked", "--profile", "differential")
 """The profile of the differential test: one compilation serves that, clippy and the tests."""
-_C_FOLDERS = (
-    "firmware",
-    "simulator/tests/fixtures",
-    "scenarios/tests",
-    "studies/tables",
-    "tests/float_tasks",
-)
+_C_FOLDERS = ("firmware", "quality", "scenarios", "simulator/tests/fixtures", "tests")
 
 
 @dataclass(frozen=True)
