@@ -68,14 +68,17 @@ def unmarked(commands: Iterable[Command]) -> list[str]:
 def refused(command: Command) -> str:
     """What `./lab` says to a command that it does not take; "" if it would run it.
 
-    A sentence may leave words out. Of a general form only the words and options are read.
+    A sentence may leave words out. Of a general form only the words and options are read. A run and
+    a folder beside the checkout are taken to be there.
     """
     general = pages.is_general(command.text)
     words = shlex.split(re.split(r" [|>] ", command.text.partition("./lab")[2])[0])
     if general:
         words = [word.strip("[]()") for word in words]
     try:
-        one, context, words = _found(["." if word == "RUN" else word for word in words])
+        one, context, words = _found(
+            ["." if word == "RUN" or word.startswith("../") else word for word in words]
+        )
         if general:
             known = {name for param in one.params for name in param.opts}
             unknown = [word for word in words if word.startswith("--") and word not in known]
