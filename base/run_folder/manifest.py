@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from base.files.documents import Table, read_json
 from base.files.errors import RunError
 from base.heap_size import DEFAULT_BYTES
+from base.metrology.membership import Ends, Reach
 from base.metrology.quantiles import Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
 from base.run_folder.folder import is_observed
@@ -37,8 +38,7 @@ ProbesSource = Literal["records", "counted by the virtual board", "no search loo
 # What a count may be: more is no count, and too much for a float.
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 
-# JSON has lists where these have tuples. The lists become tuples, and their parts stay strict.
-Ends = Annotated[tuple[Number, Number], Field(strict=False)]
+# JSON has a list where this has a tuple. The list becomes a tuple, and its parts stay strict.
 Sentences = Annotated[tuple[str, ...], Field(strict=False)]
 
 
@@ -151,7 +151,9 @@ class ErrorBudget(Table):
 
     `overhead` is the part of the value that is the bench's own. `unseen` is the most that one moved
     edge can change the maximum without a rule noticing, `rank` the most that it can change a
-    percentile by moving past it; an older run does not tell.
+    percentile by moving past it. `undecided` is how far each statistic can move with samples of
+    which the wire does not tell whether they belong; null where all are sure. An older run does not
+    tell of these three.
     """
 
     resolution: Term
@@ -161,6 +163,7 @@ class ErrorBudget(Table):
     overhead: Term
     unseen: Term = Term(ns=None, cycles=None)
     rank: Term = Term(ns=None, cycles=None)
+    undecided: Reach | None = None
 
 
 class Intervals(Table):
@@ -226,8 +229,21 @@ class Maximum(Table):
         return None if self.sample is None else f"@{self.sample}"
 
 
+class CurveBudgets(Table):
+    """How wrong each time of a curve may be; None where a part is not known."""
+
+    latency_max: Number | None
+    undisturbed_max: Number | None
+    critical: Number | None
+    entry: Number | None
+
+
 class Curve(Table):
-    """One label of a sweep."""
+    """One label of a sweep.
+
+    Each time is true to plus or minus that of `budgets_ns`. The worst latency is the section plus
+    the entry to plus or minus that of `entry_ns`. An older run has no budgets.
+    """
 
     label: str | None
     depth: Count | None
@@ -239,21 +255,28 @@ class Curve(Table):
     entry_ns: Number | None
     seq: Count | None
     within_budget: bool | None
+    budgets_ns: CurveBudgets | None = None
 
 
 class Sweep(Table):
-    """The result of a sweep, curve by curve."""
+    """The result of a sweep, curve by curve. `allowed_ns` is an older run's budget of all curves."""
 
     lead_ns: Number | None
-    allowed_ns: Number | None
+    lead_budget_ns: Number | None = None
+    allowed_ns: Number | None = None
     curves: list[Curve]
 
 
 class Baseline(Table):
-    """What a quantity shows where there is nothing to measure: the median of `n` values."""
+    """What a quantity shows where there is nothing to measure: the median of `n` values.
+
+    `ends` is what it can be with the stimuli that may have met an operation; null where all are
+    sure.
+    """
 
     value: Number
     n: Count
+    ends: Ends | None = None
 
 
 class SectionBound(BaseModel):

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
+from base.metrology.membership import Reach, reach
 from base.run_folder.records import ALLOCATION_KINDS
 
 T = TypeVar("T")
@@ -19,7 +20,9 @@ _FREES = pl.col("measured") & (pl.col("kind") == "F")
 _STIMULI = ~pl.col("control")
 _CONTROLS = pl.col("control")
 _CRITICAL = pl.col("hit") == "critical"
+_UNSURE_CRITICAL = ~pl.col("critical_sure").fill_null(True)
 _SECTION = ("CRIT", "CRIT")
+_NEVER = pl.lit(False)
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Quantity:
 
     `key` names it in run.json, its unit included; `words` name it to a reader. The rows of `table`
     that `rows` selects have it in `column`. What is read off the wire has an `interval`: the
-    channels of the edges at which it begins and ends.
+    channels of the edges at which it begins and ends. The rows that `undecided` selects may have
+    it or not: the wire does not tell.
     """
 
     key: str
@@ -38,6 +42,7 @@ class Quantity:
     rows: pl.Expr
     column: str
     interval: tuple[str, str] | None = None
+    undecided: pl.Expr = _NEVER
 
     @property
     def counted(self) -> bool:
@@ -48,6 +53,13 @@ class Quantity:
         """The rows that have the quantity: those of `rows` where `column` is not null, in order."""
         table = operations if self.table == "operations" else interrupts
         return table.filter(self.rows).drop_nulls(self.column)
+
+    def reach(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Reach | None:
+        """How far each statistic can move with the undecided rows; None where there are none."""
+        table = operations if self.table == "operations" else interrupts
+        told = table.drop_nulls(self.column)
+        perhaps = told.filter(self.undecided)[self.column]
+        return reach(told.filter(self.rows & ~self.undecided)[self.column], perhaps)
 
 
 def _probes(key: str, words: str, rows: pl.Expr) -> Quantity:
@@ -92,21 +104,33 @@ FREE_DWT_CYCLES = _dwt_cycles("free_dwt_cycles", "critical section of a free, by
 FREE_CRITICAL = _critical("free_critical_ns", "critical section of a free, on the wire", _FREES)
 
 
-def _latency(key: str, words: str, rows: pl.Expr, interval: tuple[str, str]) -> Quantity:
+def _latency(
+    key: str,
+    words: str,
+    rows: pl.Expr,
+    interval: tuple[str, str],
+    undecided: pl.Expr = _NEVER,
+) -> Quantity:
     column = "task_latency_ns" if interval[1] == "TASK" else "isr_latency_ns"
-    return Quantity(key, words, "ns", "interrupts", rows, column, interval)
+    return Quantity(key, words, "ns", "interrupts", rows, column, interval, undecided)
 
 
 _ISR = ("STIM", "ISR")
 LATENCY = _latency("interrupt_latency_ns", "interrupt latency", _STIMULI, _ISR)
+_UNDECIDED = _STIMULI & _UNSURE_CRITICAL
 HIT = _latency(
-    "interrupt_latency_hit_ns", "interrupt latency, critical section hit", _STIMULI & _CRITICAL, _ISR
+    "interrupt_latency_hit_ns",
+    "interrupt latency, critical section hit",
+    _STIMULI & _CRITICAL,
+    _ISR,
+    _UNDECIDED,
 )
 CLEAR = _latency(
     "interrupt_latency_clear_ns",
     "interrupt latency, outside critical sections",
     _STIMULI & ~_CRITICAL,
     _ISR,
+    _UNDECIDED,
 )
 CONTROL = _latency("control_latency_ns", "control interrupt latency", _CONTROLS, ("CTRL", "CISR"))
 TASK = _latency("task_latency_ns", "task latency", _STIMULI, ("STIM", "TASK"))

@@ -64,7 +64,7 @@ OPERATIONS = pl.Schema(
     }
 )
 
-ADDED_COLUMNS = frozenset({"instructions"})
+ADDED_COLUMNS = frozenset({"instructions", "critical_sure", "operation_sure"})
 """Those that a table may lack, since it is older than they are: then they are null."""
 
 INTERRUPTS = pl.Schema(
@@ -76,6 +76,8 @@ INTERRUPTS = pl.Schema(
         "task_latency_ns": pl.Float64,
         "operation_seq": pl.UInt32,
         "hit": pl.String,
+        "critical_sure": pl.Boolean,
+        "operation_sure": pl.Boolean,
         "missed": pl.Boolean,
         "tick_phase_cycles": pl.Float64,
         "tick": pl.Boolean,

@@ -9,11 +9,12 @@ allocator, so it is stated beside the sum. So is what one fault may change unsee
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
+from base.metrology.membership import Reach
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import CostRecord, RecordLog
@@ -25,7 +26,11 @@ from capture.reading.wire import Wire
 
 @dataclass(frozen=True)
 class Budget:
-    """The terms of one quantity's budget in ns, each None where the run does not tell it."""
+    """The terms of one quantity's budget in ns, each None where the run does not tell it.
+
+    `undecided` is how far its statistics can move with samples that may not belong; None where all
+    do.
+    """
 
     resolution_ns: float | None
     clock_ns: float | None
@@ -33,6 +38,7 @@ class Budget:
     overhead_ns: float | None
     unseen_ns: float | None = None
     rank_ns: float | None = None
+    undecided: Reach | None = None
 
     @property
     def total_ns(self) -> float | None:
@@ -42,7 +48,7 @@ class Budget:
         return sum(known) if len(known) == len(terms) else None
 
     def as_json(self, core_hz: int) -> dict[str, Any]:
-        """Each term and the total, in ns and in cycles of a core of `core_hz`."""
+        """Each term and the total, in ns and in cycles of a core of `core_hz`; and the reach."""
         terms = {
             "resolution": self.resolution_ns,
             "clock": self.clock_ns,
@@ -52,10 +58,11 @@ class Budget:
             "unseen": self.unseen_ns,
             "rank": self.rank_ns,
         }
-        return {
+        told: dict[str, Any] = {
             name: {"ns": ns, "cycles": None if ns is None else ns * core_hz / NS_PER_S}
             for name, ns in terms.items()
         }
+        return {**told, "undecided": self.undecided.model_dump() if self.undecided else None}
 
 
 EXACT = Budget(0.0, 0.0, 0.0, 0.0)
@@ -72,14 +79,8 @@ class Instruments:
 
     @property
     def agreement_cycles(self) -> float:
-        """How far wire and DWT may differ on one pulse of a critical section, the clocks aside.
-
-        A width is quantised at both edges, so it is known to one sample. At or above the core clock
-        the marker cost is exact, since it is a whole number of cycles. Below the core clock it is
-        known to one sample too, and the comparison to two.
-        """
-        samples = 1.0 if self.wire.edges.samplerate_hz >= self.wire.core_hz else 2.0
-        return samples / self.wire.samples_per_cycle
+        """How far wire and DWT may differ on one pulse of a critical section, the clocks aside."""
+        return self.wire.agreement_samples / self.wire.samples_per_cycle
 
     @property
     def clock_uncertainty(self) -> float:
@@ -96,11 +97,17 @@ def _budget(instruments: Instruments, quantity: Quantity, values: pl.Series) -> 
     if quantity.interval is None:
         return _budget_of_count(instruments, quantity)
     longest = values.max()
+    budget = budget_on_wire(instruments, quantity.interval, longest if isinstance(longest, float) else 0.0)
+    return replace(budget, overhead_ns=_overhead_ns(instruments, quantity))
+
+
+def budget_on_wire(instruments: Instruments, interval: tuple[str, str], ns: float) -> Budget:
+    """The budget of a time of `ns` between edges of two channels, without its overhead."""
     return Budget(
         resolution_ns=instruments.wire.edges.sample_ns,
-        clock_ns=_clock_ns(instruments, float(longest) if isinstance(longest, float) else 0.0),
-        skew_ns=_skew_ns(instruments, *quantity.interval),
-        overhead_ns=_overhead_ns(instruments, quantity),
+        clock_ns=_clock_ns(instruments, ns),
+        skew_ns=_skew_ns(instruments, *interval),
+        overhead_ns=None,
     )
 
 

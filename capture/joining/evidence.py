@@ -65,6 +65,7 @@ class Evidence:
                 budgets[quantity.key],
                 unseen_ns=unseen_ns(quantity, self.wire, tolerance_cycles, self.latencies),
                 rank_ns=ranks_ns[quantity.key],
+                undecided=quantity.reach(self.joined.operations, self.joined.interrupts),
             )
             for quantity in QUANTITIES
         }

@@ -15,7 +15,7 @@ from base.run_folder.edges import Levels, Samples
 from base.run_folder.tables import HITS, INTERRUPTS
 from capture.instruments.ticks import Ticks
 from capture.reading.pulses import Windows
-from capture.reading.vectorised import high_within, level_at, responses
+from capture.reading.vectorised import responses, surely_high_within
 from capture.reading.wire import Wire
 
 
@@ -44,8 +44,8 @@ def _interrupts(
     found = responses(edges, kind.stimulus, kind.answer)
     sample, answer = found.stimulus_sample, found.answer_sample
     woken = responses(edges, kind.stimulus, kind.task).answer_sample if kind.task else None
-    in_operation = level_at(edges, "OP", sample)
-    in_critical = high_within(edges, "CRIT", sample, answer)
+    in_operation, operation_sure = surely_high_within(edges, "OP", sample, sample, wire.undecided_samples)
+    in_critical, critical_sure = surely_high_within(edges, "CRIT", sample, answer, wire.undecided_samples)
     columns = {
         "control": pl.Series(np.full(len(sample), kind is _CONTROL)),
         "sample": pl.Series(sample),
@@ -54,6 +54,8 @@ def _interrupts(
         "task_latency_ns": _latency_ns(sample, woken, edges.sample_ns),
         "operation_seq": _operation_at(windows, seq, sample, in_operation),
         "hit": _hit(in_critical, in_operation),
+        "critical_sure": pl.Series(critical_sure),
+        "operation_sure": pl.Series(operation_sure),
         "missed": pl.Series(found.missed),
         **_tick_columns(ticks, sample, answer, woken),
     }

@@ -6,6 +6,7 @@ Where their numbers differ, nothing is matched.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,14 @@ def labels_cut_short(matched: pl.DataFrame) -> list[str]:
     return [str(label) for label in short["label"]]
 
 
-def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed_ns: float | None) -> dict[str, Any] | None:
-    """What run.json says of a sweep; None where there is none, or nothing could be matched.
+Allowed = Callable[[tuple[str, str], float | None], float | None]
+"""How wrong a time in ns may be that lasts from an edge of one channel to an edge of another."""
 
-    `allowed_ns` is how far a curve's maximum may be from what its parts add up to; None if not
-    known.
-    """
+_LATENCY, _SECTION = ("STIM", "ISR"), ("CRIT", "CRIT")
+
+
+def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> dict[str, Any] | None:
+    """What run.json says of a sweep; None where there is none, or nothing could be matched."""
     matched = match_stimuli(plan, joined, wire.core_hz)
     if matched is None:
         return None
@@ -83,9 +86,9 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed_ns: float | No
     lead_ns = _greatest(undisturbed.filter(pl.col("label") == EMPTY), "lead_ns")
     return {
         "lead_ns": lead_ns,
-        "allowed_ns": allowed_ns,
+        "lead_budget_ns": allowed(("STIM", "CRIT"), lead_ns),
         "curves": [
-            _curve(label, matched, undisturbed, lead_ns, allowed_ns)
+            _curve(label, matched, undisturbed, lead_ns, allowed)
             for label in matched["label"].unique(maintain_order=True)
         ],
     }
@@ -114,7 +117,7 @@ def _curve(
     matched: pl.DataFrame,
     undisturbed: pl.DataFrame,
     lead_ns: float | None,
-    allowed_ns: float | None,
+    allowed: Allowed,
 ) -> dict[str, Any]:
     of_label = pl.col("label").eq_missing(pl.lit(label, dtype=pl.String))
     matched, undisturbed = matched.filter(of_label), undisturbed.filter(of_label)
@@ -122,18 +125,31 @@ def _curve(
     ordered = answered.sort("isr_latency_ns", descending=True, maintain_order=True)
     worst = ordered.row(0, named=True) if ordered.height else {}
     entry_ns = _entry_ns(lead_ns, undisturbed["tail_ns"])
+    latency_max_ns = _greatest(matched, "isr_latency_ns")
+    budgets = {
+        "latency_max": allowed(_LATENCY, latency_max_ns),
+        "undisturbed_max": allowed(_LATENCY, worst.get("isr_latency_ns")),
+        "critical": allowed(_SECTION, worst.get("wire_critical_ns")),
+    }
+    budgets["entry"] = _sum(budgets["undisturbed_max"], budgets["critical"])
     return {
         "label": label,
         "depth": worst.get("depth"),
         "n": matched.height,
         "disturbed": matched.height - undisturbed.height,
-        "latency_max_ns": _greatest(matched, "isr_latency_ns"),
+        "latency_max_ns": latency_max_ns,
         "undisturbed_max_ns": worst.get("isr_latency_ns"),
         "critical_ns": worst.get("wire_critical_ns"),
         "entry_ns": entry_ns,
         "seq": worst.get("seq"),
-        "within_budget": _within_budget(worst, entry_ns, allowed_ns),
+        "within_budget": _within_budget(worst, entry_ns, budgets["entry"]),
+        "budgets_ns": budgets,
     }
+
+
+def _sum(*terms: float | None) -> float | None:
+    known = [term for term in terms if term is not None]
+    return sum(known) if len(known) == len(terms) else None
 
 
 def _entry_ns(lead_ns: float | None, tails_ns: pl.Series) -> float | None:

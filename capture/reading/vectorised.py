@@ -81,10 +81,27 @@ def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples) ->
     Where `last` lies before `first` (-1, an answer that never came), only the sample `first`
     counts.
     """
+    return _high_within(edges, channel, first, last, 0)
+
+
+def surely_high_within(
+    edges: EdgeList, channel: str, first: Samples, last: Samples, moved: int
+) -> tuple[Levels, Levels]:
+    """The same, and whether it is sure: two bool[n].
+
+    It is sure where it is so with all pulses longer at both ends by `moved` samples, and with all
+    of them shorter by as much.
+    """
+    found = [_high_within(edges, channel, first, last, by) for by in (0, moved, -moved)]
+    return found[0], found[1] == found[2]
+
+
+def _high_within(edges: EdgeList, channel: str, first: Samples, last: Samples, longer: int) -> Levels:
+    """The answer of high_within if each pulse were `longer` samples longer at both ends."""
     transitions = edges.transitions(channel)
-    rises = transitions.sample[transitions.level]
     until = np.maximum(first, last)
-    rises_until: Levels = np.searchsorted(rises, until, side="right") > np.searchsorted(
-        rises, first, side="right"
-    )
-    return level_at(edges, channel, first) | rises_until
+    rises = transitions.sample[transitions.level] - longer
+    falls = transitions.sample[~transitions.level] + longer
+    begun = np.searchsorted(rises, until, side="right") + int(edges.initial_level(channel))
+    high: Levels = begun > np.searchsorted(falls, first, side="right")
+    return high

@@ -81,6 +81,25 @@ class Wire:
         """Samples per cycle of the core by the measured ratio of the clocks, if it was measured."""
         return self.samples_per_cycle_nominal * (self.clock.ratio if self.clock else 1.0)
 
+    @property
+    def agreement_samples(self) -> int:
+        """How far the width of one pulse may be from what DWT counted, the clocks aside.
+
+        A width is quantised at both edges, so it is known to one sample. At or above the core clock
+        the marker cost is exact, since it is a whole number of cycles. Below the core clock it is
+        known to one sample too, and the comparison to two.
+        """
+        return 1 if self.edges.samplerate_hz >= self.core_hz else 2
+
+    @property
+    def undecided_samples(self) -> int:
+        """Edges of two channels that are no further apart may have come in the other order.
+
+        An edge that is off by nearly `agreement_samples` to one side may be moved by twice as much
+        to the other before DWT contradicts.
+        """
+        return 2 * self.agreement_samples
+
     def ns_of(self, cycles: float) -> float:
         """How long `cycles` of the core last, at its nominal rate."""
         return cycles * NS_PER_S / self.core_hz

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from base.metrology.intervals import CONFIDENCE, percentile_intervals
+from base.metrology.membership import reach
 from base.metrology.quantiles import nearest_rank
 from base.metrology.series import LAGS, ljung_box
 from base.run_folder.quantities import Quantity, by_quantity
@@ -91,19 +92,34 @@ def baseline(
 
     Of a section it is an empty one between the same markers. Of a latency it is that of stimuli
     which fell outside all operations, where the processor does nothing but wait, and which no tick
-    touched. None where there is none to subtract: probes have none.
+    touched. `ends` is what it can be with those that may have met one. None where there is none to
+    subtract: probes have none.
     """
     if quantity.table == "interrupts":
         return _idle_latency(quantity, interrupts)
     if cost is None or quantity.counted:
         return None
-    on_wire = quantity.interval is not None
-    return {"value": cost.empty_samples * sample_ns if on_wire else cost.empty_cycles, "n": cost.pulses}
+    value = cost.empty_cycles if quantity.interval is None else cost.empty_samples * sample_ns
+    return {"value": value, "n": cost.pulses, "ends": None}
 
 
 def _idle_latency(quantity: Quantity, interrupts: pl.DataFrame) -> dict[str, Any] | None:
     control = quantity.interval is not None and quantity.interval[0] == "CTRL"
     tick = "task_tick" if quantity.column == "task_latency_ns" else "tick"
-    calm = interrupts.filter((pl.col("control") == control) & (pl.col("hit") == "none") & ~pl.col(tick))
-    ordered = np.sort(calm[quantity.column].drop_nulls().to_numpy())
-    return {"value": nearest_rank(ordered, 50), "n": len(ordered)} if len(ordered) else None
+    calm = interrupts.filter((pl.col("control") == control) & ~pl.col(tick)).drop_nulls(quantity.column)
+    ordered = np.sort(calm.filter(_IDLE)[quantity.column].to_numpy())
+    if not len(ordered):
+        return None
+    sure, perhaps = (calm.filter(rows)[quantity.column] for rows in (_IDLE & ~_PERHAPS_IDLE, _PERHAPS_IDLE))
+    found = reach(sure, perhaps)
+    return {"value": nearest_rank(ordered, 50), "n": len(ordered), "ends": found.median if found else None}
+
+
+_IDLE = pl.col("hit") == "none"
+_PERHAPS_IDLE = (
+    pl.when(_IDLE)
+    .then(~pl.col("critical_sure") | ~pl.col("operation_sure"))
+    .when(pl.col("hit") == "operation")
+    .then(~pl.col("operation_sure"))
+    .otherwise(~pl.col("critical_sure") & ~pl.col("operation_sure"))
+)

@@ -15,6 +15,7 @@ from base.run_folder.manifest import SCHEMA, Manifest
 from base.run_folder.quantities import QUANTITIES, by_quantity
 from base.run_folder.records import Boot, EndRecord, StatRecord
 from capture.acquisition.account import Setting
+from capture.joining.budget import budget_on_wire
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
 from capture.reading.probes import stated_of
@@ -182,11 +183,10 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
 
 
 def _sweep(evidence: Evidence) -> dict[str, Any] | None:
-    budgets = evidence.budgets
-    totals = [budgets[key].total_ns for key in ("interrupt_latency_ns", "critical_ns")]
-    known = [total for total in totals if total is not None]
-    allowed_ns = sum(known) if len(known) == len(totals) else None
-    return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed_ns)
+    def allowed(interval: tuple[str, str], ns: float | None) -> float | None:
+        return None if ns is None else budget_on_wire(evidence.instruments, interval, ns).total_ns
+
+    return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed)
 
 
 def _baselines(evidence: Evidence) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from base.run_folder.quantities import HIT
 from base.run_folder.records import Boot, HeapRecord
 from capture.joining.evidence import Evidence
 
@@ -40,6 +41,19 @@ def stimuli_missed(evidence: Evidence) -> Iterator[str]:
         yield (
             f"{missed} stimuli were followed by another before an answer: they are counted as missed, have "
             "no latency, and would have had a long one."
+        )
+
+
+def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
+    """The wire does not tell whether these met a critical section."""
+    found = evidence.budgets[HIT.key].undecided
+    if found is not None:
+        least, most = found.n
+        apart = evidence.wire.undecided_samples
+        yield (
+            f"{found.count} interrupts came within {apart} samples of a critical section's edge, so the wire "
+            f"does not tell whether they met it: from {least} to {most} did. The budgets of "
+            "interrupt_latency_hit_ns and interrupt_latency_clear_ns have both ends."
         )
 
 
@@ -78,6 +92,7 @@ WARNINGS = (
     lines_before_boot,
     heap_grew,
     stimuli_missed,
+    interrupts_undecided,
     nobody_counted_probes,
     instructions_are_not_told,
     no_timer_tells_of_the_latencies,

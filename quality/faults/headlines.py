@@ -7,13 +7,13 @@ interrupts, and what the firmware says of itself.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from base.metrology.quantiles import PERCENTILES, Summary
-from base.run_folder.manifest import Curve, Manifest
+from base.metrology.quantiles import Summary
+from base.run_folder.figure_budget import ANYWHERE, Ends, ends_of_statistic
+from base.run_folder.manifest import Baseline, Manifest, Sweep
 from base.run_folder.quantities import QUANTITIES, Quantity
 
 # What belongs to the operation of a maximum. Where several are as great, a fault within the budget
@@ -44,42 +44,43 @@ def changes(before: Manifest, after: Manifest) -> tuple[Change, ...]:
     of `before` holds. What is counted has no budget.
     """
     told, found = dict(_headlines(before, before)), dict(_headlines(after, before))
-    every = (
-        Change(name, told[name][0], value, allowed)
-        for name, (value, allowed) in found.items()
-        if name in told
-    )
-    return tuple(change for change in every if _differ(change))
+    every = (_change(name, told[name][0], *found[name]) for name in found if name in told)
+    return tuple(change for change in every if change is not None)
 
 
-def _differ(change: Change) -> bool:
-    before, after = change.before, change.after
-    if isinstance(before, int | float) and isinstance(after, int | float):
-        return bool(abs(after - before) > change.allowed * (1 + _ROUNDING) + _ROUNDING)
-    return bool(before != after)
+def _change(headline: str, before: Any, after: Any, ends: Ends | None) -> Change | None:
+    """The change from `before` to `after`; None where `before` lies between the ends of `after`."""
+    if not (isinstance(before, int | float) and isinstance(after, int | float)):
+        open_ = ends == ANYWHERE and None in (before, after)
+        return None if before == after or open_ else Change(headline, before, after, 0.0)
+    low, high = ends or (after, after)
+    allowed = after - low if before < after else high - after
+    differ = abs(after - before) > allowed * (1 + _ROUNDING) + _ROUNDING
+    return Change(headline, before, after, allowed) if differ else None
 
 
-def _headlines(run: Manifest, healthy: Manifest) -> Iterator[tuple[str, tuple[Any, float]]]:
+Headline = tuple[str, tuple[Any, Ends | None]]
+"""A name, a value, and the ends of its budget; None of what is counted."""
+
+
+def _headlines(run: Manifest, healthy: Manifest) -> Iterator[Headline]:
     """Each headline's name, its value, and how far it may be from the truth."""
     allowed = {quantity.key: _allowed(quantity, run, healthy) for quantity in QUANTITIES}
-    for key, within in allowed.items():
-        for name in Summary.model_fields:
-            yield f"{key}.{name}", (getattr(run.statistics[key], name), _within(name, within, run, key))
-        yield from _of_maximum(key, run, healthy)
-        baseline = run.baselines[key]
-        yield f"{key}.baseline", (baseline.value if baseline else None, within)
     for quantity in QUANTITIES:
-        overhead = run.error_budget[quantity.key].overhead.of(quantity.unit)
-        yield f"{quantity.key}.overhead", (overhead, allowed[quantity.key])
-    curves = run.sweep.curves if run.sweep else []
-    yield "sweep.labels", ([curve.label for curve in curves], 0.0)
-    for curve in curves:
-        yield from _of_curve(curve, allowed)
+        key, within = quantity.key, allowed[quantity.key]
+        for name in Summary.model_fields:
+            ends = ends_of_statistic(run, quantity, name, within)
+            yield f"{key}.{name}", (getattr(run.statistics[key], name), ends)
+        yield from _of_maximum(key, run, healthy)
+        yield f"{key}.baseline", _of_baseline(run.baselines[key], within)
+        overhead = run.error_budget[key].overhead.of(quantity.unit)
+        yield f"{key}.overhead", (overhead, _around(overhead, within))
+    yield from _of_sweep(run.sweep)
     for group, counts in (("counts", run.counts), ("interrupts", run.interrupts)):
         for name, value in counts.model_dump().items():
-            yield f"{group}.{name}", (value, 0.0)
+            yield f"{group}.{name}", (value, None)
     for name, value in _facts(run).items():
-        yield name, (value, 0.0)
+        yield name, (value, None)
 
 
 def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
@@ -88,36 +89,37 @@ def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
     return 0.0 if known is None else known
 
 
-def _within(name: str, within: float, run: Manifest, key: str) -> float:
-    """The error of statistic `name` if each of its samples may be off by `within`.
-
-    A deviation is the length of a vector by the root of n - 1, so n errors may add to that. A
-    percentile may be off by one rank as well.
-    """
-    n = run.statistics[key].n
-    if name == "n":
-        return 0.0
-    if name in PERCENTILES:
-        return within + (run.error_budget[key].rank.ns or 0.0)
-    return within * math.sqrt(n / (n - 1)) if name == "stdev" and n > 1 else within
+def _around(value: float | None, within: float | None) -> Ends | None:
+    return None if value is None or within is None else (value - within, value + within)
 
 
-def _of_maximum(key: str, run: Manifest, healthy: Manifest) -> Iterator[tuple[str, tuple[Any, float]]]:
+def _of_baseline(baseline: Baseline | None, within: float) -> tuple[Any, Ends | None]:
+    if baseline is None:
+        return None, None
+    low, high = baseline.ends or (baseline.value, baseline.value)
+    return baseline.value, (low - within, high + within)
+
+
+def _of_maximum(key: str, run: Manifest, healthy: Manifest) -> Iterator[Headline]:
     maximum, truth = run.maxima[key], healthy.maxima[key]
     if maximum is None or truth is None or (maximum.seq, maximum.sample) != (truth.seq, truth.sample):
         return
     for name in _OF_A_MAXIMUM:
-        yield f"{key}.max of {name}", (getattr(maximum, name), 0.0)
+        yield f"{key}.max of {name}", (getattr(maximum, name), None)
 
 
-def _of_curve(curve: Curve, allowed: dict[str, float]) -> Iterator[tuple[str, tuple[Any, float]]]:
-    latency, section = allowed["interrupt_latency_ns"], allowed["critical_ns"]
-    name = f"sweep.{curve.label}"
-    yield f"{name}.n", (curve.n, 0.0)
-    yield f"{name}.latency_max_ns", (curve.latency_max_ns, latency)
-    yield f"{name}.undisturbed_max_ns", (curve.undisturbed_max_ns, latency)
-    yield f"{name}.entry_ns", (curve.entry_ns, latency + section)
-    yield f"{name}.within_budget", (curve.within_budget, 0.0)
+def _of_sweep(sweep: Sweep | None) -> Iterator[Headline]:
+    curves = sweep.curves if sweep else []
+    yield "sweep.labels", ([curve.label for curve in curves], None)
+    if sweep:
+        yield "sweep.lead_ns", (sweep.lead_ns, _around(sweep.lead_ns, sweep.lead_budget_ns))
+    for curve in curves:
+        name, budgets = f"sweep.{curve.label}", curve.budgets_ns
+        for field in ("latency_max", "undisturbed_max", "critical", "entry"):
+            value = getattr(curve, f"{field}_ns")
+            yield f"{name}.{field}_ns", (value, _around(value, budgets and getattr(budgets, field)))
+        for counted in ("n", "within_budget"):
+            yield f"{name}.{counted}", (getattr(curve, counted), None)
 
 
 def _facts(run: Manifest) -> dict[str, Any]:

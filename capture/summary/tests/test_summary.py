@@ -97,7 +97,7 @@ def test_an_idle_answer_is_what_the_run_was_made_with(evidence: Evidence) -> Non
     assert of("task_latency_ns")["value"] == pytest.approx(317 * SAMPLE_NS)
     assert of("control_latency_ns")["value"] == pytest.approx(15 * SAMPLE_NS)
     assert of("critical_ns")["value"] == pytest.approx((4 + CRITICAL_COST) * SAMPLE_NS)
-    assert of("dwt_cycles") == {"value": 4, "n": 32}
+    assert of("dwt_cycles") == {"value": 4, "n": 32, "ends": None}
     assert baseline(BY_KEY["probes"], joined.interrupts, joined.critical_cost, SAMPLE_NS) is None
 
 

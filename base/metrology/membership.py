@@ -1,0 +1,112 @@
+"""How far a statistic can move where it is not known which samples belong to it.
+
+Some samples surely belong, others may or may not. Each statistic then has a least and a greatest
+value over all ways to decide. A way that leaves nothing is no way.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from base.files.documents import Table
+from base.metrology.quantiles import PERCENTILES, Number, rank, samples_needed
+
+Floats = npt.NDArray[np.float64]
+# JSON has a list where this has a tuple: the list becomes a tuple, and its parts stay strict.
+Ends = Annotated[tuple[Number, Number], Field(strict=False)]
+
+# The least and the greatest deviation are sought among all ways, and those grow with the square.
+MOST_FOR_A_DEVIATION = 256
+
+
+class Reach(Table):
+    """The ends of each statistic, in its unit, over all ways to decide `count` samples.
+
+    None where there is a way without the statistic, and of `stdev` where there are more than
+    MOST_FOR_A_DEVIATION such samples. Of a percentile the ends are bounds: none lies outside.
+    """
+
+    count: Annotated[int, Field(gt=0)]
+    n: Ends
+    min: Ends | None = None
+    mean: Ends | None = None
+    stdev: Ends | None = None
+    median: Ends | None = None
+    p90: Ends | None = None
+    p99: Ends | None = None
+    p99_9: Ends | None = None
+    p99_99: Ends | None = None
+    max: Ends | None = None
+
+
+def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:
+    """The ends over the samples `sure` and any of `undecided`; None where all are sure.
+
+    Both are one-dimensional, in any order, without nulls.
+    """
+    surely, perhaps = (np.sort(np.asarray(one, dtype=np.float64)) for one in (sure, undecided))
+    if not len(perhaps):
+        return None
+    n = (len(surely), len(surely) + len(perhaps))
+    if not len(surely):
+        return Reach(count=len(perhaps), n=n)
+    every = np.sort(np.concatenate((surely, perhaps)))
+    ends: dict[str, Any] = {
+        name: _percentile(surely, every, share)
+        for name, share in PERCENTILES.items()
+        if len(surely) >= samples_needed(share)
+    }
+    return Reach(
+        count=len(perhaps),
+        n=n,
+        min=(every[0].item(), surely[0].item()),
+        mean=_mean(surely, perhaps),
+        stdev=_deviation(surely, perhaps),
+        **ends,
+        max=(surely[-1].item(), every[-1].item()),
+    )
+
+
+def _percentile(sure: Floats, every: Floats, share: int) -> tuple[float, float]:
+    """Bounds of a percentile: more samples only lower what stands at a rank, counted from below."""
+    least_rank, most_rank = rank(len(sure), share), rank(len(every), share)
+    high = sure[most_rank - 1] if most_rank <= len(sure) else every[-1]
+    return every[least_rank - 1].item(), high.item()
+
+
+def _mean(sure: Floats, perhaps: Floats) -> tuple[float, float]:
+    """The ends of the mean: the lowest come in first, or the highest."""
+    counts = len(sure) + np.arange(len(perhaps) + 1)
+    low, high = ((sure.sum() + _sums(order)) / counts for order in (perhaps, perhaps[::-1]))
+    return low.min().item(), high.max().item()
+
+
+def _deviation(sure: Floats, perhaps: Floats) -> tuple[float, float] | None:
+    """The ends of a sample's deviation.
+
+    Near the mean a sample lowers it, far from the mean it raises it. So the least has neighbours of
+    `perhaps` in it, and the greatest has what is left beside neighbours.
+    """
+    if len(sure) < 2 or len(perhaps) > MOST_FOR_A_DEVIATION:
+        return None
+    centre = sure.mean()
+    sums, squares = _sums(perhaps - centre), _sums((perhaps - centre) ** 2)
+    first, after = np.triu_indices(len(perhaps) + 1)
+    inner = (after - first, sums[after] - sums[first], squares[after] - squares[first])
+    outer = (len(perhaps) - inner[0], sums[-1] - inner[1], squares[-1] - inner[2])
+    own_squares = ((sure - centre) ** 2).sum()
+    variances = []
+    for count, sum_, square in (inner, outer):
+        n = len(sure) + count
+        variances.append((own_squares + square - sum_**2 / n) / (n - 1))
+    low, high = (np.sqrt(np.maximum(one, 0.0)) for one in variances)
+    return low.min().item(), high.max().item()
+
+
+def _sums(values: Floats) -> Floats:
+    """The sums of the first 0, 1, … values: float64[n + 1]."""
+    return np.concatenate(([0.0], np.cumsum(values)))
