@@ -259,7 +259,10 @@ class Curve(Table):
 
 
 class Sweep(Table):
-    """The result of a sweep, curve by curve. `allowed_ns` is an older run's budget of all curves."""
+    """The result of a sweep, curve by curve.
+
+    `allowed_ns` is an older run's: one budget for all curves.
+    """
 
     lead_ns: Number | None
     lead_budget_ns: Number | None = None

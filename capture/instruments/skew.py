@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.reading.wire import COMMON_PULSES, Calibration, Wire
+from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, Calibration, Wire
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,45 @@ def skew_between(wire: Wire, first: str, second: str) -> Skew | None:
     if not ends:
         return None
     differences = np.concatenate([_differences(end, first, second) for end in ends])
+    rises, falls = (_of_one_kind(differences[:, kind]) for kind in (0, 1))
+    return Skew(
+        mean=(rises.mean + falls.mean) / 2,
+        least=min(rises.least, falls.least),
+        most=max(rises.most, falls.most),
+    )
+
+
+def _of_one_kind(differences: npt.NDArray[np.int64]) -> Skew:
+    """The skew of the rising edges, or of the falling ones: int64[pulses]."""
     by_port_order = (differences[0::2], differences[1::2])
     return Skew(
         mean=float(np.mean([order.mean() for order in by_port_order])),
         least=float(np.mean([order.max() - 1 for order in by_port_order])),
         most=float(np.mean([order.min() + 1 for order in by_port_order])),
     )
+
+
+def fall_delay_samples(wire: Wire, channel: str) -> float | None:
+    """How much later the analyzer sees falling edges of `channel` than rising ones, in samples.
+
+    A common pulse lasts equally long on all channels, and the edges of a frame are equally far
+    apart. So a channel whose pulses are wider than the usual one's is late in falling, and all are
+    if the frames' pulses are wider than their gaps. None unless all is there at one end.
+    """
+    ends = [
+        end
+        for end in (wire.opening, wire.closing)
+        if all(has_common_pulses(end, name) for name in COMMON_CHANNELS)
+    ]
+    frames = [frame for frame in (wire.start_frame, wire.end_frame) if frame is not None]
+    if not ends or not frames or channel not in COMMON_CHANNELS:
+        return None
+    widths = {
+        name: np.concatenate([end.common[name].width for end in ends]).mean() for name in COMMON_CHANNELS
+    }
+    gaps = np.concatenate([np.diff(frame)[:-1].reshape(-1, 2) for frame in frames])
+    of_sync = float((gaps[:, 0] - gaps[:, 1]).mean()) / 2
+    return float(widths[channel] - np.median(list(widths.values()))) + of_sync
 
 
 def has_common_pulses(end: Calibration, channel: str) -> bool:

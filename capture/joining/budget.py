@@ -20,7 +20,7 @@ from base.run_folder.quantities import Quantity, by_quantity
 from base.run_folder.records import CostRecord, RecordLog
 from capture.instruments.calibration import MarkerCost
 from capture.instruments.clocks import CounterFit
-from capture.instruments.skew import skew_between
+from capture.instruments.skew import fall_delay_samples, skew_between
 from capture.reading.wire import Wire
 
 
@@ -133,8 +133,10 @@ def _clock_ns(instruments: Instruments, longest_ns: float) -> float | None:
 
 
 def _skew_ns(instruments: Instruments, first: str, second: str) -> float | None:
+    """Of edges of two channels, their skew; of a width, how much later its falling edge is seen."""
     if first == second:
-        return 0.0
+        delay = fall_delay_samples(instruments.wire, first)
+        return None if delay is None else abs(delay) * instruments.wire.edges.sample_ns
     skew = skew_between(instruments.wire, first, second)
     return None if skew is None else skew.bound * instruments.wire.edges.sample_ns
 

@@ -9,9 +9,14 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.quantities import HIT
 from base.run_folder.records import Boot, HeapRecord
+from capture.instruments.skew import fall_delay_samples
 from capture.joining.evidence import Evidence
+
+# Quantisation alone leaves less, since a common pulse has the same edges on all channels.
+LATE_SAMPLES = 0.5
 
 
 def warnings(evidence: Evidence) -> list[str]:
@@ -57,6 +62,18 @@ def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
         )
 
 
+def falls_seen_late(evidence: Evidence) -> Iterator[str]:
+    """An analyzer whose threshold is not in the middle of an edge."""
+    for channel in MARKED_CHANNELS:
+        delay = fall_delay_samples(evidence.wire, channel)
+        if delay is not None and abs(delay) >= LATE_SAMPLES:
+            word = "later" if delay > 0 else "earlier"
+            yield (
+                f"Falling edges of {channel} are seen {abs(delay):.2f} samples {word} than rising ones, so "
+                "its widths are off by as much; their budgets say so. Check threshold and clip."
+            )
+
+
 def nobody_counted_probes(evidence: Evidence) -> Iterator[str]:
     """Neither the allocator counted, nor the board."""
     if evidence.probes.source == "not counted":
@@ -93,6 +110,7 @@ WARNINGS = (
     heap_grew,
     stimuli_missed,
     interrupts_undecided,
+    falls_seen_late,
     nobody_counted_probes,
     instructions_are_not_told,
     no_timer_tells_of_the_latencies,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from base.run_folder.edges import Samples
 from base.run_folder.records import (
     COST_INSTRUMENTS,
@@ -28,6 +30,10 @@ from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_EN
 PROOF_SLACK_CYCLES = 100
 # Quantisation leaves less than one sample between a frame's edges and the fit through them.
 STEADY_CLOCK_SAMPLES = 1.0
+# Two crystals and a divider are apart by parts in 10,000; ceramic resonators by more.
+CRYSTALS_APART = 0.001
+# Edges of a board fall on any sample. So many on one of `every` samples are not by chance.
+GRID_MOST, GRID_EDGES, GRID_SHARE = 16, 100, 0.98
 # One at either end; and as many of COST, by instrument.
 TICK_RECORDS = 2
 
@@ -120,6 +126,35 @@ def unsteady_clock(evidence: Evidence) -> Iterator[str]:
         )
 
 
+def clock_no_crystal_has(evidence: Evidence) -> Iterator[str]:
+    """No time is corrected by the ratio of the clocks, so a wrong samplerate is a wrong time."""
+    clock = evidence.wire.clock
+    if clock and abs(clock.ratio - 1) - clock.ratio_uncertainty > CRYSTALS_APART:
+        yield (
+            f"The analyzer runs {clock.ratio:.4f} times as fast as its samplerate says, which two crystals "
+            f"cannot (±{CRYSTALS_APART:.1%} allowed): the samplerate or the core's clock is not what was "
+            "told. Give the true samplerate, or check the board's clock."
+        )
+
+
+def coarser_than_told(evidence: Evidence) -> Iterator[str]:
+    """An analyzer that repeats each sample has not the resolution that its samplerate promises."""
+    edges, cycle = evidence.edges, evidence.wire.samples_per_cycle_nominal
+    seen = edges.sample[1:]
+    if len(seen) < GRID_EDGES:
+        return
+    for every in range(GRID_MOST, 1, -1):
+        on_grid = np.bincount(seen % every).max() / len(seen)
+        if every > cycle and on_grid >= GRID_SHARE:
+            rate = edges.samplerate_hz / every
+            yield (
+                f"{on_grid:.1%} of the edges lie on one of every {every} samples: the analyzer samples at "
+                f"{rate / 1e6:g} MHz and repeats what it saw. Give samplerate {rate / 1e6:g} MHz, or check "
+                "the analyzer."
+            )
+            return
+
+
 def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
     """The cycle counter is evidence only if a timer confirms that it counts."""
     proof = evidence.log.first(Proof)
@@ -154,6 +189,8 @@ RULES = (
     cost_or_tick_records_missing,
     unsteady_clock,
     counter_and_frames_disagree,
+    clock_no_crystal_has,
+    coarser_than_told,
     dwt_not_proven,
     timers_leave_their_line,
 )

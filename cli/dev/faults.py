@@ -15,7 +15,8 @@ from cli.shell.values import RUN, WHOLE, Whole
     nargs=-1,
     help="complete run folders; without any, small runs are made on the virtual board",
 )
-@option("-n", "--n", "n", type=WHOLE, default=1000, help="how many faults to plant")
+@option("-n", "--n", "n", type=WHOLE, default=1000, help="how many single faults to plant")
+@option("--pairs", type=Whole(0), default=0, help="how many double faults to plant")
 @option("--seed", type=Whole(0), default=1, help="what they are drawn from")
 @option(
     "--replay",
@@ -24,12 +25,14 @@ from cli.shell.values import RUN, WHOLE, Whole
 )
 @option("--jobs", type=WHOLE, default=1, help="how many processes share the work")
 @json_option
-def command(run: tuple[Path, ...], n: int, seed: int, replay: str | None, jobs: int, as_json: bool) -> int:
-    """Plant single faults in healthy runs, and count what the verdict lets pass."""
+def command(
+    run: tuple[Path, ...], n: int, pairs: int, seed: int, replay: str | None, jobs: int, as_json: bool
+) -> int:
+    """Plant faults in healthy runs, and count what the verdict lets pass."""
     from cli.work import progress
     from quality.faults import text
 
     with progress.shown() as tell:
-        found = text.replay(run, replay, seed, tell) if replay else text.run(run, n, seed, jobs, tell)
+        found = text.replay(run, replay, seed, tell) if replay else text.run(run, n, pairs, seed, jobs, tell)
     answer(as_json, found.as_json, lambda: text.as_text(found))
     return int(not found.sound)

@@ -40,13 +40,14 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
         row = f"{words}: {one.label}"
         figure.add_trace(_strip(one, table, row))
         figure.add_trace(_ticks(one, table.filter("tick"), row))
-        names.append(_name(one, f"{row}, max {worst} ns, n = {grouped(len(table))}", row))
+        names.append(_name(one, f"{row}, max {worst} ns, n = {_counted(table)}", row))
     figure.update_xaxes(title_text="latency, stimulus to handler (ns)", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed", showticklabels=False)
     figure.update_layout(meta=row_heights(90, _ROW_PX), annotations=names)
     explanation = (
         "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
-        f"between stimulus and answer, so the interrupt waited for its end. {CONTROL} {TICKS} "
+        "between stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT lies "
+        f"so near that it may have met it or not. {CONTROL} {TICKS} "
     ) + caveats(series)
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"
@@ -54,6 +55,12 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure.update_layout(showlegend=False, margin={"l": 18, "t": 30})
     figure.update_yaxes(ticks="", showgrid=False)
     return chart
+
+
+def _counted(table: pl.DataFrame) -> str:
+    """The number of samples, and of how many the wire does not tell the class."""
+    undecided = table.filter(~pl.col("control") & ~pl.col("critical_sure").fill_null(True)).height
+    return grouped(len(table)) + (f", {grouped(undecided)} of them undecided" if undecided else "")
 
 
 def answered_class(one: Series, hit: str) -> pl.DataFrame:

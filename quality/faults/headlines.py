@@ -117,7 +117,7 @@ def _of_sweep(sweep: Sweep | None) -> Iterator[Headline]:
         name, budgets = f"sweep.{curve.label}", curve.budgets_ns
         for field in ("latency_max", "undisturbed_max", "critical", "entry"):
             value = getattr(curve, f"{field}_ns")
-            yield f"{name}.{field}_ns", (value, _around(value, budgets and getattr(budgets, field)))
+            yield f"{name}.{field}_ns", (value, _around(value, getattr(budgets, field, None)))
         for counted in ("n", "within_budget"):
             yield f"{name}.{counted}", (getattr(curve, counted), None)
 

@@ -55,6 +55,15 @@ class Healthy:
         }
         return on_wire | in_records
 
+    def pair(self, random: np.random.Generator) -> Planted:
+        """The run with two faults in it, of any kinds, and where and how large each is."""
+        first, first_words = self._any(random)
+        second, words = _with(self, first)._any(random)
+        return second, f"{first_words}; {words}"
+
+    def _any(self, random: np.random.Generator) -> Planted:
+        return self.kinds[str(random.choice(list(self.kinds)))](random)
+
     def _on_wire(self, kind: wire.Kind, random: np.random.Generator) -> Planted:
         edges, words = kind(self.stored.seen.edges, random)
         return self.stored._replace(seen=replace(self.stored.seen, edges=edges)), words
@@ -63,6 +72,10 @@ class Healthy:
         serial_bytes, words = kind(self.stored.seen.serial_bytes, random)
         seen = replace(self.stored.seen, serial_bytes=serial_bytes)
         return self.stored._replace(seen=seen), words
+
+
+def _with(run: Healthy, stored: Taken) -> Healthy:
+    return Healthy(run.name, stored, run.manifest)
 
 
 def healthy(name: str, stored: Taken) -> Healthy:
@@ -83,6 +96,10 @@ def read_healthy(folder: Path) -> Healthy:
     complete.
     """
     return healthy(folder.resolve().name, read_stored(folder))
+
+
+PAIR = "pair"
+"""The kind of a double fault: two single ones, of any kinds."""
 
 
 @dataclass(frozen=True, order=True)
@@ -108,7 +125,7 @@ class Fault:
         large it is. Equal calls give equal faults.
         """
         random = np.random.default_rng((seed, zlib.crc32(self.kind.encode()), self.number))
-        return run.kinds[self.kind](random)
+        return run.pair(random) if self.kind == PAIR else run.kinds[self.kind](random)
 
 
 BOARD = "virtual"

@@ -16,7 +16,7 @@ from capture.acquisition.source import Taken
 from capture.store import judge
 from capture.summary.summary import summarise_run
 from quality.faults.headlines import Change, changes
-from quality.faults.planting import Fault, FaultError, Healthy
+from quality.faults.planting import PAIR, Fault, FaultError, Healthy
 
 Fate = Literal["detected", "harmless", "undetected_changed", "crashed"]
 FATES: tuple[Fate, ...] = get_args(Fate)
@@ -101,13 +101,15 @@ def run(
     seed: int,
     jobs: int = 1,
     tell: Callable[[int], None] = lambda _: None,
+    pairs: int = 0,
 ) -> Report:
-    """Plants `n` faults in `runs`: each kind as often as the next, and each run in its turn.
+    """Plants `n` single faults in `runs`: each kind as often as the next, and each run in its turn.
+    Then it plants `pairs` double ones.
 
     `jobs` is how many processes share the work; the report does not depend on it. `tell` hears how
     many faults are done.
     """
-    faults = _faults(runs, n)
+    faults = [*_faults(runs, n), *(Fault(PAIR, number) for number in range(pairs))]
     outcomes = []
     for outcome in _outcomes(runs, faults, seed, jobs):
         outcomes.append(outcome)
@@ -119,7 +121,7 @@ def replay(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
     """Plants one fault of a series over the same runs again. Raises
     FaultError for no such kind.
     """
-    kinds = kinds_of(runs)
+    kinds = [*kinds_of(runs), PAIR]
     if fault.kind not in kinds:
         raise FaultError(
             f"No fault of kind {fault.kind} can be planted in these runs.{near_miss(fault.kind, kinds)}"
@@ -166,7 +168,7 @@ class _Worker:
 
 
 def _outcome(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
-    able = [run for run in runs if fault.kind in run.kinds]
+    able = [run for run in runs if fault.kind == PAIR or fault.kind in run.kinds]
     run = able[fault.number % len(able)]
     stored, words = fault.plant(run, seed)
     try:

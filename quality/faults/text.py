@@ -20,7 +20,9 @@ from quality.faults.series import FATES, Outcome, Report
 _TELL_EVERY = 10
 
 
-def run(folders: Sequence[Path], n: int, seed: int, jobs: int, tell: Tell = lambda _: None) -> Report:
+def run(
+    folders: Sequence[Path], n: int, pairs: int, seed: int, jobs: int, tell: Tell = lambda _: None
+) -> Report:
     """A series over the runs in `folders`; without any, over small ones that are made for it.
     `tell` hears what is under way.
 
@@ -29,17 +31,18 @@ def run(folders: Sequence[Path], n: int, seed: int, jobs: int, tell: Tell = lamb
     for option, number in (("n", n), ("jobs", jobs)):
         if number < 1:
             raise FaultError(f"--{option} {number}: give 1 or more.")
-    if seed < 0:
-        raise FaultError(f"--seed {seed}: give 0 or more.")
+    for option, number in (("seed", seed), ("pairs", pairs)):
+        if number < 0:
+            raise FaultError(f"--{option} {number}: give 0 or more.")
     runs = _runs(folders, tell)
     began_s = time.monotonic()
 
     def told(done: int) -> None:
         if done % _TELL_EVERY == 0:
-            left_s = (time.monotonic() - began_s) / done * (n - done)
-            tell(f"{done:,} of {n:,} faults planted, about {left_s:,.0f} s left")
+            left_s = (time.monotonic() - began_s) / done * (n + pairs - done)
+            tell(f"{done:,} of {n + pairs:,} faults planted, about {left_s:,.0f} s left")
 
-    return series.run(runs, n, seed, jobs, told)
+    return series.run(runs, n, seed, jobs, told, pairs)
 
 
 def replay(folders: Sequence[Path], name: str, seed: int, tell: Tell = lambda _: None) -> Outcome:

@@ -3,7 +3,8 @@
 Each kind is a function of a healthy capture and a generator of random numbers. It returns the
 capture with the fault in it, and a few words on where and how large the fault is. The total of
 samples stays as it was: what only changes the total is found by counting. Half of all places are
-drawn evenly over the run, the other half close to an edge of some channel.
+drawn evenly over the run, the other half close to an edge of some channel. Faults of the analyzer
+itself are in every sample of the capture.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ Kind = Callable[[EdgeList, np.random.Generator], Planted]
 # not the board's: one to these, all orders of magnitude alike.
 SLIPPED_SAMPLES, MOVED_SAMPLES, PULSE_SAMPLES = 10_000, 5_000, 2_000
 FLIPPED_SAMPLES, BURST_SAMPLES, BURST_FLIPS = 3, 1_000, 40
+# How near to each other two edges are of which one may have come first or last.
+TOGETHER_SAMPLES = 2
+# How often a sample is repeated at most, and how wrong a told samplerate is at most.
+REPEATED, MISTOLD_PPM = 4, 30_000
+ALL = "all channels"
 # How near to an edge every other fault is.
 NEAR_SAMPLES = 500
 
@@ -65,6 +71,10 @@ def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
     yield "deleted_samples", deleted_samples
     yield "flipped_samples", flipped_samples
     yield "noise_burst", noise_burst
+    yield "swapped_edges", swapped_edges
+    yield "repeated_samples", repeated_samples
+    yield "told_samplerate", told_samplerate
+    yield "late_edges", late_edges
     for channel in CHANNELS:
         if len(edges.transitions(channel).sample) > 1:
             yield f"shifted_edge.{channel}", partial(shifted_edge, channel=channel)
@@ -119,6 +129,59 @@ def shifted_edge(edges: EdgeList, random: np.random.Generator, channel: str) -> 
     begin, end = (edge, edge + by) if later else (edge - by, edge)
     words = f"the edge of {channel} at {edge:,} comes {by:,} samples {'later' if later else 'earlier'}"
     return flip(edges, _bit(channel), begin, end), words
+
+
+def swapped_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
+    """Of two channels' edges that came almost together one is a sample off: which was first?"""
+    changed = edges.word[1:] ^ edges.word[:-1]
+    close = np.flatnonzero(np.diff(edges.sample[1:]) <= TOGETHER_SAMPLES)
+    row = int(random.choice(close)) if close.size else int(random.integers(len(changed) - 1))
+    row += int(random.integers(2))
+    channel = str(random.choice([name for name in CHANNELS if changed[row] & _bit(name)]))
+    edge, later = int(edges.sample[row + 1]), bool(random.integers(2))
+    begin = edge if later else edge - 1
+    words = f"the edge of {channel} at {edge:,} comes a sample {'later' if later else 'earlier'}"
+    return flip(edges, _bit(channel), begin, begin + 1), words
+
+
+def repeated_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
+    """An analyzer that samples more slowly than it says, and repeats each sample."""
+    times = int(random.integers(2, REPEATED + 1))
+    return hold(edges, times), f"each sample is repeated: the true rate is one in {times}"
+
+
+def hold(edges: EdgeList, times: int) -> EdgeList:
+    """The capture of an analyzer that looks at every `times`-th sample alone."""
+    sample = -(-edges.sample // times) * times
+    last = np.append(sample[1:] != sample[:-1], True) & (sample < edges.total_samples)
+    return _without_repeats(edges, sample[last], edges.word[last])
+
+
+def told_samplerate(edges: EdgeList, random: np.random.Generator) -> Planted:
+    """A clock that is not what it says: by a crystal's error, by that of no crystal."""
+    ppm = _magnitude(random, MISTOLD_PPM) * int(random.choice((-1, 1)))
+    told = round(edges.samplerate_hz * (1 + ppm / 1e6))
+    capture = EdgeList(edges.sample, edges.word, told, edges.total_samples, edges.channels)
+    return capture, f"the samplerate is told as {told:,} Hz, {ppm:+,} ppm"
+
+
+def late_edges(edges: EdgeList, random: np.random.Generator) -> Planted:
+    """A threshold that is not in the middle: each rise, or each fall, is seen a sample late."""
+    channel, rising = str(random.choice((*CHANNELS, ALL))), bool(random.integers(2))
+    late = edges
+    for name in CHANNELS if channel == ALL else (channel,):
+        late = _late(late, name, rising)
+    return late, f"each {'rise' if rising else 'fall'} of {channel} is seen a sample late"
+
+
+def _late(edges: EdgeList, channel: str, rising: bool) -> EdgeList:
+    own = edges.transitions(channel)
+    moved = own.sample[own.level == rising]
+    moved = moved[~np.isin(moved + 1, own.sample) & (moved + 1 < edges.total_samples)]
+    sample = np.union1d(edges.sample, moved + 1)
+    word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1].copy()
+    word[np.searchsorted(sample, moved)] ^= np.uint8(_bit(channel))
+    return _without_repeats(edges, sample, word)
 
 
 def lost_pulse(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.instruments.skew import skew_between
+from capture.instruments.skew import fall_delay_samples, skew_between
 from capture.reading.wire import read_wire
-from capture.tests.synthetic import CORE_HZ, PORT_GAP, SyntheticRun, small_plan
+from capture.tests.synthetic import BIT, CORE_HZ, PORT_GAP, SyntheticRun, small_plan
 
 
 def test_channels_that_change_together_have_no_skew() -> None:
@@ -46,3 +46,28 @@ def test_without_common_pulses_nothing_is_known() -> None:
     run.end_cycle -= 80_000
     run.toggles = [toggle for toggle in run.toggles if toggle[0] < run.end_cycle]
     assert skew_between(read_wire(run.edges(), CORE_HZ), "STIM", "ISR") is None
+
+
+@pytest.mark.parametrize(
+    ("late", "expected"), [({"CRIT"}, {"CRIT": 1, "OP": 0}), (set(BIT), {"CRIT": 1, "OP": 1})]
+)
+def test_falls_that_are_seen_late_are_told(late: set[str], expected: dict[str, float]) -> None:
+    """Each fall of the channels comes a cycle later, which is a sample."""
+    run = SyntheticRun(small_plan(depth=2))
+    high: set[int] = set()
+    moved = []
+    for cycle, bit in sorted(run.toggles):
+        high ^= {bit}
+        falls_late = bit not in high and bit in {BIT[name] for name in late}
+        moved.append((cycle + falls_late, bit))
+    run.toggles = moved
+    wire = read_wire(run.edges(), CORE_HZ)
+    found = {name: fall_delay_samples(wire, name) for name in expected}
+    assert found == pytest.approx(expected)
+
+
+def test_falls_in_time_are_told_of_no_delay() -> None:
+    for samplerate_hz in (24_000_000, CORE_HZ, 200_000_000):
+        wire = read_wire(SyntheticRun(small_plan(depth=2)).edges(samplerate_hz, 40), CORE_HZ)
+        delay = fall_delay_samples(wire, "CRIT")
+        assert delay is not None and abs(delay) < 0.2

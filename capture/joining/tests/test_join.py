@@ -119,6 +119,56 @@ def test_a_critical_section_that_begins_before_the_answer_is_hit() -> None:
     assert hits[calm] == "critical"
 
 
+@pytest.mark.parametrize(("samplerate_hz", "margin"), [(CORE_HZ, 2), (24_000_000, 4)])
+def test_whether_a_stimulus_met_a_section_is_not_sure_near_its_end(samplerate_hz: int, margin: int) -> None:
+    """Sure is what holds with every edge of CRIT moved by the margin, in either direction."""
+    evidence = evidence_of(with_sections_that_end_at_stimuli(), samplerate_hz)
+    stimuli = evidence.joined.interrupts.filter(~pl.col("control"))
+    critical = evidence.wire.critical
+    latency = (stimuli["isr_latency_ns"] * samplerate_hz / 1e9).round().cast(pl.Int64)
+    expected = []
+    for sample, answer in zip(stimuli["sample"], stimuli["sample"] + latency, strict=True):
+        met = {
+            any(
+                begin - by <= answer and sample < end + by
+                for begin, end in zip(critical.start, critical.end, strict=True)
+                if begin - by < end + by
+            )
+            for by in (margin, -margin)
+        }
+        expected.append(len(met) == 1)
+    assert stimuli["critical_sure"].to_list() == expected
+    assert 4 <= expected.count(False) < len(expected) / 5
+
+
+def with_sections_that_end_at_stimuli() -> SyntheticRun:
+    """A run with pulses on CRIT that end about idle stimuli, up to 20 cycles before or 14 after."""
+    run = SyntheticRun(small_plan())
+    idle = [one for one, answer in run.stimuli if _operation_at(run, one) is None and answer - one < 20]
+    for stimulus, apart in zip(idle, range(-20, 15), strict=False):
+        run.pulse("CRIT", stimulus - 40, 40 + apart)
+    return run
+
+
+def test_both_ends_of_an_undecided_interrupt_are_in_the_budget() -> None:
+    evidence = evidence_of(with_sections_that_end_at_stimuli())
+    stimuli = evidence.joined.interrupts.filter(~pl.col("control"))
+    told = stimuli.drop_nulls("isr_latency_ns")
+    sure = told.filter("critical_sure")
+    for key, classes in (
+        ("interrupt_latency_hit_ns", ["critical"]),
+        ("interrupt_latency_clear_ns", ["operation", "none"]),
+    ):
+        found = evidence.budgets[key].undecided
+        surely = sure.filter(pl.col("hit").is_in(classes))["isr_latency_ns"]
+        perhaps = told.filter(~pl.col("critical_sure"))["isr_latency_ns"]
+        assert found is not None
+        assert found.n == (len(surely), len(surely) + len(perhaps))
+        assert found.min == (min(*surely, *perhaps), min(surely))
+        assert found.max == (max(surely), max(*surely, *perhaps))
+    assert evidence.budgets["interrupt_latency_ns"].undecided is None
+
+
 def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
     table = evidence_of(run).joined.operations
     control_hits = [

@@ -162,7 +162,7 @@ def test_stimuli_and_operations_that_differ_in_number_are_not_joined() -> None:
     interrupts = interrupts_of(PHASES, LATENCIES, [])
     none = PulseTrain(np.empty(0, np.int64), np.empty(0, np.int64))
     assert match_stimuli(PLAN, joined(OPERATIONS, interrupts.head(4)), CORE_HZ) is None
-    assert summarise_sweep(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), 1.0) is None
+    assert summarise_sweep(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), lambda *_: 1.0) is None
 
 
 @pytest.mark.parametrize(("last", "short"), [(299, ["deep"]), (300, [])])

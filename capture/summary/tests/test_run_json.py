@@ -141,9 +141,9 @@ def test_a_sweeps_maximum_may_be_off_by_the_budgets_of_latency_and_section() -> 
     found = told_of(SyntheticRun(small_sweep()))
     budget = found["error_budget"]
     for curve in found["sweep"]["curves"]:
-        # The clocks are exact here, so no term grows with the value.
+        # The greatest value is a little more uncertain than that of a curve, by the clock.
         assert curve["budgets_ns"]["entry"] == pytest.approx(
-            budget["interrupt_latency_ns"]["total"]["ns"] + budget["critical_ns"]["total"]["ns"]
+            budget["interrupt_latency_ns"]["total"]["ns"] + budget["critical_ns"]["total"]["ns"], rel=1e-4
         )
     assert {curve["label"] for curve in found["sweep"]["curves"]} == {"empty", "depth 1"}
 

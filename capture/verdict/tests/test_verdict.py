@@ -8,7 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from capture.tests.evidence import evidence_of
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import ToolReport
+from capture.joining.evidence import decode
+from capture.tests.evidence import ASKED, evidence_of
 from capture.tests.synthetic import (
     BIT,
     CORE_HZ,
@@ -507,3 +510,34 @@ def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:
     noise = b"\x00\xff" * 500 + record("END,0")
     verdict, _ = judge(evidence_of(SyntheticRun(small_plan(depth=2)), serial_bytes=noise))
     assert verdict == "truncated"
+
+
+@pytest.mark.parametrize(("ppm", "verdict"), [(900, "complete"), (-900, "complete"), (1_100, "inconclusive")])
+def test_a_clock_that_no_crystal_has_is_none(ppm: int, verdict: str) -> None:
+    found, reasons = judge(evidence_of(SyntheticRun(small_plan()), ppm=ppm))
+    assert found == verdict
+    if reasons:
+        (reason,) = reasons
+        assert reason.startswith("The analyzer runs 1.0011 times as fast as its samplerate says")
+
+
+@pytest.mark.parametrize(
+    ("samplerate_hz", "true_hz", "verdict"),
+    [
+        (84_000_000, 42_000_000, "inconclusive"),
+        (24_000_000, 8_000_000, "inconclusive"),
+        # Nothing on the chip is finer than its clock, so this analyzer loses nothing.
+        (168_000_000, 84_000_000, "complete"),
+    ],
+)
+def test_an_analyzer_that_repeats_its_samples_is_found(
+    samplerate_hz: int, true_hz: int, verdict: str
+) -> None:
+    run = SyntheticRun(small_plan())
+    seen, times = run.edges(true_hz), samplerate_hz // true_hz
+    told = EdgeList(seen.sample * times, seen.word, samplerate_hz, seen.total_samples * times)
+    tools = ToolReport(asked_samples=told.total_samples)
+    found, reasons = judge(decode(run.plan, tools, told, run.uart(), None, ASKED))
+    grid = [one for one in reasons if f"one of every {times} samples" in one]
+    assert (found, len(grid)) == (verdict, int(verdict != "complete"))
+    assert all(f"samples at {true_hz // 1_000_000} MHz" in one for one in grid)

@@ -79,6 +79,15 @@ def test_a_fault_is_replayed_as_it_was(run: Healthy, report: Report) -> None:
         assert series.replay([run], Fault.named(str(outcome.fault)), SEED) == outcome
 
 
+def test_double_faults_are_planted_beside_the_single_ones(run: Healthy) -> None:
+    found = series.run([run], 3, SEED, pairs=4)
+    assert [outcome.fault.kind for outcome in found.outcomes].count("pair") == 4
+    assert found.total["planted"] == 7
+    pair = found.outcomes[-1]
+    assert ";" in pair.planted
+    assert series.replay([run], pair.fault, SEED) == pair
+
+
 def test_another_seed_draws_other_faults(run: Healthy) -> None:
     fault = Fault("extra_pulse.CRIT", 0)
     assert series.replay([run], fault, 1).planted != series.replay([run], fault, 2).planted
@@ -150,7 +159,7 @@ def store(folder: Path, broken: bool = False) -> Path:
 def test_a_stored_run_is_read_and_stays_as_it_was(tmp_path: Path) -> None:
     folder = store(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    report = text.run([folder], n=5, seed=1, jobs=1)
+    report = text.run([folder], n=5, pairs=0, seed=1, jobs=1)
     assert report.runs == (folder.name,)
     assert report.total["planted"] == 5
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -175,4 +184,4 @@ def test_an_unknown_kind_is_refused_with_its_likeness(run: Healthy) -> None:
 @pytest.mark.parametrize(("n", "seed", "jobs"), [(0, 1, 1), (1, 1, 0), (1, -1, 1)])
 def test_numbers_without_sense_are_refused(n: int, seed: int, jobs: int) -> None:
     with pytest.raises(FaultError, match=r"give [01] or more"):
-        text.run([], n, seed, jobs)
+        text.run([], n, 0, seed, jobs)

@@ -131,3 +131,38 @@ def test_samples_slip_within_the_run_and_the_total_stays(run: Healthy, kind: str
     assert after != before
     first = np.flatnonzero(dense(before) != dense(after))[0]
     assert before.sample[1] <= first <= before.sample[-1] + 1
+
+
+@given(CAPTURES, st.integers(2, 4))
+def test_held_samples_are_those_of_a_slower_analyzer(words: Dense, times: int) -> None:
+    expected = np.repeat(words[::times], times)[:TOTAL]
+    assert wire.hold(sparse(words), times) == sparse(expected)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_one_of_two_neighbours_is_a_sample_off(run: Healthy, number: int) -> None:
+    before, after = run.stored.seen.edges, planted(run, "swapped_edges", number)
+    (channel,) = [name for name in CHANNELS if edges_of(before, name) != edges_of(after, name)]
+    old, new = edges_of(before, channel), edges_of(after, channel)
+    assert [abs(one - other) for one, other in zip(old, new, strict=True) if one != other] == [1]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_told_samplerate_leaves_the_edges(run: Healthy, number: int) -> None:
+    before, after = run.stored.seen.edges, planted(run, "told_samplerate", number)
+    assert (after.sample.tolist(), after.word.tolist()) == (before.sample.tolist(), before.word.tolist())
+    assert 0 < abs(after.samplerate_hz / before.samplerate_hz - 1) <= 0.03
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_edges_of_one_direction_are_a_sample_late(run: Healthy, number: int) -> None:
+    before, after = run.stored.seen.edges, planted(run, "late_edges", number)
+    late: dict[bool, set[int]] = {True: set(), False: set()}
+    for name in CHANNELS:
+        one, other = before.transitions(name), after.transitions(name)
+        if len(one.sample):
+            for level, by in zip(one.level.tolist(), (other.sample - one.sample).tolist(), strict=True):
+                late[level].add(by)
+    assert 1 in late[True] | late[False]
+    assert late[True] <= {0} or late[False] <= {0}
+    assert late[True] | late[False] <= {0, 1}
