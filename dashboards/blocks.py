@@ -105,6 +105,59 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class DotRow:
+    """A run in a DotPlot: where its marks stand on the axis, from 0 to 100, and what they are.
+
+    `text` is the worst value as it is read, `value` the same in the unit of exports. `sample` is
+    what a click on it opens, `why` what hovering tells. `ramp` is a small line of the section
+    against depth, its places from 0 to 100 from left and top; empty where there are no depths.
+    """
+
+    name: str
+    run_id: str
+    entry: int
+    badge: str
+    verdict: str
+    median_percent: float
+    worst_percent: float
+    bound_percent: float | None
+    bound_grows: bool
+    text: str
+    value: float
+    sample: Sample | None
+    why: str
+    ramp: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class DotLane:
+    """Rows that may be compared, the worst first, under one heading."""
+
+    words: str
+    rows: tuple[DotRow, ...]
+
+
+@dataclass(frozen=True)
+class DotPlot:
+    """A row a run: a dot, a bar to the worst, and a tick at the bound, on one axis.
+
+    `ticks` are places on the axis, from 0 to 100, and the number that stands there, in `unit`.
+    """
+
+    key: str
+    title: str
+    unit: str
+    ticks: tuple[tuple[float, str], ...]
+    lanes: tuple[DotLane, ...]
+    legend: str
+
+    @property
+    def has_ramps(self) -> bool:
+        """True if a row has a line against depth."""
+        return any(row.ramp for lane in self.lanes for row in lane.rows)
+
+
+@dataclass(frozen=True)
 class PerRun:
     """A figure that each run has of its own, such as its waveform; the picker hides whole ones."""
 
@@ -130,7 +183,7 @@ class Verbatim:
     text: str
 
 
-Block = Grid | Chart | PerRun | Prose | Verbatim
+Block = Grid | DotPlot | Chart | PerRun | Prose | Verbatim
 
 
 def present(*blocks: Block | None) -> tuple[Block, ...]:
@@ -145,6 +198,14 @@ def per_run(key: str, title: str, charts: Iterable[tuple[int, Chart | None]]) ->
 
 
 @dataclass(frozen=True)
+class Belief:
+    """Whether a page may be believed, in one line: `level` is green, amber or red."""
+
+    level: str
+    words: str
+
+
+@dataclass(frozen=True)
 class Page:
     """`key` is its address, `title` its heading, `lead` what it shows, in three lines at most."""
 
@@ -152,6 +213,7 @@ class Page:
     title: str
     lead: tuple[str, ...]
     blocks: Sequence[Block] = field(default_factory=tuple)
+    belief: Belief | None = None
 
     def grids(self) -> Iterator[Grid]:
         """Its tables, in their order."""

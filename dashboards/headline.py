@@ -2,109 +2,103 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from base.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
-from dashboards.formatting import microseconds
-from dashboards.loaded.quantities import call_name
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, Quantity
+from dashboards.formatting import grouped, microseconds
+from dashboards.loaded.lanes import Lane, Waiter, lanes
+from dashboards.loaded.quantities import call_name, worst_by_depth
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import Series, caveats, spares_control, spares_interrupts
+from dashboards.loaded.series import Series, spares_control
 from dashboards.waveforms import worst_key
 
-MOST_NAMED = 4
-"""Of more allocators than this a sentence gives the extremes; the table has them all."""
+# Below this, two values are alike to a reader; the error budget is far below.
+_ALIKE = 1.25
+_GROWS = 1.5
 
 
 def headline(scenario: str, series: Sequence[Series]) -> tuple[str, ...]:
-    """What the scenario showed, in three lines at most: sections, interrupts, what to know."""
-    spared = [one for one in series if spares_control(one)]
-    lines = (
-        (
-            _worst(scenario, series, CRITICAL, "the longest critical section of an allocation was"),
-            _growth(series),
-        ),
-        (
-            _worst("", series, LATENCY, "an interrupt waited at most"),
-            _cause(series),
-            _worst("", _only_tasks_wait(series), TASK, "the task that an interrupt wakes waited at most"),
-        ),
-        (
-            _worst(
-                "", spared, CONTROL, "the control interrupt, which no critical section masks, waited at most"
-            ),
-            caveats(series),
-        ),
-    )
-    spoken = tuple(" ".join(sentence for sentence in line if sentence) for line in lines)
-    return tuple(line for line in spoken if line) or (f"In {scenario} nothing was measured.",)
+    """Which allocator, and how bad: a sentence for each lane."""
+    found = lanes(series)
+    if not found:
+        return (f"In {scenario} nothing was measured.",)
+    return tuple(_answer(lane) for lane in found)
 
 
-def _cause(series: Sequence[Series]) -> str:
-    """Words on what the interrupt with the longest wait had met."""
-    waited = [one for one in series if one.run.summary(LATENCY).max is not None]
-    if not waited:
+def _answer(lane: Lane) -> str:
+    """`seglist keeps an interrupt waiting up to 33.95 µs, tlsf 8.05 µs: 4.2 ×, growing with …`"""
+    worst, best = lane.waiters[0], lane.waiters[-1]
+    opening = f"{worst.one.name} keeps {lane.who} waiting up to {microseconds(worst.worst_ns)}"
+    if worst is best:
+        return f"{opening}, and {microseconds(worst.median_ns)} in the median{_growing(worst)}."
+    others = f"{best.one.name} {microseconds(best.worst_ns)}"
+    if len(lane.waiters) > 2:
+        others = f"the best of {len(lane.waiters)}, {best.one.name}, {microseconds(best.worst_ns)}"
+    ratio = worst.worst_ns / best.worst_ns if best.worst_ns > 0 else 0.0
+    factor = f": {ratio:.1f} ×" if ratio >= _ALIKE else ""
+    return f"{opening}, {others}{factor}{_growing(worst)}."
+
+
+def _growing(waiter: Waiter) -> str:
+    ends = worst_at_both_ends(waiter.one.run)
+    return ", growing with each freed block" if ends and ends[1] >= _GROWS * ends[0] else ""
+
+
+def facts(series: Sequence[Series]) -> tuple[str, ...]:
+    """What to know beside the answer: medians, growth, cause, cost, and where the best is worse."""
+    found = [lane for lane in lanes(series) if len(lane.waiters) > 1]
+    told = [sentence for lane in found for sentence in _of_lane(lane)]
+    return tuple(sentence for sentence in (_growth(series), *told, _without_control(series)) if sentence)
+
+
+def _of_lane(lane: Lane) -> Iterator[str]:
+    worst, best = lane.waiters[0], lane.waiters[-1]
+    yield _medians(lane)
+    yield _cause(lane)
+    if worst.worst_ns >= _ALIKE * best.worst_ns:
+        yield _cost(best.one, worst.one)
+        yield _worse(best.one, worst.one)
+
+
+def _medians(lane: Lane) -> str:
+    """The article's point: nobody sees it in the median."""
+    medians = [waiter.median_ns for waiter in lane.waiters]
+    low, high = min(medians), max(medians)
+    apart = lane.waiters[0].worst_ns >= 2 * lane.waiters[-1].worst_ns
+    if not apart or high > _ALIKE * low:
         return ""
-    longest = max(waited, key=lambda one: one.run.summary(LATENCY).max or 0)
-    key = worst_key(longest.run, LATENCY)
+    between = "" if microseconds(low) == microseconds(high) else f"{low / 1000:,.2f} to "
+    return f"The median does not show it: {lane.who} waits {between}{microseconds(high)} with each."
+
+
+def _cause(lane: Lane) -> str:
+    """What the longest wait had met."""
+    worst = lane.waiters[0].one
+    key = worst_key(worst.run, lane.quantity)
     if key is None or key.startswith("@"):
         return ""
-    return f"The longest wait met {_operation(met)}." if (met := _met(longest.run, int(key))) else ""
+    met = _met(worst.run, int(key), lane.quantity)
+    return f"{worst.name}'s longest wait met {_operation(met)}." if met else ""
 
 
-def _met(run: LoadedRun, seq: int) -> dict[str, Any] | None:
+def _met(run: LoadedRun, seq: int, quantity: Quantity) -> dict[str, object] | None:
     """The operation that the longest wait met, as run.json tells it; else as the table does."""
-    maximum = run.manifest.maxima.get(LATENCY.key)
+    maximum = run.manifest.maxima.get(quantity.key)
     if maximum is not None and maximum.seq == seq and maximum.size is not None:
         return maximum.model_dump()
     rows = run.operations.filter(pl.col("seq") == seq).to_dicts()
     return rows[0] if rows else None
 
 
-def _operation(row: dict[str, Any]) -> str:
+def _operation(row: dict[str, object]) -> str:
     """`heap_stats, a call of the kernel`, or `an allocation of 120 bytes at depth 256`."""
+    size, depth = int(str(row["size"])), row["depth"]
     if row["kind"] == "K":
-        return f"{row['label'] or call_name(row['size'])}, a call of the kernel"
-    what = {"A": "an allocation", "O": "a refused allocation"}.get(row["kind"], "a free")
-    depth = "" if row["depth"] is None else f" at depth {row['depth']:,}"
-    return f"{what} of {row['size']:,} bytes{depth}"
-
-
-def _only_tasks_wait(series: Sequence[Series]) -> Sequence[Series]:
-    """All of `series` if a lock among them holds off tasks only: then task latencies compare."""
-    return series if any(spares_interrupts(one) for one in series) else ()
-
-
-def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: str) -> str:
-    """`In mem_frag … was 41.46 µs with seglist and 5.36 µs with tlsf, a factor of 7.7.`"""
-    worst = [(one, value) for one in series if (value := one.run.summary(quantity).max) is not None]
-    if not worst:
-        return ""
-    worst.sort(key=lambda pair: -pair[1])
-    opening = f"In {scenario} {words}" if scenario else words[0].upper() + words[1:]
-    findings = _with(
-        [(_true_to(quantity, one, value) + _refusal(quantity, one), one.name) for one, value in worst]
-    )
-    listed = _listed(findings)
-    if len(findings) > 1 and len(worst) > MOST_NAMED:
-        listed = f"{findings[0]}; of {len(worst)} allocators the least was {findings[-1]}"
-    return f"{opening} {listed}{_ratio([value for _, value in worst])}."
-
-
-def _true_to(quantity: Quantity, one: Series, value_ns: float) -> str:
-    """`41.46 ± 0.02 µs`. The error budget is a bound, so it is rounded up; a run may lack it."""
-    budget_ns = one.run.certainty.budgets.get(quantity.key)
-    if budget_ns is None:
-        return microseconds(value_ns)
-    # Spaces that do not break: the value stays beside its budget.
-    return f"{value_ns / 1000:,.2f}\u00a0±\u00a0{math.ceil(budget_ns / 10) / 100:.2f}\u00a0µs"
-
-
-def _refusal(quantity: Quantity, one: Series) -> str:
-    return " (a refused request)" if one.run.worst_was_refused(quantity) else ""
+        return f"{row['label'] or call_name(size)}, a call of the kernel"
+    what = {"A": "an allocation", "O": "a refused allocation"}.get(str(row["kind"]), "a free")
+    return f"{what} of {size:,} bytes" + ("" if depth is None else f" at depth {int(str(depth)):,}")
 
 
 def _growth(series: Sequence[Series]) -> str:
@@ -112,9 +106,24 @@ def _growth(series: Sequence[Series]) -> str:
     grown = [(one, *ends) for one in series if (ends := worst_at_both_ends(one.run))]
     if not grown:
         return ""
-    change = _change if len(grown) <= MOST_NAMED else _rough_change
-    listed = _listed(_with([(change(one, first, last), one.name) for one, first, last in grown]))
-    return f"From the shallowest to the deepest quarter of the ramp it {listed}."
+    rising = [(one, first, last) for one, first, last in grown if last >= _GROWS * first]
+    flat = len(grown) - len(rising)
+    words = [
+        f"{one.name}'s section grew from {microseconds(first)} to {microseconds(last)}"
+        for one, first, last in sorted(rising, key=lambda told: -told[2])[:1]
+    ]
+    if len(rising) > 1:
+        words.append(f"{len(rising)} allocators' grew by half or more")
+    if flat:
+        words.append("none grew" if not rising else f"{_which(grown, rising)} stayed flat")
+    return f"Along the ramp of freed blocks {', '.join(words)}."
+
+
+def _which(
+    grown: Sequence[tuple[Series, float, float]], rising: Sequence[tuple[Series, float, float]]
+) -> str:
+    others = [one.name for one, *_ in grown if one not in [risen for risen, *_ in rising]]
+    return f"{others[0]}'s" if len(others) == 1 else f"those of {len(others)}"
 
 
 def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
@@ -122,42 +131,59 @@ def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
 
     None without at least four depths.
     """
-    table = run.measured_allocations.drop_nulls(["depth", "wire_critical_ns"])
-    if table["depth"].n_unique() < 4:
+    table = worst_by_depth(run)
+    if len(table) < 4:
         return None
-    least, most = int(table["depth"].min()), int(table["depth"].max())  # type: ignore[arg-type]
+    least, most = int(table["depth"][0]), int(table["depth"][-1])
     quarter = (most - least) / 4
     first = table.filter(pl.col("depth") <= least + quarter)["wire_critical_ns"].max()
     last = table.filter(pl.col("depth") >= most - quarter)["wire_critical_ns"].max()
     return float(first), float(last)  # type: ignore[arg-type]
 
 
-def _change(one: Series, first_ns: float, last_ns: float) -> str:
-    """Each width is known to one sample, so two ends that differ by two samples may be equal."""
-    if abs(last_ns - first_ns) <= 2 * one.run.manifest.resolution_ns:
-        return f"stayed at {microseconds(last_ns)}"
-    verb = "grew" if last_ns > first_ns else "fell"
-    return f"{verb} from {microseconds(first_ns)} to {microseconds(last_ns)}"
-
-
-def _rough_change(_one: Series, first_ns: float, last_ns: float) -> str:
-    return "grew by half or more" if last_ns >= 1.5 * first_ns else "did not"
-
-
-def _ratio(values: Sequence[float]) -> str:
-    """The factor between the extremes, in words. Empty below 1.5, or if the least is zero."""
-    if len(values) < 2 or values[-1] <= 0 or values[0] / values[-1] < 1.5:
+def _cost(best: Series, worst: Series) -> str:
+    """What the shorter wait costs in bytes; empty where it costs none or nobody knows."""
+    pairs = [
+        (words, ours, theirs)
+        for words, ours, theirs in (
+            ("heap", _heap_used(best), _heap_used(worst)),
+            ("flash", _flash(best), _flash(worst)),
+        )
+        if ours is not None and theirs is not None and ours > theirs
+    ]
+    if not pairs:
         return ""
-    return f", a factor of {values[0] / values[-1]:.1f}"
+    more = " and ".join(f"{grouped(ours)} bytes of {words}" for words, ours, _ in pairs)
+    less = " and ".join(grouped(theirs) for _, _, theirs in pairs)
+    return f"{best.name} takes {more} for it, {worst.name} {less}."
 
 
-def _with(findings: Sequence[tuple[str, str]]) -> list[str]:
-    """`<finding> with <names>`; runs with the same finding share one entry."""
-    names: dict[str, list[str]] = {}
-    for finding, name in findings:
-        names.setdefault(finding, []).append(name)
-    return [f"{finding} with {_listed(same)}" for finding, same in names.items()]
+def _heap_used(one: Series) -> int | None:
+    return one.run.manifest.memory.used_bytes if one.run.manifest.memory else None
 
 
-def _listed(items: Sequence[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+def _flash(one: Series) -> int | None:
+    return one.run.manifest.footprint.flash_bytes if one.run.manifest.footprint else None
+
+
+_HELD_AGAINST = (
+    (CRITICAL, "median", "the median section of an allocation"),
+    (FREE_CRITICAL, "median", "the median section of a free"),
+    (FREE_CRITICAL, "max", "the longest section of a free"),
+)
+
+
+def _worse(best: Series, worst: Series) -> str:
+    """Where the allocator with the shortest wait is the slower of the two."""
+    told = []
+    for quantity, statistic, words in _HELD_AGAINST:
+        ours, theirs = (getattr(one.run.summary(quantity), statistic) for one in (best, worst))
+        if ours is not None and theirs and ours >= _ALIKE * theirs:
+            told.append(f"{words} is {microseconds(ours)} against {microseconds(theirs)}")
+    return f"Where {best.name} is worse than {worst.name}: {'; '.join(told)}." if told else ""
+
+
+def _without_control(series: Sequence[Series]) -> str:
+    """A sentence if a lock holds off the control interrupt too."""
+    count = sum(not spares_control(one) for one in series)
+    return f"{count} of {len(series)} mask the control interrupt too." if count else ""

@@ -18,7 +18,7 @@ from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
 from dashboards.page.templates import DRAWING, fragment, pack, pack_json, render
-from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO
+from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO, believed
 from dashboards.pages.catalogue import run as page_of_run
 
 Progress = Callable[[str], None]
@@ -85,16 +85,16 @@ def write_report(
 def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
     """The whole page. The same runs give the same text."""
     scenarios = by_scenario(runs)
-    everywhere = [page(scenarios) for page in OF_ALL]
+    every = [one for group in scenarios.values() for one in group]
+    everywhere = [believed(page(scenarios), every) for page in OF_ALL]
     of_scenarios = list(_of_scenarios(scenarios, progress))
     placed = [_Placed(page, f"all-{page.key}") for page in everywhere] + of_scenarios
-    series = [one for group in scenarios.values() for one in group]
     document = _Document(
         everywhere,
         list(scenarios),
         _titles(of_scenarios),
         placed,
-        list(_runs(series, progress)),
+        list(_runs(every, progress)),
     )
     return render("report.html", document, _data(scenarios, document), (*DRAWING, *_SCRIPTS))
 
@@ -106,7 +106,8 @@ def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress)
     for number, (scenario, series) in enumerate(scenarios.items()):
         for order, made in enumerate(OF_SCENARIO):
             if (page := made(series)) is not None:
-                yield _Placed(page.with_charts(thinned), f"plot-{number}-{page.key}", scenario, order)
+                shown = believed(page.with_charts(thinned), series)
+                yield _Placed(shown, f"plot-{number}-{page.key}", scenario, order)
         progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
 
 
@@ -119,7 +120,7 @@ def _titles(placed: Sequence[_Placed]) -> list[tuple[str, str]]:
 def _runs(series: Sequence[Series], progress: Progress) -> Iterator[_Run]:
     for number, one in enumerate(series):
         element = f"run-{number}"
-        placed = _Placed(page_of_run(one, figures=False), element)
+        placed = _Placed(believed(page_of_run(one, figures=False), [one]), element)
         samples = pack_json(embed(one, len(series)))
         yield _Run(one.run.id, element, pack(fragment("run.html", placed)), samples)
         progress(f"run {number + 1} of {len(series)}: waveforms")

@@ -11,7 +11,21 @@ from dash import dcc, html
 
 from dashboards.app.address import Address, run_address, sample_address
 from dashboards.app.shown import Shown
-from dashboards.blocks import Block, Cell, Column, Grid, Group, Line, PerRun, Prose, Verbatim
+from dashboards.blocks import (
+    Belief,
+    Block,
+    Cell,
+    Column,
+    DotLane,
+    DotPlot,
+    DotRow,
+    Grid,
+    Group,
+    Line,
+    PerRun,
+    Prose,
+    Verbatim,
+)
 from dashboards.figures.chart import Chart
 
 CONFIG: Any = {
@@ -26,12 +40,19 @@ GRAPH, LONG_GRAPH, FIGURE = "graph", "long-graph", "figure"
 def drawn(shown: Shown) -> list[Any]:
     """Everything below the head of the page."""
     parts: list[Any] = [html.H1(shown.page.title)]
+    parts += [_belief(shown.page.belief, shown)] if shown.page.belief else []
     parts += [html.P(sentence, className="lead") for sentence in shown.page.lead]
     parts += [html.P(sentence, className="badge", role="note") for sentence in shown.remarks]
     parts += [_older(shown)] if shown.left_out else []
     parts += _refused(shown.refused)
     parts += [one for block in shown.page.blocks for one in _block(block, shown)]
     return parts
+
+
+def _belief(belief: Belief, shown: Shown) -> Any:
+    """The line on whether to believe the page, and the link to what it rests on."""
+    agreement = replace(shown.address, page="agreement")
+    return html.P(html.A(belief.words, href=str(agreement)), className=f"belief {belief.level}")
 
 
 def _older(shown: Shown) -> Any:
@@ -56,6 +77,8 @@ def _refused(refused: Mapping[str, str]) -> list[Any]:
 def _block(block: Block, shown: Shown) -> list[Any]:
     if isinstance(block, Grid):
         return [_folded(block.title, _grid(block, shown))] if block.folded else [_grid(block, shown)]
+    if isinstance(block, DotPlot):
+        return [_dots(block, shown)]
     if isinstance(block, Chart):
         return [figure(block, long=block.key in shown.long)]
     if isinstance(block, PerRun):
@@ -67,6 +90,55 @@ def _block(block: Block, shown: Shown) -> list[Any]:
 
 def _folded(title: str, inside: Any) -> Any:
     return html.Details([html.Summary(title), inside])
+
+
+def _dots(plot: DotPlot, shown: Shown) -> Any:
+    ticks = html.Span(
+        [html.Span(text, style=_left(percent)) for percent, text in plot.ticks], className="lane"
+    )
+    head = [
+        html.Th("allocator", scope="col"),
+        html.Th(ticks, scope="col", className="track"),
+        html.Th(f"worst ({plot.unit})", scope="col", className="number"),
+    ]
+    bodies = [_lane(lane, plot, shown) for lane in plot.lanes]
+    table = html.Table([html.Thead(html.Tr(head)), *bodies], className="dots", **{"aria-label": plot.title})  # type: ignore[arg-type]
+    return html.Section([table, html.P(plot.legend, className="hint")])
+
+
+def _lane(lane: DotLane, plot: DotPlot, shown: Shown) -> Any:
+    span: Any = {"colSpan": 3, "scope": "rowgroup"}
+    head = html.Tr(html.Th(lane.words, **span), className="group")
+    return html.Tbody([head, *(_dot_row(row, plot, shown) for row in lane.rows)])
+
+
+def _dot_row(row: DotRow, plot: DotPlot, shown: Shown) -> Any:
+    known = shown.ids.get(row.run_id)
+    name: list[Any] = [html.A(row.name, href=run_address(known)) if known else row.name]
+    name += [" ", html.Small(row.badge, className="lock")] if row.badge else []
+    width = {"width": f"{row.worst_percent - row.median_percent:.2f}%"}
+    marks = [
+        *(html.I(style=_left(percent)) for percent, _ in plot.ticks),
+        html.Span(className="range", style=_left(row.median_percent) | width),
+        html.Span(className="median", style=_left(row.median_percent)),
+        html.Span(className="worst", style=_left(row.worst_percent)),
+    ]
+    if row.bound_percent is not None:
+        kind = "bound grows" if row.bound_grows else "bound"
+        marks.append(html.Span(className=kind, style=_left(row.bound_percent)))
+    worst: Any = row.text
+    if row.sample is not None and row.sample.run_id in shown.ids:
+        worst = html.A(row.text, href=sample_address(shown.ids[row.sample.run_id], row.sample.key))
+    cells = [
+        html.Th(name, scope="row"),
+        html.Td(html.Span(marks, className="lane"), className="track"),
+        html.Td(worst, className="number"),
+    ]
+    return html.Tr(cells, title=row.why)
+
+
+def _left(percent: float) -> dict[str, str]:
+    return {"left": f"{percent:.2f}%"}
 
 
 def _prose(block: Prose) -> Any:

@@ -20,7 +20,7 @@ from dashboards.figures.decimate import LongTrace, thin
 from dashboards.formatting import microseconds
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.pages.catalogue import OF_ALL, OF_RUN, OF_SCENARIO
+from dashboards.pages.catalogue import OF_ALL, OF_RUN, OF_SCENARIO, believed
 from dashboards.pages.observed import observed
 
 PAGES_MOST = 12
@@ -228,7 +228,8 @@ class Pages:
 
         def made() -> Shown:
             series = by_scenario([run])
-            page = OF_RUN(series[run.manifest.scenario][0])
+            one = series[run.manifest.scenario][0]
+            page = believed(OF_RUN(one), [one])
             return _shown(page, address, _Read({address.run: run}, {}, series, page))
 
         return self._ready.get(key, made)
@@ -274,9 +275,12 @@ def keyed_charts(page: Page) -> list[tuple[str, Chart]]:
 def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
     for of_all in OF_ALL:
         if of_all.__name__ == key:
-            return of_all(scenarios)
+            return believed(of_all(scenarios), [one for series in scenarios.values() for one in series])
     of_one = next(page for page in OF_SCENARIO if page.__name__ == key)
-    return next((of_one(series) for series in scenarios.values()), None)
+    for series in scenarios.values():
+        page = of_one(series)
+        return None if page is None else believed(page, series)
+    return None
 
 
 def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:

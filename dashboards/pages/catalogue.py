@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from dashboards.answer import answer
 from dashboards.blocks import (
     Block,
     Cell,
@@ -34,7 +36,8 @@ from dashboards.figures.phase import latency_by_phase, masking_by_call
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.formatting import MISSING, grouped, number, samplerate
-from dashboards.headline import headline
+from dashboards.headline import facts, headline
+from dashboards.loaded.belief import belief
 from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
@@ -44,6 +47,11 @@ from dashboards.tables.comparison import comparison as comparison_table
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import agreement as agreement_table
 from dashboards.tables.witnesses import error_budget
+
+
+def believed(page: Page, series: Sequence[Series]) -> Page:
+    """The page with a line on whether to believe the runs it is of."""
+    return replace(page, belief=belief(series))
 
 
 def agreement(series: Sequence[Series]) -> Page:
@@ -158,9 +166,14 @@ _OVERVIEW_COLUMNS = (
 
 def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     """All scenarios and all runs."""
-    blocks: list[Block] = [
-        Prose(scenario, headline(scenario, series)) for scenario, series in scenarios.items()
-    ]
+    blocks: list[Block] = []
+    for scenario, series in scenarios.items():
+        told = facts(series)
+        blocks += present(
+            Prose(scenario, headline(scenario, series)),
+            answer(scenario, series),
+            Prose("", told, listed=True) if told else None,
+        )
     groups = tuple(Group(scenario, _lines(series)) for scenario, series in scenarios.items())
     return Page(
         "overview", "Overview", _lead(scenarios), (*blocks, Grid("runs", "Runs", _OVERVIEW_COLUMNS, groups))

@@ -214,6 +214,8 @@ def interrupt_rows(
         "task_latency_ns": [None] * len(stimulus) if control else latency_ns + 300e9 / RATE_HZ,
         "operation_seq": [None if value < 0 else int(value) for value in seq],
         "hit": np.where(critical, "critical", np.where(seq >= 0, "operation", "none")),
+        "critical_sure": [True] * len(stimulus),
+        "operation_sure": [True] * len(stimulus),
         "missed": [False] * len(stimulus),
         "tick_phase_cycles": stimulus % TICK_PERIOD,
         "tick": (stimulus % TICK_PERIOD < TICK_TOUCHES),

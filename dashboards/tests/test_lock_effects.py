@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dashboards.answer import answer
 from dashboards.figures.latency_by_depth import task_latency_by_depth
-from dashboards.headline import headline
+from dashboards.headline import facts, headline
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.report import report_html
@@ -43,29 +44,38 @@ def test_another_heap_than_the_usual_is_part_of_the_name(tmp_path: Path) -> None
     assert [one.manifest.configuration for one in names.values()] == ["tlsf", "tlsf, heap 86,064", "tlsf"]
 
 
-def test_where_interrupts_are_masked_the_control_interrupt_is_the_witness(tmp_path: Path) -> None:
+def test_where_interrupts_are_masked_they_wait(tmp_path: Path) -> None:
     said = spoken(run(tmp_path))
-    assert "The control interrupt, which no critical section masks, waited at most" in said
-    assert "scheduler" not in said
+    assert said.startswith("tlsf keeps an interrupt waiting up to")
     assert "task" not in said
 
 
-def test_with_the_scheduler_suspended_the_task_is_what_waits(tmp_path: Path) -> None:
+def test_with_the_scheduler_suspended_the_task_waits(tmp_path: Path) -> None:
     said = spoken(run(tmp_path, locking="scheduler"))
-    assert "The task that an interrupt wakes waited at most" in said
-    assert "With tlsf, scheduler only the scheduler is suspended" in said
-    assert "The control interrupt, which no critical section masks" in said
+    assert said.startswith("tlsf, scheduler keeps the task that it wakes waiting up to")
 
 
-def test_primask_leaves_no_control(tmp_path: Path) -> None:
-    said = spoken(run(tmp_path, locking="primask"))
-    assert "which no critical section masks" not in said
-    assert "With tlsf, primask every interrupt is masked while the heap works" in said
+def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> None:
+    runs = [run(tmp_path / lock, locking=lock) for lock in ("basepri", "scheduler", "primask")]
+    series = by_scenario(runs)["mem_frag"]
+    plot = answer("mem_frag", series)
+    assert plot is not None
+    assert [(lane.words, len(lane.rows)) for lane in plot.lanes] == [
+        ("An interrupt waits", 2),
+        ("The task that it wakes waits", 1),
+    ]
+    badges = {row.name: row.badge for lane in plot.lanes for row in lane.rows}
+    assert badges == {
+        "tlsf": "masks by BASEPRI",
+        "tlsf, primask": "masks all interrupts",
+        "tlsf, scheduler": "suspends the scheduler",
+    }
+    assert "1 of 3 mask the control interrupt too." in facts(series)
 
 
 def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:
     page = report_html([run(tmp_path, allocator="<b>&", locking="primask")])
-    assert "With &lt;b&gt;&amp;, primask every interrupt is masked" in page
+    assert "&lt;b&gt;&amp;, primask keeps an interrupt waiting up to" in page
     assert "&amp;lt;" not in page[: page.index("<main>")]
 
 

@@ -13,7 +13,9 @@ from plotly.offline import get_plotlyjs
 
 from base.files.errors import RunError
 from base.files.whole import WriteError
-from dashboards.headline import headline
+from dashboards.answer import answer
+from dashboards.headline import facts, headline
+from dashboards.loaded.belief import belief
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.templates import pack
@@ -53,31 +55,59 @@ def test_the_same_runs_give_the_same_report(runs_folder: Path, report: str, tmp_
 
 
 def test_the_headline_is_computed(frag: list[Series]) -> None:
-    spoken = _spoken(frag).replace("\u00a0", " ")
-    # 3,426 and 454 cycles at 84 MHz.
-    assert "was 40.79 ± 0.03 µs with seglist and 5.40 ± 0.03 µs with tlsf, a factor of 7.5." in spoken
-    # The worst at depth 64, a quarter of the way from 1 to 256, has 350 + 12·64 + 4 = 1,122 cycles.
-    assert "it grew from 13.36 µs to 40.79 µs with seglist and stayed at 5.40 µs with tlsf." in spoken
-    assert spoken.endswith("waited at most 0.31 ± 0.03 µs with seglist and tlsf.")
-    # Three lines, and the cause: the deepest search that an interrupt met.
-    assert len(headline("mem_frag", frag)) == 3
-    assert re.search(r"The longest wait met an allocation of 120 bytes at depth 2\d\d\.", spoken)
+    waits = {one.name: one.run.answered["isr_latency_ns"].max() for one in frag}
+    seglist, tlsf = (float(str(waits[name])) for name in ("seglist", "tlsf"))
+    assert headline("mem_frag", frag) == (
+        f"seglist keeps an interrupt waiting up to {seglist / 1e3:,.2f} µs, tlsf {tlsf / 1e3:,.2f} µs: "
+        f"{seglist / tlsf:.1f} ×, growing with each freed block.",
+    )
+    assert headline("mem_frag", frag[1:])[0].startswith("tlsf keeps an interrupt waiting up to")
 
 
-def test_the_headline_has_the_budget(frag: list[Series]) -> None:
-    assert re.search(r"was 40\.79 ± 0\.03 µs with seglist", _spoken(frag).replace("\u00a0", " "))
+def test_beside_the_answer_stand_growth_and_cause(frag: list[Series]) -> None:
+    told = facts(frag)
+    # The worst at depth 64, a quarter of the way from 1 to 256, has 350 + 12·64 + 4 = 1,122 cycles
+    # at 84 MHz; the deepest has 3,426.
+    assert told[0] == (
+        "Along the ramp of freed blocks seglist's section grew from 13.36 µs to 40.79 µs, tlsf's stayed flat."
+    )
+    (cause,) = (one for one in told if "met" in one)
+    assert re.fullmatch(r"seglist's longest wait met an allocation of 120 bytes at depth 2\d\d\.", cause)
 
 
 def test_of_many_allocators_the_headline_gives_the_extremes(frag: list[Series]) -> None:
     seglist, tlsf = frag
     many = [seglist, *(replace(tlsf, name=f"tlsf {number}") for number in range(4))]
-    spoken = _spoken(many).replace("\u00a0", " ")
-    assert (
-        "was 40.79 ± 0.03 µs with seglist; of 5 allocators the least was 5.40 ± 0.03 µs with tlsf 0" in spoken
-    )
-    assert (
-        "it grew by half or more with seglist and did not with tlsf 0, tlsf 1, tlsf 2 and tlsf 3." in spoken
-    )
+    (spoken,) = headline("mem_frag", many)
+    assert re.search(r"^seglist keeps an interrupt waiting up to .* µs, the best of 5, tlsf 3, ", spoken)
+    assert "those of 4 stayed flat" in facts(many)[0]
+
+
+def test_every_page_says_whether_to_believe_it(runs: list[LoadedRun], report: str) -> None:
+    assert '<p class="belief green"><a href="#/agreement">4 of 4 complete · wire = DWT to ' in report
+    doubtful = [
+        replace(one, manifest=one.manifest.model_copy(update={"verdict": "truncated"})) for one in runs[:1]
+    ]
+    (scenario,) = by_scenario([*doubtful, *runs[1:2]]).values()
+    found = belief(scenario)
+    assert found is not None
+    assert (found.level, found.words.split(" · ")[0]) == ("red", "1 of 2 complete")
+
+
+def test_the_first_picture_has_a_row_a_run_the_worst_first(frag: list[Series]) -> None:
+    plot = answer("mem_frag", frag)
+    assert plot is not None
+    (lane,) = plot.lanes
+    assert [row.name for row in lane.rows] == ["seglist", "tlsf"]
+    assert [row.value for row in lane.rows] == [one.run.answered["isr_latency_ns"].max() for one in frag]
+    for row in lane.rows:
+        assert 0 < row.median_percent < row.worst_percent < 100
+    # Equal factors are equally far apart on the axis.
+    places = {float(text): percent for percent, text in plot.ticks}
+    steps = {round(places[10 * tick] - places[tick], 6) for tick in places if 10 * tick in places}
+    assert len(steps) == 1
+    seglist, tlsf = (row.ramp for row in lane.rows)
+    assert min(y for _, y in seglist) == 0 and max(y for _, y in tlsf) - min(y for _, y in tlsf) < 5
 
 
 def test_a_table_shows_the_manifests_numbers(runs: list[LoadedRun], report: str) -> None:
@@ -151,7 +181,7 @@ def test_a_run_that_is_not_complete_says_so_first(tmp_path: Path) -> None:
     )
     report = write_report([folder], tmp_path / "report.html").read_text(encoding="utf-8")
     overview = report[report.index('data-page="overview" hidden') :]
-    assert overview.index("1 run shown here is not complete") < overview.index("µs with tlsf (truncated)")
+    assert overview.index("1 run shown here is not complete") < overview.index("tlsf (truncated) keeps an interrupt")
     badge = f'<p class="badge">{folder.name} is truncated: {reason}</p>'
     assert report.count(badge) == report.count("<figure") > 0
     assert "tlsf (truncated)" in unpacked(report)["run-0"] and reason in unpacked(report)["run-0"]
@@ -185,10 +215,6 @@ def test_an_allocator_looks_alike_in_all_scenarios(runs: list[LoadedRun]) -> Non
     assert looks["mem_frag"] == looks["mem_stress"]
     styles = looks["mem_frag"].values()
     assert len({style.colour for style in styles}) == len({style.dash for style in styles}) == 2
-
-
-def _spoken(series: list[Series]) -> str:
-    return " ".join(headline("mem_frag", series))
 
 
 def test_runs_that_differ_in_options_are_named_by_them(tmp_path: Path) -> None:

@@ -1,0 +1,129 @@
+"""The first picture of a report: which allocator, how bad, and how far it can go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import polars as pl
+
+from dashboards.blocks import DotLane, DotPlot, DotRow, Sample
+from dashboards.formatting import microseconds
+from dashboards.loaded.lanes import Lane, Waiter, lanes
+from dashboards.loaded.quantities import worst_by_depth
+from dashboards.loaded.series import Series
+from dashboards.waveforms import worst_key
+
+_LEGEND = (
+    "Dot: the median. Bar: up to the worst that was seen, which opens its instant. Tick: the most that one "
+    "section can keep it waiting, by the machine code, other interrupts apart; open where that grows with "
+    "the heap."
+)
+Line = tuple[tuple[float, float], ...]
+
+_STEPS = (1, 2, 5)
+# Of an axis: values stand this far from its ends, so that no mark is cut.
+_ROOM = 1.25
+
+
+def answer(scenario: str, series: Sequence[Series]) -> DotPlot | None:
+    """A row a run, the worst first, on one axis of time. None where nothing waited."""
+    found = lanes(series)
+    if not found:
+        return None
+    axis = _Axis(_values(found))
+    return DotPlot(
+        key=f"waits-{scenario}",
+        title=f"{scenario}: who waits how long",
+        unit="µs",
+        ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:g}") for tick_ns in axis.ticks()),
+        lanes=tuple(_lane(lane, axis, _ramps(series)) for lane in found),
+        legend=_LEGEND,
+    )
+
+
+_MOST_POINTS = 48
+
+
+def _ramps(series: Sequence[Series]) -> dict[str, Line]:
+    """The worst critical section by depth of each run that has depths, by its id.
+
+    Both axes go from 0 to 100, common to all: depths from the left, sections from the top.
+    """
+    tables = {one.run.id: worst_by_depth(one.run) for one in series}
+    known = {run: table for run, table in tables.items() if len(table) > 1}
+    if not known:
+        return {}
+    every = pl.concat(known.values())
+    deepest, longest = every["depth"].max(), every["wire_critical_ns"].max()
+    return {run: _line(table, float(deepest), float(longest)) for run, table in known.items()}  # type: ignore[arg-type]
+
+
+def _line(table: pl.DataFrame, deepest: float, longest: float) -> Line:
+    part = pl.col("depth") * _MOST_POINTS // deepest
+    thin = table.group_by(part.alias("part")).agg(pl.col("depth").last(), pl.col("wire_critical_ns").max())
+    places = thin.sort("part").select(
+        x=100 * pl.col("depth") / deepest, y=100 - 100 * pl.col("wire_critical_ns") / longest
+    )
+    return tuple((float(x), float(y)) for x, y in places.rows())
+
+
+def _values(found: Iterable[Lane]) -> Iterator[float]:
+    for lane in found:
+        for waiter in lane.waiters:
+            yield from (waiter.worst_ns, waiter.median_ns)
+            if waiter.bound_ns is not None:
+                yield waiter.bound_ns
+
+
+class _Axis:
+    """A logarithmic axis from a little below the least value to a little above the greatest."""
+
+    def __init__(self, values_ns: Iterable[float]) -> None:
+        known = [value for value in values_ns if value > 0] or [1.0]
+        self._low = math.log10(min(known) / _ROOM)
+        self._high = math.log10(max(known) * _ROOM)
+
+    def percent(self, value_ns: float) -> float:
+        """Where a value stands, from 0 to 100; values of 0 and below stand at 0."""
+        if value_ns <= 0:
+            return 0.0
+        part = (math.log10(value_ns) - self._low) / (self._high - self._low)
+        return min(max(100 * part, 0.0), 100.0)
+
+    def ticks(self) -> list[float]:
+        """Round values on the axis: 1, 2 and 5 of each power of ten; on a long one the powers."""
+        powers = range(math.floor(self._low), math.ceil(self._high) + 1)
+        steps = _STEPS if self._high - self._low < 3 else _STEPS[:1]
+        every = [step * 10.0**power for power in powers for step in steps]
+        return [value for value in every if self._low <= math.log10(value) <= self._high]
+
+
+def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
+    words = f"{lane.who} waits"
+    rows = tuple(_row(lane, waiter, axis, ramps) for waiter in lane.waiters)
+    return DotLane(words[0].upper() + words[1:], rows)
+
+
+def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
+    one, key = waiter.one, worst_key(waiter.one.run, lane.quantity)
+    told = [f"worst {microseconds(waiter.worst_ns)}, median {microseconds(waiter.median_ns)}"]
+    if waiter.bound_ns is not None:
+        grows = ", which grows with the heap" if waiter.grows else ""
+        told.append(f"bound {microseconds(waiter.bound_ns)}{grows}")
+    return DotRow(
+        name=one.name,
+        run_id=one.run.id,
+        entry=one.style.entry,
+        badge=waiter.lock,
+        verdict=one.run.manifest.verdict,
+        median_percent=axis.percent(waiter.median_ns),
+        worst_percent=axis.percent(waiter.worst_ns),
+        bound_percent=None if waiter.bound_ns is None else axis.percent(waiter.bound_ns),
+        bound_grows=waiter.grows,
+        text=f"{waiter.worst_ns / 1000:,.2f}",
+        value=waiter.worst_ns,
+        sample=None if key is None else Sample(one.run.id, key),
+        why="; ".join(told),
+        ramp=ramps.get(one.run.id, ()),
+    )

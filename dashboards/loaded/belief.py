@@ -1,0 +1,60 @@
+"""One line on whether the numbers of a page may be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from base.run_folder.manifest import VIRTUAL_BOARD, Manifest
+from base.run_folder.quantities import LATENCY
+from dashboards.blocks import Belief
+from dashboards.formatting import grouped
+from dashboards.loaded.series import Series
+
+
+def belief(series: Sequence[Series]) -> Belief | None:
+    """How many runs are complete, how far the witnesses differ, the budget, n and the board.
+
+    Red if a run is not complete, amber if a complete one has a warning, green otherwise. None
+    without runs.
+    """
+    manifests = [one.run.manifest for one in series]
+    if not manifests:
+        return None
+    complete = sum(one.complete for one in manifests)
+    level = (
+        "red" if complete < len(manifests) else "amber" if any(one.warnings for one in manifests) else "green"
+    )
+    words = [f"{complete} of {len(manifests)} complete", *_agreement(manifests), *_budget(series)]
+    return Belief(level, " · ".join([*words, *_counted(manifests), _board(manifests)]))
+
+
+def _agreement(manifests: Sequence[Manifest]) -> list[str]:
+    told = [one.agreement.wire_minus_dwt_cycles_max_abs for one in manifests]
+    known = [value for value in told if value is not None]
+    if not known:
+        return []
+    furthest = max(known)
+    noun = "cycle" if f"{furthest:.2g}" == "1" else "cycles"
+    return [f"wire = DWT to {0 if furthest < 0.005 else float(f'{furthest:.2g}'):g} {noun}"]
+
+
+def _budget(series: Sequence[Series]) -> list[str]:
+    """The error budget of a wait, the widest."""
+    budgets = [one.run.certainty.budgets.get(LATENCY.key) for one in series]
+    known = [value for value in budgets if value is not None]
+    return [f"±{max(known) / 1000:.3f} µs"] if known else []
+
+
+def _counted(manifests: Sequence[Manifest]) -> list[str]:
+    counts = [one.statistics[LATENCY.key].n for one in manifests if LATENCY.key in one.statistics]
+    if not counts:
+        return []
+    low, high = min(counts), max(counts)
+    return [f"n = {grouped(low)}" + (f" to {grouped(high)}" if low != high else "") + " interrupts"]
+
+
+def _board(manifests: Sequence[Manifest]) -> str:
+    virtual = sum(VIRTUAL_BOARD in one.tools for one in manifests)
+    if virtual == len(manifests):
+        return "virtual board"
+    return "real board" if not virtual else f"{virtual} on the virtual board"
