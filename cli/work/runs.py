@@ -54,7 +54,8 @@ def run(
     plans = [_plan(name, options) for name in scenarios]
     names, left_out = choose_allocators.choose(plans, allocators)
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
-        beside = stack.enter_context(ahead.Ahead()) if _waits_for_us(options) else None
+        drawn = not all(plan.ramp for plan in plans)
+        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if _waits_for_us(options) else None
         shown("building the virtual Nucleo")
         images = _images(plans, names, left_out, options, shown)
         if beside:
