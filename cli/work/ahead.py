@@ -19,8 +19,6 @@ MODULES = (
     "analysis.bounds.image",
     "analysis.fragmentation.of_run",
     "analysis.explain.explanation",
-    "plotly.graph_objs._figure",
-    "plotly.subplots",
     "dashboards.report",
     "dashboards.terminal",
 )

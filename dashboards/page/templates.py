@@ -14,17 +14,17 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
 from base.files.whole import WriteError, write_bytes
 from base.paths import ROOT
 from dashboards.blocks import Grid
+from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart
 
 LEVEL = 9
@@ -76,7 +76,7 @@ class Figure:
     @property
     def height_px(self) -> int:
         """Room kept for the figure, so that nothing moves when it is drawn."""
-        return int(self.chart.figure.layout.height)
+        return int(self.chart.figure.layout["height"])
 
 
 def render(template: str, page: Any, data: dict[str, Any], scripts: Sequence[str]) -> str:
@@ -100,13 +100,13 @@ def fragment(template: str, page: Any) -> str:
 
 def entries(figures: Iterable[Figure]) -> list[int]:
     """The places in the picker of all colours that `figures` use."""
-    texts = (str(figure.chart.figure.to_json()) for figure in figures)
+    texts = (figure.chart.figure.to_json() for figure in figures)
     return sorted({int(entry) for text in texts for entry in _ENTRY.findall(text)})
 
 
-def packed_figure(figure: go.Figure) -> str:
+def packed_figure(figure: plain.Figure) -> str:
     """A figure as figures.js unpacks it."""
-    return pack(str(figure.to_json()))
+    return pack(figure.to_json())
 
 
 def packed_table(grid: Grid) -> str:
@@ -114,7 +114,7 @@ def packed_table(grid: Grid) -> str:
     return pack(grid.frame().write_csv())
 
 
-def figure_json(figure: go.Figure) -> dict[str, Any]:
+def figure_json(figure: plain.Figure) -> dict[str, Any]:
     """A figure as Plotly's script takes it."""
     parsed: dict[str, Any] = json.loads(figure.to_json())
     return parsed
@@ -122,9 +122,11 @@ def figure_json(figure: go.Figure) -> dict[str, Any]:
 
 @cache
 def _plotly() -> str:
-    kept = _PACKED / f"plotly-{get_plotlyjs_version()}.txt"
+    kept = _PACKED / f"plotly-{version('plotly')}.txt"
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="ascii")
+    from plotly.offline import get_plotlyjs
+
     packed = pack(get_plotlyjs())
     with suppress(OSError, WriteError):
         kept.parent.mkdir(parents=True, exist_ok=True)
