@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from base.files.whole import WriteError, write_bytes
@@ -44,8 +45,18 @@ _FOLDER = Path(__file__).parent
 _PACKED = ROOT / "build" / "packed"
 """Plotly's script takes longer to pack than to read, and is the same in all pages."""
 
+
+def _compiled() -> FileSystemBytecodeCache | None:
+    """Templates take longer to compile than to fill; None where nothing can be kept."""
+    folder = ROOT / "build" / "templates"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
+
+
 _TEMPLATES = Environment(
     loader=FileSystemLoader(_FOLDER),
+    bytecode_cache=_compiled(),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
