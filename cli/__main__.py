@@ -7,8 +7,14 @@ one lacks Click, this file says in one sentence how to get it.
 
 import signal
 import sys
+from pathlib import Path
 
 if __name__ == "__main__":
+    # Where nothing compiled is to lie beside its source, it lies in build/: else each start would
+    # compile all again.
+    if sys.dont_write_bytecode:
+        sys.dont_write_bytecode = False
+        sys.pycache_prefix = str(Path(__file__).resolve().parents[1] / "build" / "compiled-python")
     # Held back until there are handlers, which takes a while to import.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import plotly.graph_objects as go
 import polars as pl
 
 from analysis.compare import rows
@@ -15,6 +14,7 @@ from analysis.compare.rows import Rows
 from analysis.compare.sentences import described, effects, left_out, overall, remarks
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
+from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.series import MUTED
 from dashboards.page.templates import TextGrid, sheet
 
@@ -33,19 +33,21 @@ def charts(compared: Compared) -> list[Chart]:
     change = pl.col("dwt_cycles_of_b").cast(pl.Int64) - pl.col("dwt_cycles_of_a").cast(pl.Int64)
     table = join(compared.a, compared.b).select("seq", change=change, otherwise=met_otherwise())
     table = table.drop_nulls("change")
-    figure = go.Figure()
+    figure = Figure()
     for name, otherwise, colour, symbol in (
         ("met by as many interrupts", False, _COLOUR, "circle"),
         ("met by more or fewer", True, MUTED, "circle-open"),
     ):
         part = table.filter(pl.col("otherwise") == otherwise)
-        figure.add_scatter(
-            x=part["seq"].to_list(),
-            y=part["change"].to_list(),
-            name=name,
-            mode="markers",
-            marker={"color": colour, "size": 5, "symbol": symbol},
-            hovertemplate=f"operation %{{x:,}}: %{{y:+,}} cycles<extra>{name}</extra>",
+        figure.add(
+            scatter(
+                x=part["seq"].to_list(),
+                y=part["change"].to_list(),
+                name=name,
+                mode="markers",
+                marker={"color": colour, "size": 5, "symbol": symbol},
+                hovertemplate=f"operation %{{x:,}}: %{{y:+,}} cycles<extra>{name}</extra>",
+            )
         )
     style(figure, _HEIGHT_PX)
     figure.update_layout(margin={"t": 40}, showlegend=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
 import polars as pl
 
 from analysis.program.masks.intervals import KINDS
@@ -16,6 +15,7 @@ from analysis.program.masks.text import headline, microseconds
 from analysis.program.masks.worst import Worst, name_of
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
+from dashboards.figures.figure import Figure, scatter
 from dashboards.formatting import MISSING, grouped
 from dashboards.loaded.series import assign_styles
 from dashboards.page.templates import TextGrid, sheet
@@ -73,20 +73,22 @@ def _charts(found: MaskReport) -> Iterator[Chart]:
         )
 
 
-def _survival(told: Sequence[tuple[str, pl.DataFrame]]) -> go.Figure:
-    figure = go.Figure()
+def _survival(told: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+    figure = Figure()
     looks = assign_styles(name for name, _ in told)
     for name, rows in told:
         ns, share, cycles = survival(rows)
-        figure.add_scatter(
-            x=(ns / _NS_PER_US).tolist(),
-            y=share.tolist(),
-            customdata=cycles.tolist(),
-            name=name,
-            mode="lines+markers",
-            marker={"size": 5, "color": looks[name].colour},
-            line={"color": looks[name].colour, "dash": looks[name].dash, "shape": "vh"},
-            hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs<br>%{customdata:,} cycles",
+        figure.add(
+            scatter(
+                x=(ns / _NS_PER_US).tolist(),
+                y=share.tolist(),
+                customdata=cycles.tolist(),
+                name=name,
+                mode="lines+markers",
+                marker={"size": 5, "color": looks[name].colour},
+                line={"color": looks[name].colour, "dash": looks[name].dash, "shape": "vh"},
+                hovertemplate="%{y:.4~g} at or above %{x:,.6~g} µs<br>%{customdata:,} cycles",
+            )
         )
     style(figure, _HEIGHT_PX)
     figure.update_layout(margin={"t": 60}, showlegend=True)
@@ -111,21 +113,28 @@ def survival(
     )
 
 
-def _timeline(found: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> go.Figure:
-    figure = go.Figure()
+def _timeline(found: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+    figure = Figure()
     looks = assign_styles(name for name, _ in told)
     for name, rows in told:
         kept = longest_of_each_bin(rows, found.cycles)
         names = [name_of(name, level, found.places) for level in kept["level"]]
-        figure.add_scatter(
-            x=(found.clock.ns(kept["begin_cycle"].to_numpy()) / _NS_PER_MS).tolist(),
-            y=(kept["ns"] / _NS_PER_US).to_list(),
-            customdata=list(zip(names, kept["cycles"], kept["begin_cycle"], strict=True)),
-            name=name,
-            mode="markers",
-            marker={"color": looks[name].colour, "symbol": looks[name].symbol, "size": 8, "opacity": 0.7},
-            hovertemplate="%{customdata[0]}<br>%{customdata[1]:,} cycles, %{y:,.6~g} µs"
-            "<br>from cycle %{customdata[2]:,}<extra></extra>",
+        figure.add(
+            scatter(
+                x=(found.clock.ns(kept["begin_cycle"].to_numpy()) / _NS_PER_MS).tolist(),
+                y=(kept["ns"] / _NS_PER_US).to_list(),
+                customdata=list(zip(names, kept["cycles"], kept["begin_cycle"], strict=True)),
+                name=name,
+                mode="markers",
+                marker={
+                    "color": looks[name].colour,
+                    "symbol": looks[name].symbol,
+                    "size": 8,
+                    "opacity": 0.7,
+                },
+                hovertemplate="%{customdata[0]}<br>%{customdata[1]:,} cycles, %{y:,.6~g} µs"
+                "<br>from cycle %{customdata[2]:,}<extra></extra>",
+            )
         )
     style(figure, _HEIGHT_PX)
     figure.update_layout(margin={"t": 60}, showlegend=True)

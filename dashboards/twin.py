@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 import polars as pl
 
 from analysis.twin.causes import Causes
@@ -17,6 +16,7 @@ from analysis.twin.verdict import Row, Units
 from base.files.whole import write_bytes
 from base.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style
+from dashboards.figures.figure import Figure, bar, scatter
 from dashboards.formatting import MISSING, grouped, samplerate
 from dashboards.loaded.series import MUTED, SHADES
 from dashboards.page.templates import TextGrid, sheet
@@ -80,16 +80,18 @@ def _histogram(
     every = np.concatenate(list(of.values()))
     width = max(1.0, float(np.ceil(np.ptp(every) / _MOST_BINS)))
     edges = np.arange(np.floor(every.min()) - width / 2, every.max() + width, width)
-    figure = go.Figure()
+    figure = Figure()
     for (name, values), colour in zip(of.items(), _COLOURS, strict=False):
         counts, _ = np.histogram(values, edges)
-        figure.add_bar(
-            x=(edges[:-1] + width / 2).tolist(),
-            y=counts.tolist(),
-            width=width * 0.9,
-            name=_WORDS[name],
-            marker={"color": colour, "opacity": 0.6},
-            hovertemplate="%{x:,} cycles: %{y:,}<extra>" + _WORDS[name] + "</extra>",
+        figure.add(
+            bar(
+                x=(edges[:-1] + width / 2).tolist(),
+                y=counts.tolist(),
+                width=width * 0.9,
+                name=_WORDS[name],
+                marker={"color": colour, "opacity": 0.6},
+                hovertemplate="%{x:,} cycles: %{y:,}<extra>" + _WORDS[name] + "</extra>",
+            )
         )
     figure.update_layout(barmode="overlay")
     style(figure, _HEIGHT_PX)
@@ -106,19 +108,21 @@ def _over_operations(
     first = _figures_residuals(found.trials.first, quantity)
     if first.is_empty():
         return
-    figure = go.Figure()
+    figure = Figure()
     layers = [("nothing taken out", first, MUTED, "circle-open")]
     if found.trials.holds:
         last = _figures_residuals(found.trials.last, quantity)
         layers.append(("with what holds taken out", last, _COLOURS[0], "circle"))
     for name, values, colour, symbol in layers:
-        figure.add_scatter(
-            x=values["seq"].to_list(),
-            y=(values["residual"] * factor).to_list(),
-            name=name,
-            mode="markers",
-            marker={"color": colour, "size": 5, "symbol": symbol},
-            hovertemplate=f"operation %{{x:,}}: %{{y:,}} {unit}<extra>{name}</extra>",
+        figure.add(
+            scatter(
+                x=values["seq"].to_list(),
+                y=(values["residual"] * factor).to_list(),
+                name=name,
+                mode="markers",
+                marker={"color": colour, "size": 5, "symbol": symbol},
+                hovertemplate=f"operation %{{x:,}}: %{{y:,}} {unit}<extra>{name}</extra>",
+            )
         )
     style(figure, _HEIGHT_PX)
     figure.update_layout(margin={"t": 40}, showlegend=True)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import capstone
 
 from analysis.bounds.facts import Loops
 from analysis.bounds.section import Sections
 from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
+from base.files.remembered import remembered
 from base.run_folder.manifest import SectionBound
 from base.run_folder.records import Boot
 from firmware.build.image import FirmwareImage
@@ -45,10 +49,23 @@ def bounds_of_image(image: FirmwareImage) -> dict[str, SectionBound]:
 
 @lru_cache(maxsize=_KEPT)
 def _of_digest(
-    _sha256: str, elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...]
+    sha256: str, elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...]
 ) -> dict[str, SectionBound]:
     """The bounds of the ELF file with that digest: they follow from it alone, and take a while."""
-    return bounds_of(elf, allocator, locking, dict(knobs))
+    of = (sha256, allocator, locking, repr(knobs), capstone.__version__)
+
+    def computed() -> dict[str, Any]:
+        found = bounds_of(elf, allocator, locking, dict(knobs))
+        return {name: bound.model_dump() for name, bound in found.items()}
+
+    found = remembered("bounds", [word.encode() for word in of], _code(), computed)
+    return {name: SectionBound(**bound) for name, bound in found.items()}
+
+
+def _code() -> list[Path]:
+    """The files that decide a bound."""
+    here = Path(__file__).parent
+    return [*(path for path in here.iterdir() if path.is_file()), here.parent / "explain" / "program.py"]
 
 
 def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int]) -> dict[str, SectionBound]:

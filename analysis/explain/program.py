@@ -12,15 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import capstone
+import elftools
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
+from base.files.remembered import remembered
 
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""
@@ -67,12 +69,12 @@ class Program:
     @property
     def lines(self) -> list[tuple[int, str]]:
         """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
-        return self._lines
+        return _sources(self._content).lines
 
     @property
     def has_lines(self) -> bool:
         """True if the file says which source line an address comes from."""
-        return bool(self._lines)
+        return bool(self.lines)
 
     @property
     def functions(self) -> list[Function]:
@@ -126,7 +128,7 @@ class Program:
     def source_line(self, address: int) -> str:
         """`file.c:12`, from the line table; empty if that has nothing. Raises ExplainError."""
         index = bisect.bisect_right(self._line_starts, address) - 1
-        return self._lines[index][1] if index >= 0 else ""
+        return self.lines[index][1] if index >= 0 else ""
 
     @cached_property
     def call_frames(self) -> list[FDE]:
@@ -142,7 +144,7 @@ class Program:
         Those are left out that share their name with another. They begin where the compiler was
         told to let them begin: those of the bench's firmware at `firmware/heap/facade.c`.
         """
-        return _source_files(self._content)
+        return _sources(self._content).files
 
     def code(self, address: int, size: int) -> bytes:
         """`size` bytes of the image from `address` on; empty if the image does not hold them."""
@@ -166,49 +168,51 @@ class Program:
     def _dwarf(self) -> Any:
         return self._file.get_dwarf_info()
 
-    @property
-    def _lines(self) -> list[tuple[int, str]]:
-        return _lines(self._content)
-
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [address for address, _ in self._lines]
+        return [address for address, _ in self.lines]
+
+
+class _Sources(NamedTuple):
+    """`lines` and `source_files` of a Program."""
+
+    lines: list[tuple[int, str]]
+    files: dict[str, Path]
 
 
 @lru_cache(maxsize=_KEPT)
-def _lines(elf: bytes) -> list[tuple[int, str]]:
-    """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
+def _sources(elf: bytes) -> _Sources:
+    of = [elf, elftools.__version__.encode()]
+    lines, files = remembered("lines", of, [Path(__file__)], lambda: _read(elf))
+    return _Sources(
+        [(address, line) for address, line in lines], {name: Path(path) for name, path in files.items()}
+    )
+
+
+def _read(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, str]]:
     file = ELFFile(io.BytesIO(elf))
     rows: list[tuple[int, str]] = []
+    paths: dict[str, set[str]] = {}
     if not file.has_dwarf_info():
-        return rows
+        return [], {}
     try:
         dwarf = file.get_dwarf_info()
         for unit in dwarf.iter_CUs():
-            rows += _line_rows(dwarf.line_program_for_CU(unit))
+            lines = dwarf.line_program_for_CU(unit)
+            rows += _line_rows(lines)
+            for path in _source_paths(unit, lines):
+                paths.setdefault(path.name, set()).add(str(path))
     except (DWARFError, ELFError) as error:
         raise ExplainError(f"The line table of the firmware is damaged: {error}; build it again.") from None
-    return sorted(rows, key=lambda row: row[0])
+    files = {name: named.pop() for name, named in paths.items() if len(named) == 1}
+    return sorted(rows, key=lambda row: row[0]), files
 
 
-@lru_cache(maxsize=_KEPT)
-def _source_files(elf: bytes) -> dict[str, Path]:
-    found: dict[str, set[Path]] = {}
-    for path in _source_paths(ELFFile(io.BytesIO(elf))):
-        found.setdefault(path.name, set()).add(path)
-    return {name: paths.pop() for name, paths in found.items() if len(paths) == 1}
-
-
-def _source_paths(file: ELFFile) -> Iterator[Path]:
-    if not file.has_dwarf_info():
-        return
-    dwarf = file.get_dwarf_info()
-    for unit in dwarf.iter_CUs():
-        lines = dwarf.line_program_for_CU(unit)
-        where = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
-        folder = Path(where.value.decode(errors="replace") if where else "")
-        if lines is not None:
-            yield from _paths(lines, folder if folder.is_absolute() else Path())
+def _source_paths(unit: Any, lines: Any) -> Iterator[Path]:
+    where = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    folder = Path(where.value.decode(errors="replace") if where else "")
+    if lines is not None:
+        yield from _paths(lines, folder if folder.is_absolute() else Path())
 
 
 def _paths(lines: Any, compiled_in: Path) -> Iterator[Path]:

@@ -1,3 +1,3 @@
 """Files from outside and to outside: read guardedly, written whole.
-Imports no room but processes.
+Imports no room but processes, and the paths.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from base.paths import ROOT
 from cli.work import ahead
 
-NEVER = ("dash", "distributed", "flask", "pyocd", "scipy.ndimage", "scipy.optimize", "scipy.stats")
+NEVER = ("dash", "distributed", "flask", "plotly", "pyocd", "scipy.special", "scipy.stats")
 BEHIND_THE_CAPTURE = ("analysis", "capstone", "dashboards", "jinja2", "plotly", "scipy.special")
 
 

@@ -16,28 +16,27 @@ from base.processes import signals
 from firmware.build.image import FirmwareImage
 
 MODULES = (
-    "scipy.special",
     "analysis.bounds.image",
     "analysis.fragmentation.of_run",
     "analysis.explain.explanation",
-    "plotly.graph_objs._figure",
-    "plotly.subplots",
     "dashboards.report",
     "dashboards.terminal",
 )
+OF_DRAWN = "scipy.special"
+"""Beside these, where samples are drawn: of those of a ramp nothing is estimated."""
 
 
 class Ahead:
     """Imports MODULES from its beginning on, and computes what only the images decide, in a thread
-    of its own, until its `with` block ends.
+    of its own, until its `with` block ends. `drawn` is whether a run has samples that are drawn.
 
     Libraries with circular imports cannot be imported by two threads at a time: call wait() before
     the first of MODULES is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, drawn: bool) -> None:
         self._thread = ThreadPoolExecutor(1, "ahead")
-        self._loaded = self._thread.submit(_load)
+        self._loaded = self._thread.submit(_load, [OF_DRAWN, *MODULES] if drawn else MODULES)
 
     def __enter__(self) -> Ahead:
         return self
@@ -59,8 +58,8 @@ class Ahead:
         self._loaded.result()
 
 
-def _load() -> None:
-    for module in MODULES:
+def _load(modules: Iterable[str]) -> None:
+    for module in modules:
         import_module(module)
 
 

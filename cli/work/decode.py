@@ -17,10 +17,10 @@ from capture.importing.formats import Import
 from capture.reading.observed import ObservedWire, read_observed
 from capture.store import RunResult
 from cli.shell.values import OptionError
-from cli.work import kept, wire_table
+from cli.work import wire_table
 from cli.work.options import Options
+from cli.work.plan import compiled
 from firmware.build import outside
-from scenarios import catalogue
 
 NO_PLAN = (
     "Without records and the scenario there is nothing to hold these against; give --run, or --scenario, "
@@ -95,15 +95,8 @@ def _of_scenario(
     named = outside.admit(allocator)
     if len(named) != 1:
         raise OptionError(f"--allocator {','.join(allocator)[:80]}: give one, the one that was captured.")
-    plan = catalogue.load(
-        name,
-        options.parameters,
-        seed=options.seed,
-        stimulus=options.stimulus,
-        heap_bytes=options.heap_bytes,
-        tell=kept.tell,
-    ).compile()
-    return other_tools.of_plan(plan.recorded_by(options.records), named[0], log, outside_of(named[0]))
+    planned = compiled(name, options).recorded_by(options.records)
+    return other_tools.of_plan(planned, named[0], log, outside_of(named[0]))
 
 
 def as_text(found: Pulses) -> str:

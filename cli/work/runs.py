@@ -29,11 +29,11 @@ from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from capture.store import RunResult
-from cli.work import ahead, choose_allocators, kept, progress, so_far_words
+from cli.work import ahead, choose_allocators, progress, so_far_words
 from cli.work.options import Options
+from cli.work.plan import compiled
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
-from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator import build as simulator
 
@@ -51,10 +51,11 @@ def run(
     options = options or Options()
     if options.capture == "direct":
         check_direct(read_bench().board(options.board), options.records)
-    plans = [_plan(name, options) for name in scenarios]
+    plans = [compiled(name, options) for name in scenarios]
     names, left_out = choose_allocators.choose(plans, allocators)
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
-        beside = stack.enter_context(ahead.Ahead()) if _waits_for_us(options) else None
+        drawn = not all(plan.ramp for plan in plans)
+        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if _waits_for_us(options) else None
         shown("building the virtual Nucleo")
         images = _images(plans, names, left_out, options, shown)
         if beside:
@@ -147,19 +148,6 @@ class _Needs(NamedTuple):
 
 def _needs(plan: Plan) -> _Needs:
     return _Needs(plan.calls_kernel, plan.heap_bytes)
-
-
-def _plan(name: str, options: Options) -> Plan:
-    scenario = catalogue.load(
-        name,
-        options.parameters,
-        seed=options.seed,
-        stimulus=options.stimulus,
-        heap_bytes=options.heap_bytes,
-        tell=kept.tell,
-    )
-    signals.check()
-    return scenario.compile()
 
 
 def _builds(allocators: Sequence[str], options: Options) -> list[tuple[str, str | None, bool]]:

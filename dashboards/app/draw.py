@@ -162,7 +162,7 @@ def figure(chart: Chart, *, long: bool = False) -> Any:
     A `long` one has traces that are drawn in part, and gets more points when a reader zooms in.
     """
     key, title = chart.key, chart.title
-    height = int(chart.figure.layout.height or 400)
+    height = int(chart.figure.layout["height"])
     chart.figure.update_layout(uirevision=key)
     saved = html.Span(pictures(title, chart.subtitle), className="tools")
     return html.Figure(

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from dashboards.figures.chart import style
 from dashboards.figures.decimate import thin
+from dashboards.figures.figure import Figure
 from dashboards.figures.waveform import draw_window
 from dashboards.loaded.series import Series
 from dashboards.waveforms import Window, span, window_of
@@ -29,7 +29,7 @@ def first_window(one: Series, key: str) -> Window | None:
 
 def figure(one: Series, window: Window) -> dict[str, Any]:
     """All channels in `window`, as Plotly's script takes it."""
-    drawn = go.Figure()
+    drawn = Figure()
     draw_window(drawn, one, window)
     style(drawn, HEIGHT)
     thin(drawn)

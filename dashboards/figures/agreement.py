@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, points
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped
 from dashboards.loaded.series import MUTED, Series
 from dashboards.waveforms import entry, meta
@@ -16,7 +16,7 @@ def agreement(one: Series) -> Chart | None:
     table = one.run.operations.drop_nulls("disagreement_cycles")
     if table.is_empty():
         return None
-    figure = go.Figure(_differences(one, table))
+    figure = Figure(_differences(one, table))
     tolerance = one.run.manifest.agreement.tolerance_cycles
     _band(figure, one, tolerance)
     figure.update_xaxes(title_text="operation (seq)", rangemode="tozero")
@@ -31,8 +31,8 @@ def agreement(one: Series) -> Chart | None:
     return chart
 
 
-def _differences(one: Series, table: pl.DataFrame) -> go.Scatter:
-    return go.Scatter(
+def _differences(one: Series, table: pl.DataFrame) -> Trace:
+    return scatter(
         x=table["seq"].to_numpy(),
         y=table["disagreement_cycles"].to_numpy(),
         mode="markers",
@@ -43,14 +43,15 @@ def _differences(one: Series, table: pl.DataFrame) -> go.Scatter:
     )
 
 
-def _band(figure: go.Figure, one: Series, tolerance: float | None) -> None:
+def _band(figure: Figure, one: Series, tolerance: float | None) -> None:
     """The tolerance. Room around it shows both edges even where all differences are zero."""
     if not tolerance:
         return
-    band = {"fillcolor": MUTED, "opacity": 0.1, "line_width": 0, "layer": "below"}
-    figure.add_hrect(y0=-tolerance, y1=tolerance, **band)
-    room = go.Scatter(x=[0, 0], y=[-1.2 * tolerance, 1.2 * tolerance], mode="markers", marker={"opacity": 0})
-    figure.add_trace(room.update(hoverinfo="skip", showlegend=False, meta=entry(one)))
+    looks = {"fillcolor": MUTED, "opacity": 0.1, "line": {"width": 0}, "layer": "below"}
+    place = {"type": "rect", "xref": "x domain", "x0": 0, "x1": 1, "y0": -tolerance, "y1": tolerance}
+    figure.update_layout(shapes=[{**place, "yref": "y", **looks}])
+    room = scatter(x=[0, 0], y=[-1.2 * tolerance, 1.2 * tolerance], mode="markers", marker={"opacity": 0})
+    figure.add({**room, "hoverinfo": "skip", "showlegend": False, "meta": entry(one)})
 
 
 def _outside(table: pl.DataFrame, tolerance: float | None) -> str:

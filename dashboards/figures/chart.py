@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
+from dashboards.figures.figure import Figure, in_order, merge
 from dashboards.formatting import grouped, number, samplerate
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import GRID, INK, MUTED, PAPER, Series
@@ -32,7 +32,7 @@ class Chart:
     subtitle: str
     explanation: str
     badges: tuple[str, ...]
-    figure: go.Figure
+    figure: Figure
 
 
 def make_chart(
@@ -41,7 +41,7 @@ def make_chart(
     series: Sequence[Series],
     counted: str,
     explanation: str,
-    figure: go.Figure,
+    figure: Figure,
     height: int,
 ) -> Chart:
     """Style `figure` and say where its numbers come from.
@@ -52,12 +52,14 @@ def make_chart(
     return Chart(key, title, f"{counted} · {provenance(series)}", explanation, badges(series), figure)
 
 
-def style(figure: go.Figure, height: int) -> None:
+def style(figure: Figure, height: int) -> None:
     """Give `figure` the look of all figures, and a `height` in pixels."""
-    layout = figure.layout.to_plotly_json()
+    layout = figure.layout
     axes = {"xaxis", "yaxis"} | {name for name in layout if name.startswith(("xaxis", "yaxis"))}
-    # All at once: Plotly validates the whole of it at every update.
-    figure.layout = _merged(layout, {**_LOOK, "height": height, **dict.fromkeys(sorted(axes), _AXIS)})
+    merge(layout, deepcopy({**_LOOK, "height": height}))
+    for axis in axes:
+        merge(layout.setdefault(axis, {}), deepcopy(_AXIS))
+    figure.layout = in_order(layout)
 
 
 _AXIS: dict[str, Any] = {
@@ -78,7 +80,7 @@ _AXIS: dict[str, Any] = {
 
 _LOOK: dict[str, Any] = {
     "autosize": True,
-    "template": "none",
+    "template": {"data": {"scatter": [{"type": "scatter"}]}},
     "font": {"family": FONT, "size": 13, "color": INK},
     "margin": {"l": 68, "r": 18, "t": 12, "b": 52},
     # At the top of the container: the plot makes room for as many lines as the legend takes.
@@ -93,16 +95,6 @@ _LOOK: dict[str, Any] = {
     "paper_bgcolor": PAPER,
     "plot_bgcolor": PAPER,
 }
-
-
-def _merged(layout: dict[str, Any], look: dict[str, Any]) -> dict[str, Any]:
-    """`layout` with what `look` says, which wins."""
-    both = {
-        name: _merged(layout[name], value)
-        for name, value in look.items()
-        if isinstance(value, dict) and isinstance(layout.get(name), dict)
-    }
-    return {**layout, **look, **both}
 
 
 def provenance(series: Sequence[Series]) -> str:

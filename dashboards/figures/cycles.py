@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped
 from dashboards.loaded.quantities import OfSize, by_size, counted, means
 from dashboards.loaded.series import INK, Series
@@ -22,13 +22,13 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
     tables = counted(series)
     if tables is None:
         return None
-    figure = go.Figure()
+    figure = Figure()
     for rank, (one, table) in enumerate(zip(series, tables, strict=True)):
         if len(table):
             shift = _shift(rank, len(series))
-            figure.add_trace(_allocations(one, table, shift))
-            figure.add_trace(_worst(one, table, shift))
-            figure.add_trace(_means(one, shift))
+            figure.add(_allocations(one, table, shift))
+            figure.add(_worst(one, table, shift))
+            figure.add(_means(one, shift))
     figure.update_xaxes(title_text="free-list probes of the allocation", dtick=_tick(tables))
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
     how_many = per_series(series, [len(table) for table in tables], "measured allocations")
@@ -49,8 +49,8 @@ def _tick(tables: Sequence[pl.DataFrame]) -> int | None:
     return 1 if max(int(table["probes"].max() or 0) for table in tables if len(table)) <= 20 else None  # type: ignore[arg-type]
 
 
-def _allocations(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
-    return go.Scatter(
+def _allocations(one: Series, table: pl.DataFrame, shift: float) -> Trace:
+    return scatter(
         x=table["probes"].to_numpy() + shift,
         y=table["dwt_cycles"].to_numpy(),
         mode="markers",
@@ -63,10 +63,10 @@ def _allocations(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
     )
 
 
-def _worst(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
+def _worst(one: Series, table: pl.DataFrame, shift: float) -> Trace:
     ordered = table.sort("probes", "dwt_cycles", descending=[False, True], maintain_order=True)
     worst = ordered.unique("probes", keep="first", maintain_order=True)
-    return go.Scatter(
+    return scatter(
         x=worst["probes"].to_numpy() + shift,
         y=worst["dwt_cycles"].to_numpy(),
         mode="lines",
@@ -81,10 +81,10 @@ def _worst(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
     )
 
 
-def _means(one: Series, shift: float) -> go.Scatter:
+def _means(one: Series, shift: float) -> Trace:
     """A mean is no single operation, so a click on it leads nowhere."""
     table = means(one.run)
-    return go.Scatter(
+    return scatter(
         x=table["probes"].to_numpy() + shift,
         y=table["critical"].to_numpy(),
         mode="markers",
@@ -106,11 +106,11 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
     found = [by_size(one.run) for one in series]
     if not any(found):
         return None
-    figure = go.Figure()
+    figure = Figure()
     for one, sizes in zip(series, found, strict=True):
         for state in ("fresh", "fragmented"):
-            figure.add_trace(_medians(one, sizes, state))
-            figure.add_trace(_maxima(one, sizes, state))
+            figure.add(_medians(one, sizes, state))
+            figure.add(_maxima(one, sizes, state))
     figure.update_xaxes(title_text="size of the block (bytes)", type="log", dtick="D2")
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
     counted = per_series(series, [len(one.run.measured_allocations) for one in series], "allocations")
@@ -118,8 +118,8 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
     return make_chart("sizes", "Cycles by size", series, counted, explanation, figure, height=460)
 
 
-def _medians(one: Series, sizes: Sequence[OfSize], state: str) -> go.Scatter:
-    return go.Scatter(
+def _medians(one: Series, sizes: Sequence[OfSize], state: str) -> Trace:
+    return scatter(
         x=[each.size for each in sizes],
         y=[getattr(each, f"{state}_median") for each in sizes],
         mode="lines",
@@ -131,8 +131,8 @@ def _medians(one: Series, sizes: Sequence[OfSize], state: str) -> go.Scatter:
     )
 
 
-def _maxima(one: Series, sizes: Sequence[OfSize], state: str) -> go.Scatter:
-    return go.Scatter(
+def _maxima(one: Series, sizes: Sequence[OfSize], state: str) -> Trace:
+    return scatter(
         x=[each.size for each in sizes],
         y=[getattr(each, f"{state}_max") for each in sizes],
         mode="markers",

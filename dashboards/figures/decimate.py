@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import Chart
+from dashboards.figures.figure import Figure, Trace
 from dashboards.formatting import grouped
 
 COLUMNS = 1_500
@@ -74,7 +74,7 @@ class LongTrace:
         return {name: _taken(values, rows) for name, values in self.columns.items()}
 
 
-def thin(figure: go.Figure) -> list[LongTrace]:
+def thin(figure: Figure) -> list[LongTrace]:
     """Takes points out of the long traces of `figure`, and returns these traces whole.
 
     The figure has then as many points as its pixels can show. Traces that are short, or whose
@@ -83,7 +83,9 @@ def thin(figure: go.Figure) -> list[LongTrace]:
     found = []
     for number, trace in enumerate(figure.data):
         if (long := _long(number, trace, figure.layout)) is not None:
-            trace.update({name.replace(".", "_"): values for name, values in long.of(long.drawn).items()})
+            for name, values in long.of(long.drawn).items():
+                within, _, last = name.rpartition(".")
+                (trace[within] if within else trace)[last] = values
             found.append(long)
     return found
 
@@ -98,20 +100,27 @@ def thinned(chart: Chart) -> Chart:
     return replace(chart, subtitle=f"{chart.subtitle} · {told}")
 
 
-def _long(number: int, trace: Any, layout: go.Layout) -> LongTrace | None:
-    if trace.type not in ("scatter", "scattergl") or trace.y is None or len(trace.y) <= LONG:
+def _long(number: int, trace: Trace, layout: dict[str, Any]) -> LongTrace | None:
+    y = trace.get("y")
+    if trace["type"] not in ("scatter", "scattergl") or y is None or len(y) <= LONG:
         return None
-    axes = tuple((trace[f"{way}axis"] or way).replace(way, f"{way}axis") for way in "xy")
-    x = np.arange(len(trace.y)) if trace.x is None else trace.x
-    points = _numbers(x, layout[axes[0]].type), _numbers(trace.y, layout[axes[1]].type)
+    axes = tuple(trace.get(f"{way}axis", way).replace(way, f"{way}axis") for way in "xy")
+    kinds = [layout.get(axis, {}).get("type") for axis in axes]
+    points = _numbers(trace.get("x", np.arange(len(y))), kinds[0]), _numbers(y, kinds[1])
     if points[0] is None or points[1] is None or len(points[0]) != len(points[1]):
         return None
-    n = len(trace.y)
-    values = {name: trace[name] for name in _OF_EACH_POINT}
+    n = len(y)
+    values = {name: _property(trace, name) for name in _OF_EACH_POINT}
     columns = {name: value for name, value in values.items() if _is_of_each(value, n)}
-    cloud = "lines" not in (trace.mode or "lines")
+    cloud = "lines" not in trace.get("mode", "lines")
     drawn = _kept(points[0], points[1], cloud)
     return LongTrace(number, (axes[0], axes[1]), cloud, points[0], points[1], columns, drawn)
+
+
+def _property(trace: Trace, name: str) -> Any:
+    """Of a name with a dot, the property within another; None without."""
+    within, _, last = name.rpartition(".")
+    return (trace.get(within, {}) if within else trace).get(last)
 
 
 def _is_of_each(value: Any, n: int) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-import plotly.graph_objects as go
 import polars as pl
-from plotly.subplots import make_subplots
 
 from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import Chart, line, make_chart
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped
 from dashboards.loaded.series import MUTED, PAPER, Series
 from dashboards.waveforms import meta, worst_key
@@ -33,7 +32,7 @@ def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     if not told:
         return None
     best = frontier(told, lambda one: _place(one) or (0.0, 0.0))
-    figure = go.Figure([_steps(best), _every(told), *(_point(one) for one in told)])
+    figure = Figure(_steps(best), _every(told), *(_point(one) for one in told))
     figure.update_xaxes(title_text="heap used (bytes)")
     figure.update_yaxes(title_text="worst interrupt (ns)", rangemode="tozero")
     names = ", ".join(one.name for one in best)
@@ -51,9 +50,9 @@ def _place(one: Series) -> tuple[float, float] | None:
     )
 
 
-def _steps(best: Sequence[Series]) -> go.Scatter:
+def _steps(best: Sequence[Series]) -> Trace:
     places = [_place(one) or (0.0, 0.0) for one in best]
-    return go.Scatter(
+    return scatter(
         x=[heap for heap, _ in places],
         y=[worst for _, worst in places],
         mode="lines",
@@ -63,10 +62,10 @@ def _steps(best: Sequence[Series]) -> go.Scatter:
     )
 
 
-def _every(told: Sequence[Series]) -> go.Scatter:
+def _every(told: Sequence[Series]) -> Trace:
     """Small and grey under the chosen ones, so that those have something to stand beside."""
     places = [_place(one) or (0.0, 0.0) for one in told]
-    return go.Scatter(
+    return scatter(
         x=[heap for heap, _ in places],
         y=[worst for _, worst in places],
         mode="markers",
@@ -77,9 +76,9 @@ def _every(told: Sequence[Series]) -> go.Scatter:
     )
 
 
-def _point(one: Series) -> go.Scatter:
+def _point(one: Series) -> Trace:
     heap, worst = _place(one) or (0.0, 0.0)
-    return go.Scatter(
+    return scatter(
         x=[heap],
         y=[worst],
         mode="markers",
@@ -98,11 +97,11 @@ def heap_state(one: Series) -> Chart | None:
     """Live blocks and payload bytes after each operation. None without operations."""
     if one.run.operations.is_empty():
         return None
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
+    figure = Figure.of_plots(rows=2, spacing=0.08, shared_x=True)
     for row, (column, axis) in enumerate(_ROWS, start=1):
-        figure.add_traces([_course(one, column), _worst(one, column)], rows=row, cols=1)
-        figure.update_yaxes(title_text=axis, rangemode="tozero", row=row, col=1)
-    figure.update_xaxes(title_text="operation (seq)", row=2, col=1)
+        figure.add(_course(one, column), _worst(one, column), row=row)
+        figure.update_yaxes(title_text=axis, rangemode="tozero", row=row)
+    figure.update_xaxes(title_text="operation (seq)", row=2)
     counted = f"n = {grouped(len(one.run.operations))} operations"
     explanation = (
         "The large marker is the operation with the longest critical section among the measured allocations."
@@ -112,9 +111,9 @@ def heap_state(one: Series) -> Chart | None:
     return chart
 
 
-def _course(one: Series, column: str) -> go.Scatter:
+def _course(one: Series, column: str) -> Trace:
     table = one.run.operations
-    return go.Scatter(
+    return scatter(
         x=table["seq"].to_numpy(),
         y=table[column].to_numpy(),
         mode="lines",
@@ -125,9 +124,9 @@ def _course(one: Series, column: str) -> go.Scatter:
     )
 
 
-def _worst(one: Series, column: str) -> go.Scatter:
+def _worst(one: Series, column: str) -> Trace:
     table = worst_operation(one)
-    return go.Scatter(
+    return scatter(
         x=table["seq"].to_numpy(),
         y=table[column].to_numpy(),
         mode="markers",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.caveats import CONTROL, TICKS
 from dashboards.figures.chart import Chart, make_chart, row_heights
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped, number
 from dashboards.loaded.series import INK, Series, caveats
 from dashboards.waveforms import entry_name, interrupt_keys, meta
@@ -34,12 +34,12 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     ]
     if not strips:
         return None
-    figure, names = go.Figure(), []
+    figure, names = Figure(), []
     for one, words, table in strips:
         worst = number(float(table["isr_latency_ns"].max()), "ns")  # type: ignore[arg-type]
         row = f"{words}: {one.label}"
-        figure.add_trace(_strip(one, table, row))
-        figure.add_trace(_ticks(one, table.filter("tick"), row))
+        figure.add(_strip(one, table, row))
+        figure.add(_ticks(one, table.filter("tick"), row))
         names.append(_name(one, f"{row}, max {worst} ns, n = {_counted(table)}", row))
     figure.update_xaxes(title_text="latency, stimulus to handler (ns)", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed", showticklabels=False)
@@ -70,14 +70,14 @@ def answered_class(one: Series, hit: str) -> pl.DataFrame:
     return one.run.answered.filter(pl.col("hit") == hit)
 
 
-def _strip(one: Series, table: pl.DataFrame, row: str) -> go.Scatter:
+def _strip(one: Series, table: pl.DataFrame, row: str) -> Trace:
     distinct = (
         table.group_by("isr_latency_ns", maintain_order=True)
         .agg(pl.len().alias("n"), pl.col("sample").first(), pl.col("operation_seq").first())
         .sort("isr_latency_ns")
     )
     keys = interrupt_keys(distinct["sample"], distinct["operation_seq"])
-    return go.Scatter(
+    return scatter(
         x=distinct["isr_latency_ns"].to_numpy(),
         y=[row] * len(distinct),
         mode="markers",
@@ -89,9 +89,9 @@ def _strip(one: Series, table: pl.DataFrame, row: str) -> go.Scatter:
     )
 
 
-def _ticks(one: Series, table: pl.DataFrame, row: str) -> go.Scatter:
+def _ticks(one: Series, table: pl.DataFrame, row: str) -> Trace:
     """A ring around each answer that the kernel's tick may have delayed."""
-    return go.Scatter(
+    return scatter(
         x=table["isr_latency_ns"].to_numpy(),
         y=[row] * len(table),
         mode="markers",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.caveats import CONTROL
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.series import MEANT_DOT, Series, caveats, spares_interrupts
 from dashboards.waveforms import interrupt_keys, meta, shared_switch
 
@@ -23,7 +23,7 @@ def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
 
 def worst_by_depth(
     series: Sequence[Series], tables: Sequence[pl.DataFrame], column: str, title: str
-) -> tuple[go.Figure, int] | None:
+) -> tuple[Figure, int] | None:
     """Each series' interrupts (`at_depth`) as points, and a line through the worst of each band.
 
     Returns the figure and the number of depths in a band; None without depths. `title` is that of
@@ -32,10 +32,10 @@ def worst_by_depth(
     if not any(len(table) for table in tables):
         return None
     width = _band_width(tables)
-    figure = go.Figure()
+    figure = Figure()
     for one, table in zip(series, tables, strict=True):
-        figure.add_trace(_single(one, table, column))
-        figure.add_trace(_worst_line(one, worst_per_band(table, width, column), width, column))
+        figure.add(_single(one, table, column))
+        figure.add(_worst_line(one, worst_per_band(table, width, column), width, column))
     figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
     figure.update_yaxes(title_text=title, rangemode="tozero")
     return figure, width
@@ -62,8 +62,8 @@ def _band_width(tables: Sequence[pl.DataFrame]) -> int:
     return max(1, -(-deepest // BANDS))
 
 
-def _single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
-    return go.Scatter(
+def _single(one: Series, table: pl.DataFrame, column: str) -> Trace:
+    return scatter(
         x=table["depth"].to_numpy(),
         y=table[column].to_numpy(),
         mode="markers",
@@ -77,20 +77,17 @@ def _single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
     )
 
 
-def _worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
+def _worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
     marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
-    return bands(one, worst, width, column).update(
-        name=with_maximum(one, worst[column].max(), "ns"),
-        legendgroup=one.run.id,
-        marker=marker,
-        line=line(one),
-    )
+    name = with_maximum(one, worst[column].max(), "ns")
+    look = {"name": name, "legendgroup": one.run.id, "marker": marker, "line": line(one)}
+    return bands(one, worst, width, column) | look
 
 
-def bands(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
+def bands(one: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
     ranges = [f"{band * width + 1}–{(band + 1) * width}" for band in worst["band"]]
     keys = interrupt_keys(worst["sample"], worst["operation_seq"])
-    return go.Scatter(
+    return scatter(
         x=(worst["band"].to_numpy() * width + (width + 1) / 2),
         y=worst[column].to_numpy(),
         mode="lines+markers",
@@ -116,7 +113,7 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     ]
     controls = [(one, worst) for one, worst in controls if len(worst)]
     for one, worst in controls:
-        figure.add_trace(_control(one, worst, width))
+        figure.add(_control(one, worst, width))
     counted = per_series(
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )
@@ -130,12 +127,12 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     )
 
 
-def _control(one: Series, worst: pl.DataFrame, width: int) -> go.Scatter:
+def _control(one: Series, worst: pl.DataFrame, width: int) -> Trace:
     """Thin and with open markers; one switch for all runs."""
     marker = {"color": one.style.colour, "size": 8, "symbol": f"{one.style.symbol}-open"}
     thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
     switch = {"name": "control interrupt", "legendgroup": "control", "meta": shared_switch(one)}
-    return bands(one, worst, width, INTERRUPT_COLUMN).update({"marker": marker, "line": thin} | switch)
+    return bands(one, worst, width, INTERRUPT_COLUMN) | {"marker": marker, "line": thin} | switch
 
 
 TASK_COLUMN = "task_latency_ns"

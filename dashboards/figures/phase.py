@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series, points, row_heights, with_maximum
+from dashboards.figures.figure import Figure, Trace, bar, scatter
 from dashboards.loaded.series import MEANT_DOT, Series, caveats
 from dashboards.waveforms import entry, meta, operation_keys, shared_switch
 from scenarios.operations import CALLS
@@ -26,12 +26,12 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
     swept = [(one, table) for one in series if one.run.manifest.swept and len(table := by_phase(one))]
     if not swept:
         return None
-    figure = go.Figure()
+    figure = Figure()
     for one, table in swept:
-        figure.add_trace(_control(one))
-        figure.add_trace(_points(one, table))
+        figure.add(_control(one))
+        figure.add(_points(one, table))
         for label, bound_ns in _lines(one):
-            figure.add_trace(_line(one, label, bound_ns, written=len(swept) == 1))
+            figure.add(_line(one, label, bound_ns, written=len(swept) == 1))
     latest = max(float(table["phase_ns"][-1]) for _, table in swept)
     # A stimulus further left is answered before the operation begins.
     window = {"clipmin": -0.02 * latest}
@@ -72,12 +72,12 @@ def _with_phase(one: Series, table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(phase_ns=((pl.col("sample") - pl.col("start_sample")) * sample_ns).round(1))
 
 
-def _points(one: Series, table: pl.DataFrame) -> go.Scatter:
+def _points(one: Series, table: pl.DataFrame) -> Trace:
     ticked = table["tick"].fill_null(False)
     labels = table["label"].fill_null("no label")
     marker = points(one, size=4, opacity=0.6)
     marker["symbol"] = ["x" if cross else one.style.symbol for cross in ticked]
-    return go.Scatter(
+    return scatter(
         x=table["phase_ns"].to_numpy(),
         y=table["isr_latency_ns"].round(1).to_numpy(),
         mode="markers",
@@ -91,14 +91,14 @@ def _points(one: Series, table: pl.DataFrame) -> go.Scatter:
     )
 
 
-def _control(one: Series) -> go.Scatter:
+def _control(one: Series) -> Trace:
     """The control interrupts that fell into a measured operation; one switch for all runs."""
     operations = one.run.operations.filter("measured").select(
         operation_seq="seq", start_sample="start_sample"
     )
     met = one.run.answered_control.join(operations, on="operation_seq", maintain_order="left")
     met = _with_phase(one, met)
-    return go.Scatter(
+    return scatter(
         x=met["phase_ns"].to_numpy(),
         y=met["isr_latency_ns"].round(1).to_numpy(),
         mode="markers",
@@ -127,13 +127,13 @@ def _lines(one: Series) -> Sequence[tuple[str, float]]:
     return lines
 
 
-def _line(one: Series, label: str, bound_ns: float, written: bool) -> go.Scatter:
+def _line(one: Series, label: str, bound_ns: float, written: bool) -> Trace:
     """A line from the operation's start to where the latency has fallen to its least.
 
     The lines of one run have room for their words; those of several tell when pointed at.
     """
     words = escape(f"{label}: critical section + entry", quote=False)
-    return go.Scatter(
+    return scatter(
         x=[0, bound_ns],
         y=[bound_ns, bound_ns],
         mode="lines+text" if written else "lines",
@@ -160,7 +160,7 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
     if not swept:
         return None
     worst = [(one, worst_by_label(table)) for one, table in swept]
-    figure = go.Figure([_bars(one, table) for one, table in worst])
+    figure = Figure(*(_bars(one, table) for one, table in worst))
     figure.update_xaxes(title_text="worst latency, stimulus to handler (ns)", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_layout(barmode="group")
@@ -200,8 +200,8 @@ def worst_by_label(table: pl.DataFrame) -> pl.DataFrame:
     return order.join(worst, on="label", nulls_equal=True, maintain_order="left")
 
 
-def _bars(one: Series, worst: pl.DataFrame) -> go.Bar:
-    return go.Bar(
+def _bars(one: Series, worst: pl.DataFrame) -> Trace:
+    return bar(
         x=worst["isr_latency_ns"].round(1).to_numpy(),
         y=worst["label"].fill_null("no label").to_list(),
         orientation="h",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
 import polars as pl
-from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.quantities import bound_of
 from dashboards.loaded.series import MEANT_DASH, MEANT_DOT, Series
 from dashboards.waveforms import entry, meta, operation_keys, shared_switch
@@ -34,19 +33,19 @@ def ramp(series: Sequence[Series]) -> Chart | None:
     tables = [measured_by_depth(one) for one in series]
     if not any(len(table) for table in tables):
         return None
-    figure = make_subplots(rows=len(_ROWS), cols=1, shared_xaxes=True, vertical_spacing=0.045)
+    figure = Figure.of_plots(rows=len(_ROWS), spacing=0.045, shared_x=True)
     for number, row in enumerate(_ROWS, start=1):
         for one, table in zip(series, tables, strict=True):
             valid = table.drop_nulls(row.column)
-            figure.add_trace(_trials(one, valid, row), row=number, col=1)
-            figure.add_trace(_worst(one, valid, row, legend=number == 1), row=number, col=1)
-            figure.add_trace(_best(one, valid, row, legend=number == 1), row=number, col=1)
+            figure.add(_trials(one, valid, row), row=number)
+            figure.add(_worst(one, valid, row, legend=number == 1), row=number)
+            figure.add(_best(one, valid, row, legend=number == 1), row=number)
         for one, table in zip(series, tables, strict=True):
             if (bound := _bound(one, table, row)) is not None:
-                figure.add_trace(bound, row=number, col=1)
-        figure.update_yaxes(title_text=row.axis, rangemode="tozero", row=number, col=1)
+                figure.add(bound, row=number)
+        figure.update_yaxes(title_text=row.axis, rangemode="tozero", row=number)
     figure.update_xaxes(rangemode="tozero")
-    figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_ROWS), col=1)
+    figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_ROWS))
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
     explanation = (
         "Points are single trials, the line is the worst of each depth. The legend can show the minimum of "
@@ -61,8 +60,8 @@ def measured_by_depth(series: Series) -> pl.DataFrame:
     return series.run.measured_allocations.drop_nulls("depth").sort("depth", "seq")
 
 
-def _trials(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter:
-    return go.Scatter(
+def _trials(one: Series, table: pl.DataFrame, row: _Row) -> Trace:
+    return scatter(
         x=table["depth"].to_numpy(),
         y=table[row.column].to_numpy(),
         mode="markers",
@@ -76,19 +75,19 @@ def _trials(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter:
     )
 
 
-def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
+def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> Trace:
     worst = with_maximum(one, table[row.column].max(), row.unit) if legend else one.label
     line_of_max = {"name": worst, "line": line(one), "legendgroup": one.run.id}
-    return _per_depth(one, table, row, "max").update(line_of_max | {"showlegend": legend})
+    return _per_depth(one, table, row, "max") | line_of_max | {"showlegend": legend}
 
 
-def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
+def _bound(one: Series, table: pl.DataFrame, row: _Row) -> Trace | None:
     """The bound, across all depths. None if it grows with the region: it would dwarf all else."""
     bound = bound_of(one.run, "allocate")
     if bound is None or bound.region_decided or row.unit not in ("ns", "cycles") or not len(table):
         return None
     value = bound.ns if row.unit == "ns" else bound.cycles
-    return go.Scatter(
+    return scatter(
         x=[0, int(table["depth"].max())],  # type: ignore[arg-type]
         y=[value, value],
         mode="lines",
@@ -101,7 +100,7 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
     )
 
 
-def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
+def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> Trace:
     """The least of the trials at each depth, as the article author's example program prints it.
 
     Thin and off by default: it hides what a deadline must survive.
@@ -109,15 +108,15 @@ def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatt
     thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
     switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
     switch["meta"] = shared_switch(one)
-    return _per_depth(one, table, row, "min").update({"name": "minimum of trials", "line": thin} | switch)
+    return _per_depth(one, table, row, "min") | {"name": "minimum of trials", "line": thin} | switch
 
 
-def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str) -> go.Scatter:
+def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str) -> Trace:
     """The largest ("max") or smallest ("min") trial of each depth, and its operation."""
     descending = [False, statistic == "max"]
     ordered = table.sort("depth", pl.col(row.column), descending=descending, maintain_order=True)
     chosen = ordered.unique("depth", keep="first", maintain_order=True)
-    return go.Scatter(
+    return scatter(
         x=chosen["depth"].to_numpy(),
         y=chosen[row.column].to_numpy(),
         mode="lines",

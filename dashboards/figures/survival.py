@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 import polars as pl
 
 from base.metrology.quantiles import MYRIAD, PERCENTILES
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_BOUND
 from dashboards.figures.chart import Chart, line, make_chart, per_series, with_maximum
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.series import Series
 from dashboards.waveforms import entry, interrupt_keys, meta, operation_keys
@@ -59,13 +59,18 @@ def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequenc
     drawn = [(one, curve) for one, curve in zip(series, curves, strict=True) if curve.n]
     if not drawn:
         return None
-    figure = go.Figure()
+    figure = Figure()
     for one, curve in drawn:
-        figure.add_traces([_steps(one, curve), _intervals(one, panel.quantity), _maximum(one, curve)])
+        figure.add(_steps(one, curve), _intervals(one, panel.quantity), _maximum(one, curve))
     least = float(np.log10(min(curve.share[-1] for _, curve in drawn)))
     figure.update_xaxes(title_text=axis, rangemode="tozero")
-    shares = {"type": "log", "dtick": 1, "exponentformat": "power", "range": [least - ROOM_DECADES, 0.15]}
-    figure.update_yaxes(title_text="share of samples at or above", **shares)
+    figure.update_yaxes(
+        title_text="share of samples at or above",
+        type="log",
+        dtick=1,
+        exponentformat="power",
+        range=[least - ROOM_DECADES, 0.15],
+    )
     counted = per_series(series, [curve.n for curve in curves], panel.what)
     explanation = (
         f"Linear time, logarithmic share. A curve ends at its largest value. {NO_BOUND} Bars across a curve "
@@ -93,8 +98,8 @@ def _curve(table: pl.DataFrame, column: str, keys: list[str]) -> Curve:
     return Curve(len(values), distinct.tolist(), share.tolist(), [keys[i] for i in first])
 
 
-def _steps(one: Series, curve: Curve) -> go.Scatter:
-    return go.Scatter(
+def _steps(one: Series, curve: Curve) -> Trace:
+    return scatter(
         x=curve.value_ns,
         y=curve.share,
         mode="lines+markers",
@@ -109,12 +114,12 @@ def _steps(one: Series, curve: Curve) -> go.Scatter:
     )
 
 
-def _intervals(one: Series, quantity: Quantity) -> go.Scatter:
+def _intervals(one: Series, quantity: Quantity) -> Trace:
     """A bar across the curve at each percentile: where a repetition would have found it."""
     summary = one.run.summary(quantity)
     intervals = one.run.certainty.intervals.get(quantity.key, {})
     found = [(getattr(summary, name), *ends, name) for name, ends in intervals.items()]
-    return go.Scatter(
+    return scatter(
         x=[value for value, _, _, _ in found],
         y=[1 - PERCENTILES[name] / MYRIAD for _, _, _, name in found],
         error_x={
@@ -136,8 +141,8 @@ def _intervals(one: Series, quantity: Quantity) -> go.Scatter:
     )
 
 
-def _maximum(one: Series, curve: Curve) -> go.Scatter:
-    return go.Scatter(
+def _maximum(one: Series, curve: Curve) -> Trace:
+    return scatter(
         x=curve.value_ns[-1:],
         y=curve.share[-1:],
         mode="markers",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import plotly.graph_objects as go
 
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, make_chart
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped
 from dashboards.loaded.series import INK, MUTED, Series
 from dashboards.waveforms import Window, describe, window_of, worst_key
@@ -35,7 +35,7 @@ def levels(
     return (sample - window.zero) * 1e6 / samplerate_hz, np.append(level[kept], level[-1])
 
 
-def draw_window(figure: go.Figure, one: Series, window: Window) -> None:
+def draw_window(figure: Figure, one: Series, window: Window) -> None:
     """Draw a window of the run's capture, its critical sections shaded."""
     edges = one.run.edges
     assert edges is not None  # the window was cut from it
@@ -44,21 +44,21 @@ def draw_window(figure: go.Figure, one: Series, window: Window) -> None:
         lane = _lane(name, channel, len(edges.channels))
         lane.update(x=time_us, y=level + _base(channel, len(edges.channels)))
         if name in _ALLOCATOR_CHANNELS:
-            lane.line.color = one.style.colour
-        figure.add_trace(lane)
+            lane["line"]["color"] = one.style.colour
+        figure.add(lane)
         if name == "CRIT":
-            figure.layout.shapes = _shades(one, time_us, level)
+            figure.update_layout(shapes=_shades(one, time_us, level))
     _name_lanes(figure, edges.channels)
 
 
-def empty_panel(series: Sequence[Series]) -> go.Figure:
+def empty_panel(series: Sequence[Series]) -> Figure:
     """Lanes without levels. The report's script fills them with the selected window.
 
     Each trace's `meta` says which channel it shows, at which height, and whether in the
     allocator's colour.
     """
     channels = next((edges.channels for one in series if (edges := one.run.edges) is not None), ())
-    figure = go.Figure([_lane(name, channel, len(channels)) for channel, name in enumerate(channels)])
+    figure = Figure(*(_lane(name, channel, len(channels)) for channel, name in enumerate(channels)))
     make_chart("panel", "", series, "", "", figure, height=270)
     figure.update_layout(showlegend=False, margin={"t": 6, "b": 44})
     figure.update_xaxes(title_text="time (µs)")
@@ -70,8 +70,8 @@ def _base(channel: int, channels: int) -> float:
     return (channels - 1 - channel) * LANE_HEIGHT
 
 
-def _lane(name: str, channel: int, channels: int) -> go.Scatter:
-    return go.Scatter(
+def _lane(name: str, channel: int, channels: int) -> Trace:
+    return scatter(
         mode="lines",
         line={"shape": "hv", "width": 1.4, "color": MUTED if name == "SYNC" else INK},
         name=escape(name, quote=False),
@@ -80,7 +80,7 @@ def _lane(name: str, channel: int, channels: int) -> go.Scatter:
     )
 
 
-def _name_lanes(figure: go.Figure, channels: Sequence[str]) -> None:
+def _name_lanes(figure: Figure, channels: Sequence[str]) -> None:
     bases = [_base(channel, len(channels)) for channel in range(len(channels))]
     figure.update_yaxes(
         tickvals=[base + 0.5 for base in bases],
@@ -131,7 +131,7 @@ def _waveform(key: str, one: Series, quantity: Quantity, explanation: str) -> Ch
     window = window_of(one.run, worst) if worst else None
     if worst is None or window is None:
         return None
-    figure = go.Figure()
+    figure = Figure()
     draw_window(figure, one, window)
     figure.update_xaxes(title_text="time (µs)")
     counted = f"n = {grouped(window.end - window.start)} samples"

@@ -9,22 +9,23 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
 from base.files.whole import WriteError, write_bytes
 from base.paths import ROOT
 from dashboards.blocks import Grid
+from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart
 
 LEVEL = 9
@@ -44,8 +45,18 @@ _FOLDER = Path(__file__).parent
 _PACKED = ROOT / "build" / "packed"
 """Plotly's script takes longer to pack than to read, and is the same in all pages."""
 
+
+def _compiled() -> FileSystemBytecodeCache | None:
+    """Templates take longer to compile than to fill; None where nothing can be kept."""
+    folder = ROOT / "build" / "templates"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
+
+
 _TEMPLATES = Environment(
     loader=FileSystemLoader(_FOLDER),
+    bytecode_cache=_compiled(),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -76,7 +87,7 @@ class Figure:
     @property
     def height_px(self) -> int:
         """Room kept for the figure, so that nothing moves when it is drawn."""
-        return int(self.chart.figure.layout.height)
+        return int(self.chart.figure.layout["height"])
 
 
 def render(template: str, page: Any, data: dict[str, Any], scripts: Sequence[str]) -> str:
@@ -100,13 +111,13 @@ def fragment(template: str, page: Any) -> str:
 
 def entries(figures: Iterable[Figure]) -> list[int]:
     """The places in the picker of all colours that `figures` use."""
-    texts = (str(figure.chart.figure.to_json()) for figure in figures)
+    texts = (figure.chart.figure.to_json() for figure in figures)
     return sorted({int(entry) for text in texts for entry in _ENTRY.findall(text)})
 
 
-def packed_figure(figure: go.Figure) -> str:
+def packed_figure(figure: plain.Figure) -> str:
     """A figure as figures.js unpacks it."""
-    return pack(str(figure.to_json()))
+    return pack(figure.to_json())
 
 
 def packed_table(grid: Grid) -> str:
@@ -114,7 +125,7 @@ def packed_table(grid: Grid) -> str:
     return pack(grid.frame().write_csv())
 
 
-def figure_json(figure: go.Figure) -> dict[str, Any]:
+def figure_json(figure: plain.Figure) -> dict[str, Any]:
     """A figure as Plotly's script takes it."""
     parsed: dict[str, Any] = json.loads(figure.to_json())
     return parsed
@@ -122,9 +133,11 @@ def figure_json(figure: go.Figure) -> dict[str, Any]:
 
 @cache
 def _plotly() -> str:
-    kept = _PACKED / f"plotly-{get_plotlyjs_version()}.txt"
+    kept = _PACKED / f"plotly-{version('plotly')}.txt"
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="ascii")
+    from plotly.offline import get_plotlyjs
+
     packed = pack(get_plotlyjs())
     with suppress(OSError, WriteError):
         kept.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from dashboards.loaded.quantities import by_size
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.terminal import terminal_report
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 
@@ -64,7 +65,7 @@ def test_the_terminal_has_a_row_for_each_size(series: list[Series]) -> None:
 def test_the_figure_has_two_lines_for_each_allocator(series: list[Series], tmp_path: Path) -> None:
     chart = cycles_by_size(series)
     assert chart is not None
-    lines = {trace.name: tuple(trace.y) for trace in chart.figure.data if trace.mode == "lines"}
+    lines = {trace.name: tuple(trace.y) for trace in as_plotly(chart.figure).data if trace.mode == "lines"}
     assert list(lines) == ["first_fit fresh", "first_fit fragmented"]
     assert lines["first_fit fresh"] == pytest.approx((210, 220), abs=1)
     assert lines["first_fit fragmented"] == pytest.approx((840, 330), abs=1)

@@ -9,6 +9,7 @@ import pytest
 from analysis.compare.compared import Comparison, compare
 from analysis.compare.tests.made import with_cycles, write
 from dashboards import compare as dashboards_compare
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import assert_draws, chromium
 
 in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
@@ -31,7 +32,7 @@ def test_the_page_says_the_headline_and_has_every_table(found: Comparison) -> No
 
 def test_each_operation_is_a_point(found: Comparison) -> None:
     (chart,) = dashboards_compare.charts(found.compared[0])
-    alike, otherwise = chart.figure.data
+    alike, otherwise = as_plotly(chart.figure).data
     assert list(zip(alike.x, alike.y, strict=True)) == [(0, 0), (1, 40), (2, 0), (3, 0), (4, 0)]
     assert not otherwise.x
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import CLOUD_COLUMNS, COLUMNS, LONG, thin, thinned
+from dashboards.figures.figure import Figure, bar, scatter
 
 POINTS = 60_000
 
@@ -29,44 +29,42 @@ def buckets(x: np.ndarray, count: int) -> list[list[int]]:
 @pytest.mark.parametrize(("mode", "count"), [("lines", COLUMNS), ("markers", CLOUD_COLUMNS)])
 def test_every_bucket_keeps_its_greatest_and_its_least(mode: str, count: int) -> None:
     x, y = noise()
-    figure = go.Figure(go.Scatter(x=x, y=y, mode=mode, customdata=[str(n) for n in range(POINTS)]))
+    figure = Figure(scatter(x=x, y=y, mode=mode, customdata=[str(n) for n in range(POINTS)]))
     (long,) = thin(figure)
     kept = set(long.drawn.tolist())
     for rows in buckets(x, count):
         assert max(rows, key=lambda row: y[row]) in kept
         assert min(rows, key=lambda row: y[row]) in kept
     (trace,) = figure.data
-    assert len(trace.x) == len(trace.y) == len(trace.customdata) == len(kept) < POINTS / 2
+    assert len(trace["x"]) == len(trace["y"]) == len(trace["customdata"]) == len(kept) < POINTS / 2
     # Each point is one of the trace, in its order.
-    assert list(trace.customdata) == [str(row) for row in sorted(kept)]
-    assert np.array_equal(trace.y, y[sorted(kept)])
+    assert list(trace["customdata"]) == [str(row) for row in sorted(kept)]
+    assert np.array_equal(trace["y"], y[sorted(kept)])
 
 
 def test_a_lonely_maximum_among_a_million_is_drawn() -> None:
     y = np.ones(1_000_000)
     y[654_321] = 1.0000001
     for mode in ("lines", "markers"):
-        figure = go.Figure(go.Scatter(x=np.arange(1_000_000), y=y, mode=mode))
+        figure = Figure(scatter(x=np.arange(1_000_000), y=y, mode=mode))
         thin(figure)
         (trace,) = figure.data
-        assert trace.y.max() == y[654_321]
-        assert trace.x[trace.y.argmax()] == 654_321
-        assert len(trace.x) < 10_000
+        assert trace["y"].max() == y[654_321]
+        assert trace["x"][trace["y"].argmax()] == 654_321
+        assert len(trace["x"]) < 10_000
 
 
 def test_of_a_short_trace_nothing_is_left_out() -> None:
     x, y = noise(LONG)
-    figure = go.Figure(
-        [go.Scatter(x=x, y=y), go.Bar(x=x, y=y), go.Scatter(x=["a"] * LONG * 2, y=[1] * LONG * 2)]
-    )
+    figure = Figure(scatter(x=x, y=y), bar(x=x, y=y), scatter(x=["a"] * LONG * 2, y=[1] * LONG * 2))
     assert thin(figure) == []
-    assert len(figure.data[0].x) == LONG
+    assert len(figure.data[0]["x"]) == LONG
 
 
 @pytest.mark.parametrize("mode", ["lines", "markers"])
 def test_in_view_is_at_full_resolution(mode: str) -> None:
     x, y = noise()
-    (long,) = thin(go.Figure(go.Scatter(x=x, y=y, mode=mode)))
+    (long,) = thin(Figure(scatter(x=x, y=y, mode=mode)))
     view = (x[30_000], x[30_500])
     rows = set(long.within(view).tolist())
     assert set(range(30_000, 30_501)) <= rows
@@ -79,9 +77,10 @@ def test_in_view_is_at_full_resolution(mode: str) -> None:
 def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
     y = np.linspace(1, 9, 20_000)
     y[10_000:10_100] = np.nan
-    figure = go.Figure(go.Scatter(x=np.logspace(0, 6, 20_000), y=y, mode="lines"), layout_xaxis_type="log")
+    figure = Figure(scatter(x=np.logspace(0, 6, 20_000), y=y, mode="lines"))
+    figure.update_xaxes(type="log")
     (long,) = thin(figure)
-    assert np.isnan(figure.data[0].y).any()
+    assert np.isnan(figure.data[0]["y"]).any()
     # Points even on a logarithmic axis fill its buckets evenly, each with its first and last.
     assert len(long.drawn) > 1.9 * COLUMNS
 
@@ -89,8 +88,8 @@ def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
 @pytest.mark.parametrize("points", [100, POINTS])
 def test_a_figure_that_is_drawn_in_part_says_so(points: int) -> None:
     x, y = noise(points)
-    chart = Chart("key", "title", "n = all", "", (), go.Figure(go.Scatter(x=x, y=y)))
+    chart = Chart("key", "title", "n = all", "", (), Figure(scatter(x=x, y=y)))
     told = thinned(chart).subtitle
-    drawn = len(chart.figure.data[0].x)
+    drawn = len(chart.figure.data[0]["x"])
     part = f" · drawn in part, every maximum kept: {drawn:,} of {points:,} points"
     assert told == ("n = all" if points == 100 else f"n = all{part}")

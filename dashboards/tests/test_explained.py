@@ -15,6 +15,7 @@ from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.page.explanations import explanations
 from dashboards.report import report_html, write_report
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 
@@ -87,7 +88,7 @@ def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) ->
     assert "bound 1,000, 2.5 ×" in report_html([run])
     chart = ramp(by_scenario([run])["mem_frag"])
     assert chart is not None
-    lines = [list(trace.y) for trace in chart.figure.data if str(trace.name).endswith("bound")]
+    lines = [list(trace.y) for trace in as_plotly(chart.figure).data if str(trace.name).endswith("bound")]
     assert lines == [[11_904.8] * 2, [1_000.0] * 2]
 
 
@@ -96,7 +97,7 @@ def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:
     assert "≤ 1,000 cycles, grows with heap size," in bounds_sentence(run)
     chart = ramp(by_scenario([run])["mem_frag"])
     assert chart is not None
-    assert not [trace for trace in chart.figure.data if str(trace.name).endswith("bound")]
+    assert not [trace for trace in as_plotly(chart.figure).data if str(trace.name).endswith("bound")]
 
 
 @pytest.mark.parametrize("bounds", [None, [], {"allocate": 3}, {"allocate": {"cycles": "many", "ns": 1}}])

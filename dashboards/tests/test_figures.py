@@ -22,6 +22,7 @@ from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, assign_styles, by_scenario
 from dashboards.pages.catalogue import OF_SCENARIO
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 NS_PER_CYCLE = 1e9 / 84e6
@@ -42,13 +43,15 @@ def _chart(chart: Chart | None) -> Chart:
 
 
 def _line(chart: Chart, name: str, nth: int = 0) -> Any:
-    lines = [trace for trace in chart.figure.data if trace.mode == "lines"]
+    lines = [trace for trace in as_plotly(chart.figure).data if trace.mode == "lines"]
     return [trace for trace in lines if str(trace.name).partition(", max ")[0] == name][nth]
 
 
 def _trace(chart: Chart, name: str, nth: int = 0) -> Any:
     """The nth trace of that name; a legend's entry may add the maximum."""
-    named = (trace for trace in chart.figure.data if str(trace.name).partition(", max ")[0] == name)
+    named = (
+        trace for trace in as_plotly(chart.figure).data if str(trace.name).partition(", max ")[0] == name
+    )
     return list(named)[nth]
 
 
@@ -79,7 +82,7 @@ def test_survival_ends_at_the_maximum_and_one_over_n(frag: list[Series]) -> None
     assert curve.name == "seglist, max 40,785.7 ns"
     assert curve.customdata[-1] == str(WORST_OF_SEGLIST)
     # The axis ends where the least share does, with room for the marker.
-    assert chart.figure.layout.yaxis.range[0] == pytest.approx(np.log10(1 / 768), abs=0.2)
+    assert as_plotly(chart.figure).layout.yaxis.range[0] == pytest.approx(np.log10(1 / 768), abs=0.2)
 
 
 def test_survival_of_the_interrupts_is_that_of_each_stimulus(frag: list[Series]) -> None:
@@ -114,7 +117,9 @@ def test_cycles_by_probes_has_the_mean_of_each_bin(stress: list[Series]) -> None
 
 def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:
     counts = Counter(hit for _, hit, _ in _interrupts(mem_frag("seglist")))
-    names = [annotation.text for annotation in _chart(interrupt_latency(frag)).figure.layout.annotations]
+    names = [
+        annotation.text for annotation in as_plotly(_chart(interrupt_latency(frag)).figure).layout.annotations
+    ]
     told = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in names}
     assert told["met a critical section: seglist"] == f"{counts['critical']}"
     assert told["in an operation, not critical: seglist"] == f"{counts['operation']}"
@@ -140,7 +145,7 @@ def test_agreement_shows_each_difference_and_the_tolerance(frag: list[Series]) -
     chart = _chart(agreement(frag[1]))
     assert Counter(_trace(chart, "tlsf").y) == {0.0: 1152, 1.0: 576, -1.0: 576}
     assert "0 of 2,304 beyond ±1.50 cycles" in chart.explanation
-    bands = {(shape.y0, shape.y1) for shape in chart.figure.layout.shapes}
+    bands = {(shape.y0, shape.y1) for shape in as_plotly(chart.figure).layout.shapes}
     assert bands == {(-1.5, 1.5)}
 
 
@@ -192,7 +197,7 @@ def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], s
         runs = [name for name in ("seglist", "tlsf") if f"-{name}-virtual" in chart.subtitle]
         assert runs == ["seglist", "tlsf"] or [chart.title.partition(":")[0]] == runs
         assert not chart.badges
-        assert any(axis.title.text for axis in chart.figure.select_xaxes())
+        assert any(axis.title.text for axis in as_plotly(chart.figure).select_xaxes())
 
 
 def test_a_run_that_is_not_complete_is_badged_everywhere(tmp_path: Path) -> None:
@@ -254,7 +259,7 @@ def test_eleven_allocators_look_different() -> None:
 def test_ticks_have_their_rings(frag: list[Series]) -> None:
     chart = interrupt_latency(frag)
     assert chart is not None and "A ring" in chart.explanation
-    rings = [trace for trace in chart.figure.data if trace.marker.symbol == "circle-open"]
+    rings = [trace for trace in as_plotly(chart.figure).data if trace.marker.symbol == "circle-open"]
     touched = sum(int(one.run.answered["tick"].sum()) for one in frag)
     touched += sum(int(one.run.answered_control["tick"].sum()) for one in frag)
     assert sum(len(trace.x) for trace in rings) == touched > 10
@@ -263,6 +268,10 @@ def test_ticks_have_their_rings(frag: list[Series]) -> None:
 def test_survival_has_bars_at_its_percentiles(stress: list[Series], frag: list[Series]) -> None:
     chart, ramp = survival(stress), survival(frag)
     assert chart is not None and ramp is not None
-    bars = [trace for trace in chart.figure.data if trace.error_x.array is not None and len(trace.x)]
+    bars = [
+        trace for trace in as_plotly(chart.figure).data if trace.error_x.array is not None and len(trace.x)
+    ]
     assert [(list(trace.y), list(trace.error_x.array)) for trace in bars] == [([0.5], [5.0])] * 2
-    assert not [trace for trace in ramp.figure.data if trace.error_x.array is not None and len(trace.x)]
+    assert not [
+        trace for trace in as_plotly(ramp.figure).data if trace.error_x.array is not None and len(trace.x)
+    ]

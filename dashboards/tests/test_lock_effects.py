@@ -13,6 +13,7 @@ from dashboards.headline import facts, headline
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.report import report_html
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import mem_frag, write_run
 
 
@@ -85,9 +86,9 @@ def test_the_task_has_its_figure_where_a_lock_lets_interrupts_through(tmp_path: 
     suspended = run(tmp_path / "b", locking="scheduler")
     chart = task_latency_by_depth(by_scenario([suspended])["mem_frag"])
     assert chart is not None
-    singles = chart.figure.data[0]
+    singles = as_plotly(chart.figure).data[0]
     depths = suspended.operations.select(operation_seq="seq", depth="depth").drop_nulls()
     due = suspended.answered.join(depths, on="operation_seq").drop_nulls("task_latency_ns")["task_latency_ns"]
     assert len(due) > 0
     assert sorted(singles.y) == sorted(due)
-    assert max(chart.figure.data[1].y) == due.max()
+    assert max(as_plotly(chart.figure).data[1].y) == due.max()

@@ -13,6 +13,7 @@ from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.embedded import embed
 from dashboards.report import write_report
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import RATE_HZ, Operation, interrupt_rows, write_run
 
@@ -47,7 +48,7 @@ def swept(tmp_path: Path) -> Series:
 def test_each_call_has_a_bar_of_its_worst_answer(swept: Series) -> None:
     chart = masking_by_call([swept])
     assert chart is not None
-    (bars,) = chart.figure.data
+    (bars,) = as_plotly(chart.figure).data
     assert list(bars.y) == ["allocate", "free", *CALLS]
     assert list(bars.x) == pytest.approx([(WAITED + ROUNDS - 1) * 1e9 / RATE_HZ] * 5, abs=0.05)
 
@@ -56,7 +57,7 @@ def test_calls_without_a_label_are_drawn_too(tmp_path: Path) -> None:
     run = load_run(written(tmp_path, labelled=False))
     chart = masking_by_call(by_scenario([run])["kernel_masking"])
     assert chart is not None
-    assert list(chart.figure.data[0].y) == ["no label"]
+    assert list(as_plotly(chart.figure).data[0].y) == ["no label"]
 
 
 def test_the_waveform_behind_each_bar_is_kept(swept: Series) -> None:

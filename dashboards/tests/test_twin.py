@@ -9,6 +9,7 @@ import pytest
 from analysis.twin.comparison import Comparison, compare
 from analysis.twin.tests.made import made_run
 from dashboards import twin
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import assert_draws, chromium
 from scenarios import catalogue
 
@@ -35,14 +36,14 @@ def test_the_page_says_the_verdict_and_has_every_table(found: Comparison) -> Non
 def test_every_residual_is_drawn(found: Comparison) -> None:
     """Bars count all values; points are one an operation, before and after."""
     cycles, operations, latencies, begins = twin.charts(found)
-    assert [sum(trace.y) for trace in cycles.figure.data] == [72, 72]
+    assert [sum(trace.y) for trace in as_plotly(cycles.figure).data] == [72, 72]
     first = found.trials.first
-    assert sum(sum(trace.y) for trace in latencies.figure.data) == sum(
+    assert sum(sum(trace.y) for trace in as_plotly(latencies.figure).data) == sum(
         first.filter(quantity=key).height for key in ("interrupt_latency", "task_latency", "control_latency")
     )
-    assert [len(trace.x) for trace in operations.figure.data] == [72, 72]
-    assert set(operations.figure.data[1].y) == {0.0}
-    assert max(begins.figure.data[0].y) > 1000 * max(begins.figure.data[1].y)
+    assert [len(trace.x) for trace in as_plotly(operations.figure).data] == [72, 72]
+    assert set(as_plotly(operations.figure).data[1].y) == {0.0}
+    assert max(as_plotly(begins.figure).data[0].y) > 1000 * max(as_plotly(begins.figure).data[1].y)
 
 
 @in_a_browser

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
+from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart, style
+from dashboards.figures.figure import Trace, bar, scatter
 from dashboards.figures.heap import frontier
 from dashboards.formatting import grouped, number
 from dashboards.loaded.series import INK, MUTED, SHADES
@@ -101,11 +101,11 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
         return None
     best = best_of(found)
     measured = [point for point in found if point.run]
-    figure = go.Figure()
+    figure = plain.Figure()
     if best:
-        figure.add_trace(_steps(best))
+        figure.add(_steps(best))
     area = _Area.around(found)
-    figure.add_trace(_dots(found, area))
+    figure.add(_dots(found, area))
     title = heap_figure(needs)[1]
     figure.update_layout(showlegend=False)
     style(figure, _HEIGHT_PX)
@@ -126,12 +126,12 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
     )
 
 
-def _dots(found: Sequence[Point], area: _Area) -> go.Scatter:
+def _dots(found: Sequence[Point], area: _Area) -> Trace:
     long = [(one.need.label, str(one.need.number)) for one in found]
     short = [(str(one.need.number),) for one in found]
     texts, places = place(area.pixels(found, _PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
     few, where = place(area.pixels(found, _NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
-    return go.Scatter(
+    return scatter(
         x=[one.heap_bytes for one in found],
         y=[one.worst_ns for one in found],
         mode="markers+text",
@@ -157,8 +157,8 @@ def _hover(point: Point) -> str:
     return f"{heap}<br>worst {point.run.kind} {number(point.worst_ns, 'ns')} ns"
 
 
-def _steps(best: Sequence[Point]) -> go.Scatter:
-    return go.Scatter(
+def _steps(best: Sequence[Point]) -> Trace:
+    return scatter(
         x=[one.heap_bytes for one in best],
         y=[one.worst_ns for one in best],
         mode="lines",
@@ -190,11 +190,11 @@ def lost(needs: Sequence[Need], provenance: str) -> Chart:
     names = _names(needs)
     live = [need.live_bytes for need in needs]
     rest = [need.used_bytes - need.live_bytes for need in needs]
-    figure = go.Figure(
-        [
+    figure = plain.Figure(
+        *[
             _bar("live", names, live, SHADES[0]),
             _bar("lost: used less live", names, rest, SHADES[1]),
-            go.Scatter(
+            scatter(
                 x=[need.typical(cost_metric_bytes) for need in needs],
                 y=names,
                 mode="markers",
@@ -204,7 +204,7 @@ def lost(needs: Sequence[Need], provenance: str) -> Chart:
             ),
         ]
     )
-    figure.update_layout(barmode="stack", legend_traceorder="normal")
+    figure.update_layout(barmode="stack", legend={"traceorder": "normal"})
     explanation = (
         "Both at their largest, in the given heap. Live is what was asked for; used is from the lowest byte "
         "to the highest that a block ever had. The smallest heap is searched apart and has the region's "
@@ -219,9 +219,9 @@ def ratios(needs: Sequence[Need], provenance: str) -> Chart | None:
     served = [need for need in needs if need.typical(johnstone(0)) is not None]
     if not served:
         return None
-    figure = go.Figure(
-        [
-            go.Scatter(
+    figure = plain.Figure(
+        *[
+            scatter(
                 x=[need.typical(johnstone(place)) for need in served],
                 y=_names(served),
                 mode="markers",
@@ -246,7 +246,7 @@ def reserve(needs: Sequence[Need], provenance: str) -> Chart | None:
     if not served:
         return None
     values = [need.known(sbbm_bytes) for need in served]
-    figure = go.Figure(_bar("SBBM", _names(served), values, SHADES[2]))
+    figure = plain.Figure(_bar("SBBM", _names(served), values, SHADES[2]))
     figure.update_layout(showlegend=False)
     explanation = (
         "SBBM, the Smallest-Biggest-Block Metric: the largest free block after each allocation, and of these "
@@ -257,8 +257,8 @@ def reserve(needs: Sequence[Need], provenance: str) -> Chart | None:
     )
 
 
-def _bar(name: str, names: Sequence[str], values: Sequence[float], colour: str) -> go.Bar:
-    return go.Bar(
+def _bar(name: str, names: Sequence[str], values: Sequence[float], colour: str) -> Trace:
+    return bar(
         x=values,
         y=names,
         orientation="h",
@@ -275,7 +275,7 @@ def _names(needs: Sequence[Need]) -> list[str]:
 def _rows(
     key: str,
     title: str,
-    figure: go.Figure,
+    figure: plain.Figure,
     needs: Sequence[Need],
     axis: str,
     explanation: str,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
 from dashboards.figures.chart import Chart, style
+from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.series import INK, MUTED, SHADES
 from studies.reproduce import beside
 from studies.reproduce.beside import Beside, Pair
@@ -45,22 +43,22 @@ def _columns(made: Beside, part: Part) -> list[str]:
 def _side_by_side(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
     """A row for each allocator, a panel for each column."""
     rows = [row for row in made.rows(part) if any(pair.row == row and pair.found for pair in made.of(part))]
-    figure = make_subplots(rows=1, cols=len(columns), shared_yaxes=True, horizontal_spacing=0.03)
+    figure = Figure.of_plots(cols=len(columns), spacing=0.03, shared_y=True)
     for place, column in enumerate(columns, start=1):
         pairs = [pair for pair in made.of(part) if pair.column == column and pair.row in rows]
         for trace in _dots(made, pairs, first=place == 1):
-            figure.add_trace(trace, row=1, col=place)
-        figure.update_xaxes(title_text=f"{column} ({part.unit_of(column)})", row=1, col=place)
+            figure.add(trace, col=place)
+        figure.update_xaxes(title_text=f"{column} ({part.unit_of(column)})", col=place)
     style(figure, _AROUND_PX + _ROW_PX * len(rows))
     _scale(made, part, columns, figure)
     figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], showgrid=True, dtick=1)
     return _chart(made, part, key, columns, figure, "Open diamonds are published, filled marks made here.")
 
 
-def _dots(made: Beside, pairs: Sequence[Pair], first: bool) -> list[go.Scatter]:
+def _dots(made: Beside, pairs: Sequence[Pair], first: bool) -> list[Trace]:
     published = {pair.row: pair for pair in pairs if pair.published is not None}
     traces = [
-        go.Scatter(
+        scatter(
             x=[pair.published for pair in published.values()],
             y=list(published),
             mode="markers",
@@ -74,7 +72,7 @@ def _dots(made: Beside, pairs: Sequence[Pair], first: bool) -> list[go.Scatter]:
     for number, variant in enumerate(made.variants()):
         own = [pair for pair in pairs if pair.variant == variant and pair.found]
         traces.append(
-            go.Scatter(
+            scatter(
                 x=[pair.found.value for pair in own if pair.found],
                 y=[pair.row for pair in own],
                 error_x=_ranges(own),
@@ -92,7 +90,7 @@ def _dots(made: Beside, pairs: Sequence[Pair], first: bool) -> list[go.Scatter]:
 
 def _order(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
     """Published against made here: points on a rising line have the same order."""
-    figure = make_subplots(rows=1, cols=len(columns), horizontal_spacing=0.09)
+    figure = Figure.of_plots(cols=len(columns), spacing=0.09)
     for place, column in enumerate(columns, start=1):
         for number, variant in enumerate(made.variants()):
             own = [
@@ -100,8 +98,8 @@ def _order(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
                 for pair in made.of(part, variant)
                 if pair.column == column and pair.found and pair.published is not None
             ]
-            figure.add_trace(_points(own, variant, number, first=place == 1), row=1, col=place)
-        figure.update_xaxes(title_text=f"{column}, published", row=1, col=place)
+            figure.add(_points(own, variant, number, first=place == 1), col=place)
+        figure.update_xaxes(title_text=f"{column}, published", col=place)
     style(figure, _ORDER_PX)
     _scale(made, part, columns, figure)
     figure.update_yaxes(title_text=f"here ({part.unit})", col=1)
@@ -109,8 +107,8 @@ def _order(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
     return _chart(made, part, key, columns, figure, told)
 
 
-def _points(own: Sequence[Pair], variant: str, number: int, first: bool) -> go.Scatter:
-    return go.Scatter(
+def _points(own: Sequence[Pair], variant: str, number: int, first: bool) -> Trace:
+    return scatter(
         x=[pair.published for pair in own],
         y=[pair.found.value for pair in own if pair.found],
         error_y=_ranges(own),
@@ -164,7 +162,7 @@ def _hover(pair: Pair) -> str:
     return "<br>".join(lines)
 
 
-def _scale(made: Beside, part: Part, columns: Sequence[str], figure: go.Figure) -> None:
+def _scale(made: Beside, part: Part, columns: Sequence[str], figure: Figure) -> None:
     """Logarithmic axes where figures lie far apart, and labels that fit."""
     for place, column in enumerate(columns, start=1):
         pairs = [pair for pair in made.of(part) if pair.column == column]
@@ -182,7 +180,7 @@ def _axis(values: Sequence[float]) -> str:
     return "log" if far and far[0] > _LOGARITHMIC_FROM else "linear"
 
 
-def _chart(made: Beside, part: Part, key: str, columns: Sequence[str], figure: go.Figure, told: str) -> Chart:
+def _chart(made: Beside, part: Part, key: str, columns: Sequence[str], figure: Figure, told: str) -> Chart:
     left_out = [column for column in part.columns if column not in columns]
     more = f" In the table below, and not drawn: {', '.join(left_out)}." if left_out else ""
     numbers = sorted({pair.found.n for pair in made.of(part) if pair.found})

@@ -90,12 +90,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 def test_samples_that_do_not_overlap() -> None:
     found = compare(range(100, 150), range(50))
     assert found.delta == 1 and found.delta_interval[1] == 1 and 0.8 < found.delta_interval[0] < 1
-    assert found.p < 1e-10
 
 
 def test_equal_constants_do_not_differ() -> None:
     found = compare([5, 5, 5], [5, 5])
-    assert (found.delta, found.shift, found.p) == (0, 0, 1)
+    assert (found.delta, found.shift) == (0, 0)
 
 
 def test_one_value_is_no_sample() -> None:

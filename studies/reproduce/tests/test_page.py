@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import Browser, chromium
 from studies.reproduce import figures, page, published
 from studies.reproduce.beside import Beside, beside
@@ -51,7 +52,7 @@ def test_a_table_has_a_section_with_its_figures_or_the_reason() -> None:
 def test_points_stand_where_the_figures_are() -> None:
     """Published 415, 490 and 428 of SEGLIST; here a tenth more, between 1 and 1,000."""
     (chart,) = figures.charts(made("article-9", rows=["avl"]))
-    diamonds, here = chart.figure.data[:2]
+    diamonds, here = as_plotly(chart.figure).data[:2]
     assert (list(diamonds.x), list(diamonds.y)) == ([415, 422], ["SEGLIST", "TLSF"])
     assert list(here.x) == pytest.approx([456.5, 464.2, 5])
     assert list(here.y) == ["SEGLIST", "TLSF", "avl"]
@@ -61,8 +62,8 @@ def test_points_stand_where_the_figures_are() -> None:
 
 def test_of_other_processors_published_is_drawn_against_here() -> None:
     (chart,) = figures.charts(made("thesis-6", scale=3))
-    assert list(chart.figure.data[0].x[:2]) == [92.5, 113]
-    assert list(chart.figure.data[0].y[:2]) == pytest.approx([277.5, 339])
+    assert list(as_plotly(chart.figure).data[0].x[:2]) == [92.5, 113]
+    assert list(as_plotly(chart.figure).data[0].y[:2]) == pytest.approx([277.5, 339])
 
 
 def test_equal_results_give_equal_pages() -> None:

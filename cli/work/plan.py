@@ -1,0 +1,23 @@
+"""The plan of a scenario as a user chose it."""
+
+from __future__ import annotations
+
+from base.processes import signals
+from cli.work import kept
+from cli.work.options import Options
+from scenarios import catalogue
+from scenarios.plan import Plan
+
+
+def compiled(name: str, options: Options) -> Plan:
+    """The plan of the scenario `name`. Raises ScenarioError, and signals.Stopped."""
+    scenario = catalogue.load(
+        name,
+        options.parameters,
+        seed=options.seed,
+        stimulus=options.stimulus,
+        heap_bytes=options.heap_bytes,
+        tell=kept.tell,
+    )
+    signals.check()
+    return scenario.compile()
