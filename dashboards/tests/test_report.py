@@ -181,7 +181,8 @@ def test_a_run_that_is_not_complete_says_so_first(tmp_path: Path) -> None:
     )
     report = write_report([folder], tmp_path / "report.html").read_text(encoding="utf-8")
     overview = report[report.index('data-page="overview" hidden') :]
-    assert overview.index("1 run shown here is not complete") < overview.index("tlsf (truncated) keeps an interrupt")
+    doubt, answer_ = "1 run shown here is not complete", "tlsf (truncated) keeps an interrupt"
+    assert overview.index(doubt) < overview.index(answer_)
     badge = f'<p class="badge">{folder.name} is truncated: {reason}</p>'
     assert report.count(badge) == report.count("<figure") > 0
     assert "tlsf (truncated)" in unpacked(report)["run-0"] and reason in unpacked(report)["run-0"]
