@@ -104,7 +104,7 @@ def test_data_has_an_address_and_a_size(elf: Path) -> None:
 
 
 def frames(elf: Path, address: int) -> list[tuple[str, str]]:
-    """Function and `file:line` of the code at an address, innermost first, as addr2line has them."""
+    """Function and `file:line` at an address, innermost first, as addr2line has them."""
     lines = binutil("addr2line", "-f", "-i", "-e", elf, hex(address))
     places = [re.sub(r" \(discriminator.*", "", line).rpartition("/")[2] for line in lines[1::2]]
     return list(zip(lines[::2], places, strict=True))

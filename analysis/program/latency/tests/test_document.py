@@ -19,7 +19,8 @@ from analysis.program.latency.text import as_text
 from analysis.program.masks.intervals import Clock
 from analysis.program.masks.places import Places
 from analysis.program.masks.tests.made import CLOCKS, TASK, WHOLE, place
-from analysis.program.masks.tests.test_document import at, summary
+from analysis.program.masks.tests.test_document import at
+from base.metrology.tests.few import summary
 from base.run_folder.explanation import Total
 from simulator.latency import Answers, Question
 from simulator.program import UserProgram

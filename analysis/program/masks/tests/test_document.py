@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import replace
 from typing import Any
 
@@ -13,28 +12,13 @@ from analysis.program.masks.document import as_json, folded
 from analysis.program.masks.places import Place
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import TASK, place
+from base.metrology.tests.few import summary
 
 STEPS = [
     Step(100, 2, 0x0800_0300, "lock", "lock", "cpsid i", "main.c:10"),
     Step(102, 3, 0x0800_0302, "lock", "lock+0x2", "ldr r0, [r1]", ""),
     Step(105, 12, 0, "(exception)", "(exception)", "now in handler", ""),
 ]
-
-
-def summary(*values: float) -> dict[str, Any]:
-    """Of a few values, by another library; a percentile above the median takes ten or more."""
-    few = dict.fromkeys(("p90", "p99", "p99_9", "p99_99"))
-    if not values:
-        return {**dict.fromkeys(("min", "mean", "stdev", "median", "max")), **few, "n": 0}
-    return {
-        "n": len(values),
-        "min": min(values),
-        "mean": pytest.approx(statistics.fmean(values)),
-        "stdev": pytest.approx(statistics.stdev(values)) if len(values) > 1 else None,
-        "median": statistics.median_low(values),
-        **few,
-        "max": max(values),
-    }
 
 
 def counted(cycles: tuple[int, ...], ns: tuple[float, ...], still_open: int = 0) -> dict[str, Any]:
