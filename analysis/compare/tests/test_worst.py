@@ -64,6 +64,8 @@ TEN = [10] * 10
         # All else is shorter: what grew was lengthened by the interrupt.
         (TEN, [*[9] * 9, 11], (9,), True, True, "chance", 0.5),
         (TEN, [*[11] * 8, 10, 12], (9,), True, True, "worse", pytest.approx(10 / 167_960)),
+        # Where no operation was met alike nothing is known of the code.
+        ([*TEN[1:], 11], TEN, tuple(range(10)), True, True, "chance", 0.5),
         # On a board 2 + 2 cycles mean nothing.
         (TEN, [*TEN[1:], 14], (), False, True, "within the budgets", None),
         ([*TEN[1:], 14], TEN, (), False, True, "within the budgets", None),

@@ -265,7 +265,8 @@ MAX = "The interrupt latency changed: max 1,234.5 → 1,334.5 ns."
         (KNOWN, latency(5, max=1_134.5, p99_9=999.0), True,
          ("better", "The interrupt latency changed: p99.9 1,000.0 → 999.0 ns, max 1,234.5 → 1,134.5 ns.")),
         # Fewer samples are worse, more are none the worse.
-        (KNOWN, latency(4), True, ("worse", "The interrupt latency changed: n 5 → 4.", ("the longest: far",), 1)),
+        (KNOWN, latency(4), True,
+         ("worse", "The interrupt latency changed: n 5 → 4.", ("the longest: far",), 1)),
         (KNOWN, latency(6), True, ("better", "The interrupt latency changed: n 5 → 6.")),
         (KNOWN, latency(5, p99_9=None), True,  # type: ignore[arg-type]
          ("worse", "The interrupt latency changed: p99.9 1,000.0 → none ns.", ("the longest: far",), 1)),
