@@ -1,4 +1,4 @@
-# spans: analysis/campaign/journal.py, analysis/campaign/store.py, analysis/campaign/work.py
+# spans: analysis/campaign/rows.py, analysis/campaign/store.py, analysis/campaign/work.py
 """What counts as done, what is forgotten, and what a campaign's folder says of itself."""
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
+import polars as pl
 import pytest
 
 from analysis.campaign.matrix import Point
-from analysis.campaign.rows import DIFFERS, failed_row
+from analysis.campaign.rows import COLUMNS, DIFFERS, failed_row, row_of
 from analysis.campaign.store import Store
 from analysis.campaign.tests.made import outcome
 from analysis.campaign.work import Outcome, Sample
+from analysis.compare.tests.made import write
 from analysis.errors import CampaignError
+from base.run_folder.manifest import read_manifest
 
 COMPLETE: dict[str, Any] = {"verdict": "complete"}
 FAILED: dict[str, Any] = {"verdict": None, "state": "failed"}
@@ -184,6 +187,21 @@ def test_the_row_of_a_run_that_could_not_be_made_has_its_settings() -> None:
     assert failed_row("aa", point, "Why.") == told
     plain = failed_row("aa", Point("mem_frag", "tlsf"), "x" * 601)
     assert (plain["seed"], plain["art"], plain["reason"]) == (None, True, "x" * 600)
+
+
+def test_the_row_of_a_run_has_each_statistic_of_each_quantity(tmp_path: Path) -> None:
+    """Of sections of 400, 600 and 350 samples of 1/84 us, and of two frees."""
+    manifest = read_manifest(write(tmp_path, exact=True) / "run.json")
+    row = row_of("aa", manifest, verified=True)
+    assert (row["key"], row["state"], row["verified"], row["scenario"]) == ("aa", "finished", True, "made")
+    assert set(row) <= set(COLUMNS)
+    statistics = ("n", "min", "mean", "median", "p99", "p99_9", "max")
+    for key, values in (("critical_ns", (3, 350, 450, 400, None, None, 600)), ("free_dwt_cycles", None)):
+        n, *others = values or (2, 190, 200, 190, None, None, 210)
+        per = 84e6 / 1e9 if key.endswith("_ns") else 1
+        expected = [n, *(None if one is None else pytest.approx(one / per) for one in others)]
+        assert [row[f"{key}_{name}"] for name in statistics] == expected
+        assert [COLUMNS[f"{key}_{name}"] for name in statistics] == [pl.Int64, *[pl.Float64] * 6]
 
 
 def test_the_first_of_each_image_and_rate_is_made_both_ways_and_a_share_of_the_others() -> None:
