@@ -24,7 +24,7 @@ from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_b
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.loaded.runs import load_run
-from dashboards.loaded.series import Series, by_scenario
+from dashboards.loaded.series import MEANT_DOT, Series, by_scenario
 from dashboards.tests.synthetic import Operation, write_run
 
 OPERATIONS = [
@@ -282,6 +282,9 @@ def test_latencies_by_depth(
         trace("control interrupt", "lines+markers", [2], ns(26), band, {**run, "shared": True},
               [["1", "2–2", 1]])
     ])  # fmt: skip
+    for one in chart.figure.data[2:]:
+        looks = (one.line.width, one.line.dash, one.marker.symbol, one.legendgroup)
+        assert looks == (1, MEANT_DOT, "circle-open", "control")
     assert draw(made(tmp_path / "none", OPERATIONS, "s", "tlsf", locking=locking)) is None
 
 
@@ -360,6 +363,8 @@ def test_the_heap_beside_the_worst_interrupt(tmp_path: Path) -> None:
         trace(name, "markers", [heap], ns(wait), hover, of_run("s", name, entry), ["3"])
         for entry, (name, heap, wait) in enumerate(places)
     ]
+    looks = chart.figure.data[0].line
+    assert (looks.dash, looks.shape) == ("dot", "hv")
     assert heap_against_worst(by_scenario(runs[3:])["s"]) is None
     assert frontier([(2, 5), (1, 5), (3, 4), (3, 3), (4, 3)], lambda one: one) == [(1, 5), (3, 3)]
 
@@ -405,6 +410,10 @@ def test_the_ramp(tmp_path: Path) -> None:
             ),
         ]  # fmt: skip
     assert traces(chart) == expected
+    thin = [one for one in chart.figure.data if one.name == "minimum of trials"]
+    assert [(one.line.width, one.line.dash, one.legendgroup) for one in thin] == [
+        (1, MEANT_DOT, "minimum")
+    ] * 3
     assert [one.visible for one in chart.figure.data] == [None, None, "legendonly"] * 3
     assert [one.showlegend for one in chart.figure.data[:6]] == [False, True, True, False, False, False]
 
