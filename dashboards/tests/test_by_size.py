@@ -15,7 +15,6 @@ from dashboards.loaded.quantities import by_size
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.terminal import terminal_report
-from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 
@@ -62,12 +61,6 @@ def test_the_terminal_has_a_row_for_each_size(series: list[Series]) -> None:
     assert [float(word) for word in rows[1][6:]] == pytest.approx([1.5, 2], rel=0.02)
 
 
-def test_the_figure_has_two_lines_for_each_allocator(series: list[Series], tmp_path: Path) -> None:
-    chart = cycles_by_size(series)
-    assert chart is not None
-    lines = {trace.name: tuple(trace.y) for trace in as_plotly(chart.figure).data if trace.mode == "lines"}
-    assert list(lines) == ["first_fit fresh", "first_fit fragmented"]
-    assert lines["first_fit fresh"] == pytest.approx((210, 220), abs=1)
-    assert lines["first_fit fragmented"] == pytest.approx((840, 330), abs=1)
+def test_another_scenario_has_no_figure_by_size(tmp_path: Path) -> None:
     frag = by_scenario([load_run(write_run(tmp_path, "mem_frag", "tlsf", mem_frag("tlsf", 5)))])
     assert cycles_by_size(frag["mem_frag"]) is None

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from analysis.compare.compared import Comparison, compare
-from analysis.compare.document import as_json
 from analysis.compare.sentences import headline, overall, worst_sentence
 from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, with_cycles, write
 from analysis.compare.text import as_text
@@ -323,12 +322,3 @@ def test_a_table_that_is_missing_is_refused(tmp_path: Path) -> None:
     (b / "operations.parquet").unlink()
     with pytest.raises(TailscopeError, match=r"operations\.parquet: is missing"):
         compare(a, b)
-
-
-def test_the_document_is_json_and_says_the_same(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 40})))
-    document = json.loads(json.dumps(as_json(found), allow_nan=False))
-    (pair,) = document["pairs"]
-    assert (document["status"], pair["status"], pair["way"]) == ("worse", "worse", "exact")
-    assert pair["operations"]["columns"][2]["increase"]["seq"] == 1
-    assert pair["worst"][0]["change"] == pytest.approx(40 * CYCLE_NS)

@@ -28,11 +28,9 @@ def as_text(document: dict[str, Any]) -> str:
 
 def _latency(found: dict[str, Any]) -> Iterator[str]:
     window = found["window"]
-    every = {1: "every cycle", None: f"{found['pends']:,} cycles drawn with seed {found['seed']}"}
-    which = every.get(window["every"], f"every {window['every']:,}th cycle")
     yield f"{found['irq']}: {_headline(found)}"
     yield (
-        f"  pended at {which} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}, "
+        f"  pended at {_which(found)} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}, "
         f"{found['pends']:,} pends, each in a copy of the undisturbed run"
     )
     yield f"  to the first instruction of {found['handler']}"
@@ -62,6 +60,14 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
             raised = f", set at {_place(wait['raised'])}" if wait["raised"] else ""
             yield f"  {wait['cycles']:>9,} cycles  {wait['cause']}{raised}"
         yield from _explained(worst)
+
+
+def _which(found: dict[str, Any]) -> str:
+    """`every cycle`, or those of the window that were pended at."""
+    every = found["window"]["every"]
+    if every is None:
+        return f"{found['pends']:,} cycles drawn with seed {found['seed']}"
+    return "every cycle" if every == 1 else f"every {every:,}th cycle"
 
 
 def _headline(found: dict[str, Any]) -> str:

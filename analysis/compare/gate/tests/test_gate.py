@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import polars as pl
 import pytest
@@ -409,35 +408,6 @@ def test_repetitions_of_two_firmwares_are_none(noise: tuple[Path, Baseline]) -> 
     folder, baseline = noise
     one, other = (write(folder / f"of{build}", ramp(), exact=False, build=build) for build in ("ef", "01"))
     assert "another firmware" in str(gate.judge(baseline, [one, other], {}).runs[0].refusal)
-
-
-# What it writes.
-
-
-def test_junit_has_a_case_a_run_and_quantity(tmp_path: Path) -> None:
-    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"), limits={"allocate": "9us"})
-    runs = [write(tmp_path / "b", with_cycles({1: 9}), build="cd"), tmp_path / "no\x1bwhere"]
-    root = ElementTree.fromstring(text.as_xml(gate.judge(baseline, runs, {})))
-    suites = {suite.get("name"): suite for suite in root}
-    run = next(suite for name, suite in suites.items() if "made" in str(name))
-    names = ["outcomes", "probes", "cycles", "pulses", "interrupt", "task", "control", "limit allocate"]
-    assert [case.get("name") for case in run] == names
-    assert (run.get("tests"), run.get("failures"), run.get("errors")) == ("8", "2", "0")
-    failure = run.find("testcase[@name='cycles']/failure")
-    assert failure is not None
-    assert "599 → 608 cycles" in str(failure.text)
-
-
-def test_the_documents_hold_what_the_gate_says(tmp_path: Path) -> None:
-    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a", scenario="a|<b>"))
-    report = gate.judge(
-        baseline, [write(tmp_path / "b", with_cycles({1: 9}), scenario="a|<b>", build="cd")], {}
-    )
-    told = text.as_json(report)
-    assert (told["exit_status"], told["runs"][0]["state"]) == (1, "worse")
-    page = text.as_markdown(report)
-    assert "a\\|&lt;b&gt;" in page
-    assert "    operation 1, allocate 200 bytes: 599 → 608 cycles" in page
 
 
 # Hostile files.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from analysis.program.latency import text
+from analysis.errors import LatencyError
+from analysis.program.latency.measure import latencies
+from analysis.program.latency.tests.test_document import ROWS, subject
 from base.files.errors import TailscopeError
 from cli.work import latency as room
+from simulator import latency as simulator
+from simulator.latency import Answers, Question
 from simulator.program import UserProgram
 from simulator.tests import bare_metal
 from tests import lab
@@ -130,6 +133,76 @@ def test_what_cannot_be_measured_is_told_in_a_sentence(
     assert "\n" not in str(told.value)
 
 
+ANSWERED: dict[str, Any] = {
+    "first_use_cycle": 90,
+    "used": (45,),
+    "handler": 0x0800_0501,
+    "sharing": 0,
+    "first_cycle": 90,
+    "end_cycle": 95,
+    "every": 1,
+    "rows": ROWS.clear(),
+    "ended": "It stopped.",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "sentence"),
+    [
+        (
+            Question(45, "62us"),
+            {"first_use_cycle": None, "used": (13, 14, 15, 44)},
+            "The program never enables TIM3 (NVIC_ISER0, bit 29) in the first 62us (it enables or takes "
+            "PendSV, SysTick, TIM2): name one of those, give it longer with --until, or let the board enable "
+            "it with --enable PRIORITY, 0 to 15.",
+        ),
+        (
+            Question(16 + 35, 3000),
+            {"first_use_cycle": None, "used": ()},
+            "The program never enables SPI1 (NVIC_ISER1, bit 3) in the first 3,000 cycles (it enables no "
+            "interrupt): name one of those, give it longer with --until, or let the board enable it with "
+            "--enable PRIORITY, 0 to 15.",
+        ),
+        (
+            Question(15, "cycles:3000"),
+            {"first_use_cycle": None},
+            "The program never takes SysTick in the first 3,000 cycles: give it longer with --until, or name "
+            "another place.",
+        ),
+        *(
+            (
+                Question(45, "62us", enable=1),
+                {"first_use_cycle": None, "handler": vector},
+                f"The program has no handler for TIM3: its vector holds {words}; define TIM3_IRQHandler.",
+            )
+            for vector, words in (
+                *((None, "nothing"), (0xFFFF_FFFF, "0xffffffff"), (0, "0x00000000")),
+                (0x0800_0500, "0x08000500"),
+            )
+        ),
+        (
+            Question(45, "62us"),
+            {"ended": "", "first_cycle": 1234, "end_cycle": 1000},
+            "No cycle is left to pend TIM3 at: it would begin at cycle 1,234 and end at cycle 1,000; give a "
+            "later --until or an earlier --from.",
+        ),
+    ],
+)
+def test_an_interrupt_that_cannot_be_pended_is_told_whole(
+    monkeypatch: pytest.MonkeyPatch, question: Question, told: dict[str, Any], sentence: str
+) -> None:
+    monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**{**ANSWERED, **told}))
+    with pytest.raises(LatencyError) as refused:
+        latencies(subject(), question, "", False, lambda _: None)
+    assert str(refused.value) == sentence
+
+
+def test_a_run_that_ended_before_a_pend_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**ANSWERED))
+    found = latencies(subject(), Question(45, "62us"), "", False, lambda _: None)
+    assert (found.taken, found.worst, found.complete) == ([], [], False)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -144,14 +217,6 @@ def test_what_cannot_be_measured_is_told_in_a_sentence(
 def test_options_that_mean_nothing(program: UserProgram, words: str, sentence: str) -> None:
     done = lab.run("latency", program.elf, "--irq", "TIM2", *words.split())
     assert done.returncode == 2 and sentence in done.stderr
-
-
-def test_the_text_tells_the_document(program: UserProgram) -> None:
-    asked = _asked(program, "masked..", irq="TIM2")
-    told = text.as_text(asked.document)
-    assert re.search(r"to the first instruction of on_tim2", told)
-    assert re.search(r"116 cycles at worst +\d+ pends  PRIMASK, set at masked \(latency\.c:\d+\)", told)
-    assert "masked..: passed 4 times" in told
 
 
 def test_a_program_without_symbols_has_addresses(program: UserProgram, tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""Explanations written by hand: of an allocation of 100 bytes, 420 samples at 84 MS/s long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from base.run_folder.explanation import HeapMap, Moment, Replayed, Unreplayed, Window
+from base.run_folder.manifest import Maximum
+
+
+def maximum(value: float = 5000.0, **known: Any) -> Maximum:
+    """What run.json has of the greatest value, with nothing known beside it but `known`."""
+    return Maximum(**{**dict.fromkeys(Maximum.model_fields), "value": value, "times": 1, **known})
+
+
+TOLD: dict[str, Any] = {
+    "schema": 2,
+    "quantity": "allocate",
+    "key": "0",
+    "value_ns": 5000.0,
+    "maximum": maximum(),
+    "allocator": "tlsf",
+    "scenario": "made",
+    "verdict": "complete",
+    "samplerate_hz": 84_000_000,
+    "start_sample": 10_080,
+    "end_sample": 10_500,
+    "window": Window(first_sample=0, end_sample=1, edges=[[0, 0]]),
+}
+
+
+def unreplayed(**told: Any) -> Unreplayed:
+    """Of a board on the desk."""
+    return Unreplayed(**{**TOLD, "replayed": False, "unknown": ["It was on a desk."], **told})
+
+
+def replayed(**told: Any) -> Replayed:
+    """Of a run that was repeated, with nothing told of it but `told`."""
+    found: dict[str, Any] = {
+        "cycles": 420,
+        "instructions": 200,
+        "moment": Moment(sample=10_200, cycle=1_234),
+        "stack": [],
+        "functions": [],
+        "dearest": [],
+        "heap": HeapMap(region_bytes=0, pieces=[], note=""),
+    }
+    return Replayed(**{**TOLD, "replayed": True, "unknown": [], **found, **told})

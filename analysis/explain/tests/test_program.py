@@ -1,0 +1,186 @@
+"""What an ELF file tells, beside what binutils tell of it, in two versions of DWARF."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import ExplainError
+from analysis.explain.program import Function, Program
+from analysis.explain.sources import Inlined
+
+SOURCE = """\
+#include "part.h"
+int counter[3] = {1, 2, 3};
+
+__attribute__((noinline)) int twice(int x)
+{
+    return x + x;
+}
+int alias(int x) __attribute__((alias("twice")));
+
+int main(void)
+{
+    counter[1] = placed(counter[0]);
+    return twice(counter[1]) - 1;
+}
+"""
+PART = """\
+static inline __attribute__((always_inline)) int placed(int x)
+{
+    return x * 12345 + 7;
+}
+"""
+FLASH = 0x0800_0000
+
+
+@pytest.fixture(scope="module", params=["-gdwarf-4", "-gdwarf-5"])
+def elf(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "inc").mkdir()
+    (folder / "small.c").write_text(SOURCE)
+    (folder / "inc" / "part.h").write_text(PART)
+    words = ["-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib", "-Iinc", "-Wl,-e,main"]
+    places = [f"-Wl,-Ttext={FLASH:#x}", "-Wl,-Tdata=0x20000000"]
+    command = ["arm-none-eabi-gcc", request.param, *words, *places, "small.c", "-o", "small.elf"]
+    subprocess.run(command, check=True, cwd=folder)
+    return folder / "small.elf"
+
+
+def binutil(name: str, *words: str | Path) -> list[str]:
+    done = subprocess.run([f"arm-none-eabi-{name}", *words], check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+def symbols(elf: Path, kinds: str) -> dict[str, tuple[int, int]]:
+    """Address and size of each symbol of these kinds, by name."""
+    rows = [line.split() for line in binutil("nm", "-S", elf)]
+    return {
+        row[3]: (int(row[0], 16) & ~1, int(row[1], 16)) for row in rows if len(row) == 4 and row[2] in kinds
+    }
+
+
+def test_functions_are_those_of_the_symbol_table(elf: Path) -> None:
+    """Of two names for one address the alphabet's first counts, and both are labels."""
+    program, known = Program(elf), symbols(elf, "Tt")
+    assert set(known) == {"alias", "main", "twice"} and known["alias"] == known["twice"]
+    expected = sorted(
+        (Function(name, *known[name]) for name in ("alias", "main")), key=lambda one: one.address
+    )
+    assert program.functions == expected
+    assert program.function("main") == Function("main", *known["main"])
+    assert program.function("gone") is None
+    labels = {name: addresses for name, addresses in program.labels.items() if name in known}
+    assert labels == {name: [address] for name, (address, _) in known.items()}
+    assert not any("$" in name for name in program.labels)
+    assert "counter" not in program.labels
+
+
+def test_each_address_is_of_its_function(elf: Path) -> None:
+    program, known = Program(elf), symbols(elf, "Tt")
+    (first, size), (begin, length) = known["alias"], known["main"]
+    for address, name in ((first, "alias"), (first + size - 1, "alias"), (begin, "main")):
+        found = program.function_at(address)
+        assert found is not None and found.name == name
+    assert program.function_at(min(first, begin) - 1) is None
+    assert program.function_at(max(first + size, begin + length)) is None
+    assert program.place(begin) == "main"
+    assert program.place(begin + 0x2) == "main+0x2"
+    assert program.place(0x123) == "0x00000123"
+
+
+def test_data_has_an_address_and_a_size(elf: Path) -> None:
+    program, (address, size) = Program(elf), symbols(elf, "D")["counter"]
+    assert (
+        (program.data_address("counter"), program.data_size("counter"))
+        == (address, size)
+        == (0x2000_0000, 12)
+    )
+    assert (program.data_address("gone"), program.data_size("gone")) == (None, 0)
+
+
+def frames(elf: Path, address: int) -> list[tuple[str, str]]:
+    """Function and `file:line` at an address, innermost first, as addr2line has them."""
+    lines = binutil("addr2line", "-f", "-i", "-e", elf, hex(address))
+    places = [re.sub(r" \(discriminator.*", "", line).rpartition("/")[2] for line in lines[1::2]]
+    return list(zip(lines[::2], places, strict=True))
+
+
+def test_lines_and_inlined_calls_are_those_of_addr2line(elf: Path) -> None:
+    program = Program(elf)
+    inlined, met = Inlined(program), set()
+    for address, line in program.lines:
+        if line:
+            known = frames(elf, address)
+            calls = [(call.function, f"{call.file}:{call.line}") for call in inlined.at(address)]
+            assert program.source_line(address) in {line, known[0][1]}
+            assert calls == [(name, place) for (name, _), (_, place) in pairwise(known)]
+            met |= {line, *calls}
+    assert {"small.c:6", "small.c:13", "part.h:3", ("placed", "small.c:12")} <= met
+    begin, end = program.lines[0][0], max(one.address + one.size for one in program.functions)
+    assert program.source_line(begin - 2) == program.source_line(end + 100) == ""
+    assert inlined.at(0x123) == []
+    assert program.has_lines and program.lines == sorted(program.lines, key=lambda row: row[0])
+
+
+def test_source_files_are_found_by_their_names(elf: Path) -> None:
+    found = Program(elf).source_files
+    assert found["small.c"] == elf.with_name("small.c")
+    assert found["part.h"] == elf.parent / "inc" / "part.h"
+
+
+def test_code_is_that_of_the_image(elf: Path, tmp_path: Path) -> None:
+    program, image = Program(elf), tmp_path / "image.bin"
+    binutil("objcopy", "-O", "binary", "-j", ".text", elf, image)
+    content = image.read_bytes()
+    assert program.code(FLASH, len(content)) == content
+    assert program.code(FLASH + 2, 4) == content[2:6]
+    assert program.code(FLASH - 1, 2) == program.code(0x3000_0000, 4) == b""
+    listed = program.instructions(program.functions[0])
+    assert [(at, size) for at, size, _, _ in listed][:2] == [(FLASH, 2), (FLASH + 2, 2)]
+    assert sum(size for _, size, _, _ in listed) == program.functions[0].size
+
+
+@pytest.mark.parametrize(
+    ("opcode", "wide", "text"),
+    [
+        # ARMv7-M Architecture Reference Manual, A7.7: BX, NOP.W, B to itself, and no instruction.
+        *((0x4770, False, "bx lr"), (0xF3AF_8000, True, "nop.w"), (0xE7FE, False, "b #0x8000100")),
+        (0xFFFF_FFFF, True, ".inst 0xffffffff"),
+    ],
+)
+def test_an_instruction_in_words(elf: Path, opcode: int, wide: bool, text: str) -> None:
+    assert Program(elf).instruction_text(0x0800_0100, opcode, wide) == text
+
+
+def test_a_file_without_symbols_or_lines(elf: Path, tmp_path: Path) -> None:
+    stripped = tmp_path / "stripped.elf"
+    binutil("strip", "-o", stripped, elf)
+    with pytest.raises(ExplainError) as refused:
+        Program(stripped)
+    assert str(refused.value) == f"{stripped} has no symbols; build it again."
+    program = Program(stripped, stripped=True)
+    assert (program.functions, program.labels, program.data_size("counter")) == ([], {}, 0)
+    assert (program.lines, program.has_lines, program.source_line(FLASH), program.source_files) == (
+        [],
+        False,
+        "",
+        {},
+    )
+    assert (program.place(FLASH), program.call_frames) == ("0x08000000", [])
+    assert program.code(FLASH, 4) == Program(elf).code(FLASH, 4)
+
+
+def test_what_is_no_firmware_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "text.elf"
+    path.write_text("no ELF file")
+    with pytest.raises(
+        ExplainError, match=rf"^{re.escape(str(path))} is no firmware \(.+\); build it again\.$"
+    ):
+        Program(path)
+    with pytest.raises(ExplainError, match=r"is no firmware \(.*No such file.*\); build it again\.$"):
+        Program(tmp_path / "gone.elf")

@@ -1,0 +1,147 @@
+"""The whole text of explanations that are written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.explain.tests.made import maximum, replayed, unreplayed
+from analysis.explain.text import as_text
+from base.run_folder.explanation import Frame, HeapMap, Operation, Part, Piece, Total
+
+
+def operation(seq: int, words: str, label: str | None = None) -> Operation:
+    return Operation(seq=seq, kind="A", words=words, label=label, start_sample=None, end_sample=None)
+
+
+def part(what: Any, words: str, cycles: int, place: str = "", source: str = "") -> Part:
+    return Part(what=what, words=words, begin_cycle=0, cycles=cycles, place=place, source=source)
+
+
+def total(name: str, executions: int, cycles: int, source: str = "") -> Total:
+    return Total(name=name, executions=executions, cycles=cycles, source=source)
+
+
+def piece(bytes_: int, what: Any) -> Piece:
+    return Piece(offset=0, bytes=bytes_, what=what)
+
+
+TOLD: dict[str, Any] = {
+    "maximum": maximum(probes=1_234, live=2_000),
+    "start_ns": 120_000.0,
+    "begins": "CRIT rising",
+    "ends": "CRIT falling",
+    "place": "It began 476 ns after operation 7,000 began.",
+    "operation": operation(7_000, "allocation of 100 bytes", "depth 3"),
+    "previous": operation(6_999, "free of 8 bytes"),
+    "next": operation(7_001, "free of 16 bytes"),
+}
+HEAD = """\
+The longest critical section of an allocation in made with tlsf: 5,000.0 ns
+It began 476 ns after operation 7,000 began.
+Operation 7,000: allocation of 100 bytes, depth 3, 1,234 probes, 2,000 blocks live after it.
+Sample 10,080, 0.000120000 s after the capture's start; before it operation 6,999, free of 8 bytes; \
+after it operation 7,001, free of 16 bytes.
+"""
+WHOLE = f"""\
+{HEAD}Replayed on the virtual board, equal to the capture to the sample: 2,000 instructions in 4,200 cycles, \
+from CRIT rising to CRIT falling.
+
+what the time went to
+     2,520  60.0%  interrupts masked by BASEPRI 0x50, by lock+0x2  main.c:10
+     1,260  30.0%  handler TIM2_IRQHandler
+       420  10.0%  nothing held it off
+
+cycles by function
+     4,000  95.2%    1,900×  find
+       200   4.8%      100×  lock
+
+most expensive instructions
+     3,000  71.4%    1,000×  find+0x4: ldr r0, [r1]  free_list.h:43
+        20   0.5%       10×  lock: nop
+
+most expensive source lines
+     3,000  71.4%  free_list.h:43           while (block) {{
+       200   4.8%  main.c:10
+
+call stack at cycle 1,234
+  find+0x4                                 free_list.h:43
+  main                                     main.c:30
+
+heap before it: 2 live (1,072 bytes, the largest 1,000), 1 free (88 bytes, the largest 88)
+  Read by hand."""
+
+
+def test_the_text_tells_all_that_was_replayed() -> None:
+    found = replayed(
+        **TOLD,
+        cycles=4_200,
+        instructions=2_000,
+        parts=[
+            # A handler is one row wherever it was entered from; a mask is one for each place.
+            part("exception", "handler TIM2_IRQHandler", 1_000, "on_tim2", "main.c:40"),
+            part("masked", "interrupts masked by BASEPRI 0x50", 2_000, "lock+0x2", "main.c:10"),
+            part("running", "nothing held it off", 420),
+            part("exception", "handler TIM2_IRQHandler", 260, "on_tim2+0x2", "main.c:41"),
+            part("masked", "interrupts masked by BASEPRI 0x50", 520, "lock+0x2", "main.c:10"),
+        ],
+        functions=[total("find", 1_900, 4_000), total("lock", 100, 200)],
+        dearest=[total("find+0x4: ldr r0, [r1]", 1_000, 3_000, "free_list.h:43"), total("lock: nop", 10, 20)],
+        lines=[total("find", 1_000, 3_000, "free_list.h:43"), total("lock", 100, 200, "main.c:10")],
+        sources={"free_list.h:43": "while (block) {"},
+        stack=[
+            Frame(address=0x0800_0304, place="find+0x4", source="free_list.h:43"),
+            Frame(address=0x0800_0200, place="main", source="main.c:30"),
+        ],
+        heap=HeapMap(
+            region_bytes=1_160,
+            pieces=[piece(72, "live"), piece(88, "free"), piece(1_000, "live")],
+            note="Read by hand.",
+        ),
+    )
+    assert as_text(found) == WHOLE
+
+
+def test_of_functions_instructions_and_lines_eight_are_shown() -> None:
+    many = [total(f"name {number}", 1, 1, f"main.c:{number}") for number in range(10)]
+    lines = as_text(replayed(**TOLD, functions=many, dearest=many, lines=many)).splitlines()
+    for title in ("cycles by function", "most expensive instructions", "most expensive source lines"):
+        begin = lines.index(title)
+        assert lines[begin + 9] == "" and lines[begin + 8].count("main.c:7") == 1
+
+
+def test_what_is_not_known_of_a_real_board_is_said() -> None:
+    assert as_text(unreplayed(**TOLD)) == f"{HEAD}It was on a desk."
+
+
+@pytest.mark.parametrize(
+    ("told", "lines"),
+    [
+        (
+            {"verdict": "truncated", "quantity": "task", "operation": None, "previous": None},
+            [
+                "The longest task latency in made with tlsf: 5,000.0 ns (the run is truncated)",
+                "It began 476 ns after operation 7,000 began.",
+                "Sample 10,080, 0.000120000 s after the capture's start; after it operation 7,001, free of "
+                "16 bytes.",
+            ],
+        ),
+        # A label that the words have is not said twice; no probes and no blocks are left out.
+        (
+            {
+                "maximum": maximum(probes=0),
+                "operation": operation(7, "call of stop", "stop"),
+                "start_ns": None, "previous": None, "next": None,
+            },
+            [
+                "The longest critical section of an allocation in made with tlsf: 5,000.0 ns",
+                "It began 476 ns after operation 7,000 began.",
+                "Operation 7: call of stop.",
+                "Sample 10,080.",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_is_left_out(told: dict[str, Any], lines: list[str]) -> None:
+    assert as_text(unreplayed(**{**TOLD, **told})).splitlines() == [*lines, "It was on a desk."]

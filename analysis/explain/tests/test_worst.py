@@ -1,0 +1,198 @@
+"""Where the worst sample lies, and what is beside it: in a capture that is written by hand.
+
+At 10 MS/s a sample is 100 ns. Operation 1 has two pulses on CRIT, from 20 to 25 and from 30 to 42.
+The stimulus at 100 is answered by ISR at 110 and by TASK at 130, that at 170 by nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analysis.errors import ExplainError
+from analysis.explain.tests.made import maximum
+from analysis.explain.worst import Worst, around, find, kind_in_words
+from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.explanation import Operation
+from base.run_folder.manifest import Maximum
+from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK
+from scenarios.operations import CALLS
+
+TOGGLES = {
+    "OP": (18, 50, 90, 140),
+    "CRIT": (20, 25, 30, 42, 95, 105),
+    "STIM": (100, 102, 170, 172),
+    "ISR": (98, 99, 110, 112),
+    "TASK": (130, 132),
+}
+OPERATIONS = pl.DataFrame(
+    {
+        "seq": [0, 1, 2, 3],
+        "kind": ["F", "A", "O", "F"],
+        "size": [8, 1_000, 16, 24],
+        "label": [None, "depth 1", None, None],
+        "start_sample": [2, 18, 90, None],
+        "wire_operation_samples": [10, 32, 50, None],
+    }
+)
+
+
+def edges() -> EdgeList:
+    at = sorted({sample for samples in TOGGLES.values() for sample in samples})
+    words = [
+        sum(
+            (sum(one <= sample for one in TOGGLES.get(name, ())) & 1) << bit
+            for bit, name in enumerate(CHANNELS)
+        )
+        for sample in (0, *at)
+    ]  # fmt: skip
+    return EdgeList(np.array([0, *at]), np.array(words, dtype=np.uint8), 10_000_000, 200)
+
+
+def found(quantity: str, key: str, **known: Any) -> Worst:
+    return find(quantity, {key: maximum(1200.0, **known)}, OPERATIONS, edges())
+
+
+def places(worst: Worst) -> tuple[int, ...]:
+    return worst.start, worst.end, worst.moment, worst.heap_at, worst.first, worst.last
+
+
+def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
+    """The stack is read in its middle; 4 us are 40 samples, and none lie before the first."""
+    worst = found("allocate", "critical_ns", seq=1)
+    assert places(worst) == (30, 42, 36, 30, 0, 82)
+    assert (worst.quantity, worst.value_ns, worst.key, worst.channels) == (
+        ALLOCATE,
+        1200.0,
+        "1",
+        ("CRIT", "CRIT"),
+    )
+    # The pulse of operation 2 lies in it, whatever is behind it; the end of the capture is at 200.
+    assert places(found("allocate", "critical_ns", seq=2)) == (95, 105, 100, 95, 55, 145)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "key", "known", "expected", "channels", "name"),
+    [
+        (INTERRUPT, "interrupt_latency_ns", {"start_sample": 90, "seq": 2}, (100, 110, 100, 90, 50, 150),
+         ("STIM", "ISR"), "2"),
+        (TASK, "task_latency_ns", {"start_sample": None}, (100, 130, 100, 100, 60, 170),
+         ("STIM", "TASK"), "@100"),
+    ],
+)  # fmt: skip
+def test_a_latency_is_from_the_stimulus_to_its_answer(
+    quantity: Any, key: str, known: dict[str, Any], expected: tuple[int, ...], channels: Any, name: str
+) -> None:
+    worst = found(quantity.name, key, sample=100, **known)
+    assert places(worst) == expected
+    assert (worst.quantity, worst.channels, worst.key) == (quantity, channels, name)
+
+
+def test_the_waveform_ends_with_the_capture() -> None:
+    capture = edges()
+    short = EdgeList(capture.sample, capture.word, capture.samplerate_hz, 180)
+    assert find("allocate", {"critical_ns": maximum(seq=2)}, OPERATIONS, short).last == 145
+    assert find("task", {"task_latency_ns": maximum(sample=120)}, OPERATIONS, short).last == 170
+    tight = EdgeList(capture.sample, capture.word, capture.samplerate_hz, 175)
+    assert find("interrupt", {"interrupt_latency_ns": maximum(sample=97)}, OPERATIONS, tight).last == 138
+
+
+@pytest.mark.parametrize(
+    ("quantity", "maxima", "sentence"),
+    [
+        ("free", {}, "The run measured no critical section of a free: choose another quantity or run."),
+        ("allocate", {"critical_ns": maximum(seq=0)},
+         "The worst operation has no pulse on CRIT: decode the run again."),
+        ("interrupt", {"interrupt_latency_ns": maximum()},
+         "The worst interrupt has no stimulus in run.json: decode the run again."),
+        ("task", {"task_latency_ns": maximum(sample=170)},
+         "The worst stimulus has no answer on TASK: decode the run again."),
+        ("walk", {}, "There is no quantity 'walk'; choose allocate (critical section of an allocation), free "
+         "(critical section of a free), interrupt (interrupt latency), task (task latency)."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_found_is_said(quantity: str, maxima: dict[str, Maximum], sentence: str) -> None:
+    with pytest.raises(ExplainError) as refused:
+        find(quantity, maxima, OPERATIONS, edges())
+    assert str(refused.value) == sentence
+
+
+def operation(seq: int) -> Operation | None:
+    return {
+        0: Operation(seq=0, kind="F", words="free of 8 bytes", label=None, start_sample=2, end_sample=12),
+        1: Operation(
+            seq=1, kind="A", words="allocation of 1,000 bytes", label="depth 1",
+            start_sample=18, end_sample=50,
+        ),
+        2: Operation(
+            seq=2, kind="O", words="allocation of 16 bytes, out of memory", label=None,
+            start_sample=90, end_sample=140,
+        ),
+        3: Operation(
+            seq=3, kind="F", words="free of 24 bytes", label=None, start_sample=None, end_sample=None
+        ),
+    }.get(seq)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("quantity", "key", "known", "seqs", "told"),
+    [
+        ("allocate", "critical_ns", {"seq": 1}, (1, 0, 2), {
+            "start_ns": 3_000.0, "begins": "CRIT rising", "ends": "CRIT falling",
+            "place": "It began 1,200 ns after operation 1 began.",
+        }),
+        ("interrupt", "interrupt_latency_ns", {"seq": 2, "sample": 100}, (2, 1, 3), {
+            "start_ns": 10_000.0, "begins": "STIM rising", "ends": "ISR rising",
+            "place": "The stimulus came 1,000 ns after operation 2 began, in its critical section.",
+        }),
+        ("interrupt", "interrupt_latency_ns", {"seq": 2, "sample": 108}, (2, 1, 3), {
+            "start_ns": 10_800.0, "begins": "STIM falling", "ends": "ISR rising",
+            "place": "The stimulus came 1,800 ns after operation 2 began, outside its critical section.",
+        }),
+        ("interrupt", "interrupt_latency_ns", {"sample": 60}, (None, 1, 2), {
+            "start_ns": 6_000.0, "begins": "STIM falling", "ends": "ISR rising",
+            "place": "The stimulus came outside of all operations: 1,000 ns after operation 1 ended, 3,000 "
+            "ns before operation 2 began.",
+        }),
+        ("interrupt", "interrupt_latency_ns", {"sample": 1}, (None, None, 0), {
+            "start_ns": 100.0, "begins": "STIM falling", "ends": "ISR rising",
+            "place": "The stimulus came outside of all operations: 100 ns before operation 0 began.",
+        }),
+    ],
+)  # fmt: skip
+def test_what_is_beside_a_sample(
+    quantity: str, key: str, known: dict[str, Any], seqs: tuple[int | None, ...], told: dict[str, Any]
+) -> None:
+    worst = found(quantity, key, **known)
+    names = ("operation", "previous", "next")
+    neighbours = {
+        name: None if seq is None else operation(seq) for name, seq in zip(names, seqs, strict=True)
+    }
+    assert around(worst, OPERATIONS, edges()) == {**told, **neighbours}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("A", "allocation of 1,024 bytes"),
+        ("O", "allocation of 1,024 bytes, out of memory"),
+        ("F", "free of 1,024 bytes"),
+        ("N", "free without a block: its 1,024 bytes had not been allocated"),
+        ("E", "free of 1,024 bytes, refused by the allocator"),
+        ("S", "operation that was skipped"),
+        ("X", "operation"),
+        ("K", "call 1024"),
+    ],
+)
+def test_an_operation_in_words(kind: str, words: str) -> None:
+    assert kind_in_words(kind, 1_024) == words
+
+
+def test_the_kernels_calls_have_names() -> None:
+    assert [kind_in_words("K", number) for number in range(len(CALLS))] == [
+        f"call of {name}" for name in CALLS
+    ]
+    assert kind_in_words("K", len(CALLS)) == f"call {len(CALLS)}"

@@ -1,0 +1,140 @@
+"""Places as a user writes them, in a program that is written by hand; and whole refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.errors import LatencyError
+from analysis.explain.program import Function
+from analysis.program.latency.named_places import addresses_of, exits_of, function_named
+from analysis.program.latency.sections import Section, parse
+from analysis.program.masks.tests.made import Program
+from simulator.masks import MOST_MARKS
+
+LINES = [
+    *((0x100, "app.c:10"), (0x104, "app.c:12"), (0x108, "app.c:10"), (0x140, ""), (0x200, "app.c:12")),
+    *((0x204, "app.c:20"), (0x300, "util.c:12"), (0x900, "app.c:30")),
+]
+
+
+class Named(Program):
+    """With labels, a line table and a function's instructions."""
+
+    def __init__(self, *code: tuple[int, str, str], functions: bool = True) -> None:
+        named = (("first", 0x100), ("second", 0x200), ("third", 0x300), ("twice", 0x400), ("twice", 0x500))
+        super().__init__(*(Function(name, address, 0x40) for name, address in named if functions))
+        self.labels = {"first": [0x100], "loop": [0x110], "twice": [0x400, 0x500]} if functions else {}
+        self.lines = LINES
+        self._instructions = code
+
+    def instructions(self, function: Function) -> list[tuple[int, int, str, str]]:
+        return [(function.address + at, 2, mnemonic, words) for at, mnemonic, words in self._instructions]
+
+
+PROGRAM: Any = Named()
+
+
+@pytest.mark.parametrize(
+    ("place", "addresses"),
+    [
+        ("0x109", [0x108]),  # without the Thumb bit
+        ("first", [0x100]),
+        ("loop", [0x110]),
+        ("first+0x12", [0x112]),
+        # The lowest instruction in each function; the code at 0x900 is of none.
+        ("app.c:10", [0x100]),
+        ("app.c:12", [0x104, 0x200]),
+        ("util.c:12", [0x300]),
+    ],
+)
+def test_a_place_is_one_or_more_addresses(place: str, addresses: list[int]) -> None:
+    assert addresses_of(PROGRAM, place) == addresses
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ("twice", "2 places are named twice: give an address, of 0x00000400, 0x00000500."),
+        ("frist", "There is no place frist in the code: did you mean first?"),
+        ("zzzzzz", "There is no place zzzzzz in the code: it may have been inlined or left out."),
+        ("first+18", "first+18 is no place: write first+0x and hexadecimal digits."),
+        ("app.c:x", "app.c:x is no place: write FILE:LINE, such as main.c:42."),
+        ("app.c:11", "There is no code of app.c:11; the next with code is app.c:12."),
+        ("app.c:31", "There is no code of app.c:31; the next with code is app.c:30."),
+        ("apq.c:11", "No code comes from a file apq.c: did you mean app.c?"),
+        ("src/zzz:11", "No code comes from a file src/zzz: give the file's name without folders."),
+    ],
+)
+def test_what_is_no_place_is_said(place: str, sentence: str) -> None:
+    with pytest.raises(LatencyError) as refused:
+        addresses_of(PROGRAM, place)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("twice", "2 functions are named twice: give an address, of 0x00000400, 0x00000500."),
+        ("secnod", "There is no function secnod: did you mean second?"),
+    ],
+)
+def test_a_function_that_is_not_known_is_said(name: str, sentence: str) -> None:
+    with pytest.raises(LatencyError) as refused:
+        function_named(PROGRAM, name)
+    assert str(refused.value) == sentence
+    assert function_named(PROGRAM, "second").address == 0x200
+
+
+def test_a_program_without_symbols_or_lines_needs_addresses() -> None:
+    bare: Any = Named(functions=False)
+    with pytest.raises(LatencyError) as refused:
+        addresses_of(bare, "first")
+    assert str(refused.value) == "The program has no symbols, so first is not known: give an address, 0x…."
+    bare.has_lines = False
+    with pytest.raises(LatencyError) as refused:
+        addresses_of(bare, "app.c:10")
+    assert str(refused.value) == "The program has no line table, so app.c:10 is not known: build it with -g."
+
+
+@pytest.mark.parametrize(
+    ("code", "exits"),
+    [
+        ([(0x8, "bx", "lr")], {0x108: True}),
+        ([(0x8, "bx", "r3")], {0x108: False}),
+        ([(0x8, "bxeq", "lr")], {0x108: True}),
+        ([(0x8, "pop", "{r4, pc}"), (0xA, "pop", "{r4}")], {0x108: True}),
+        ([(0x8, "ldm.w", "sp!, {r4, pc}"), (0xC, "ldr", "pc, [r3]")], {0x108: True, 0x10C: False}),
+        ([(0x8, "mov", "pc, lr"), (0xA, "mov", "pc, r3")], {0x108: True, 0x10A: False}),
+        ([(0x8, "mov", "r3, lr"), (0xA, "bx", "lr")], {0x10A: True}),
+        # A branch leaves where its target lies outside.
+        ([(0x8, "b.w", "#0x200"), (0xC, "beq", "#0xff"), (0xE, "b", "#0x100")], {0x108: False, 0x10C: False}),
+        ([(0x8, "bne", "#0x140"), (0xA, "bne", "#0x13f"), (0xC, "bl", "#0x200")], {0x108: False}),
+    ],
+)  # fmt: skip
+def test_the_ways_out_of_a_function(code: list[tuple[int, str, str]], exits: dict[int, bool]) -> None:
+    program: Any = Named(*code)
+    assert exits_of(program, function_named(program, "first")) == exits
+    assert parse(program, "first..") == Section("first..", frozenset((0x100,)), exits, (0x100, 0x140))
+
+
+def test_sections_are_two_places_or_a_function() -> None:
+    found = parse(PROGRAM, "first..app.c:12")
+    assert found == Section("first..app.c:12", frozenset((0x100,)), {0x104: True, 0x200: True})
+    assert found.addresses == {0x100, 0x104, 0x200}
+    advice = "write two places with .. between them, or FUNCTION.. from entry to exit."
+    refused = {
+        "first": f"--section first: {advice}",
+        "..first": f"--section ..first: {advice}",
+        "first..": "No way out of first was found in its code: give both ends, first..PLACE.",
+    }
+    for text, sentence in refused.items():
+        with pytest.raises(LatencyError) as told:
+            parse(PROGRAM, text)
+        assert str(told.value) == sentence
+    returns = [(2 * number, "bx", "lr") for number in range(1, MOST_MARKS)]
+    assert len(parse(Named(*returns), "first..").addresses) == MOST_MARKS  # type: ignore[arg-type]
+    with pytest.raises(LatencyError) as told:
+        parse(Named(*returns, (0, "bx", "lr"), (2 * MOST_MARKS, "bx", "lr")), "first..")  # type: ignore[arg-type]
+    assert str(told.value) == "--section first.. has more than 127 places: give two addresses."

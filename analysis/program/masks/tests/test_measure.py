@@ -1,0 +1,86 @@
+"""What is said of a run beside its figures, and which intervals are run again for their steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.explain.execution import Step
+from analysis.program.masks import worst
+from analysis.program.masks.measure import longest_of
+from analysis.program.masks.tests import made
+from analysis.program.masks.tests.made import ROWS, WHOLE, Program, Row
+from analysis.program.masks.worst import Worst
+
+STRIPPED = "my.elf is stripped: addresses stand where names would."
+NO_LINES = "my.elf has no debug information: build it with -g to have files and lines."
+
+
+@pytest.mark.parametrize(
+    ("rows", "program", "ended", "notes"),
+    [
+        (ROWS, WHOLE, "", ()),
+        (ROWS, Program(lines=False), "", (STRIPPED,)),
+        (ROWS, Program(*WHOLE.functions, lines=False), "", (NO_LINES,)),
+        ((), WHOLE, "", ("The program enabled no interrupt before 62us: there was nothing to hold off.",)),
+        (ROWS[:4], WHOLE, "", ("Nothing held an interrupt off before 62us.",)),
+        (
+            (),
+            Program(lines=False),
+            "SRAM is not there.",
+            (
+                "The run ended at cycle 1,000: SRAM is not there.",
+                STRIPPED,
+                "The program enabled no interrupt before it ended: there was nothing to hold off.",
+            ),
+        ),
+    ],
+)
+def test_what_must_be_known_is_said(
+    monkeypatch: pytest.MonkeyPatch, rows: tuple[Row, ...], program: Any, ended: str, notes: tuple[str, ...]
+) -> None:
+    assert made.report(monkeypatch, made.mask_run(rows, ended), program).notes == notes
+
+
+def test_without_symbols_places_are_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made.report(monkeypatch, program=Program(lines=False))
+    assert [str(one.begin) for one in found.worst] == [
+        *("0x08000300", "0x08000320", "0x08000500", "0x08000210", "0x08000400"),
+    ]
+    assert [one.name for one in found.worst][2:4] == ["handler of IRQ 29", "handler of SysTick"]
+
+
+def test_the_longest_of_each_kind_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int | None]] = []
+
+    def steps_of(_program: Any, elf: Any, one: Worst) -> list[Step]:
+        assert elf is WHOLE
+        asked.append((one.kind, one.cycles))
+        return []
+
+    monkeypatch.setattr(worst, "steps_of", steps_of)
+    found = made.report(monkeypatch, explain=True)
+    assert asked == [("primask", 100), ("basepri", 80), ("handler", 50)]
+    assert list(found.steps) == ["primask", "basepri", "handler"]
+
+
+def test_a_handler_that_begins_the_longest_wait_is_told_by_its_first_instruction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (first,) = made.report(monkeypatch, made.mask_run((*ROWS[:4], *ROWS[10:12]))).priorities
+    assert (first.begin, first.end) == (made.place(0x0800_0500), made.place(0x0800_0510))
+
+
+def test_a_priority_that_nothing_held_off_has_no_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    (first, _) = made.report(
+        monkeypatch, made.mask_run((*ROWS[:4], (960, "exception", 15, 0x0800_0210, 950, 1)))
+    ).priorities
+    assert (first.priority, first.longest, first.begin, first.end, first.parts) == (
+        0x40,
+        None,
+        None,
+        None,
+        (),
+    )
+    assert longest_of(first.ended) is None
