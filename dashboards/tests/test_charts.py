@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 import pytest
 
 from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart, badges, make_chart, per_series, provenance, with_maximum
 from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
+from dashboards.figures.figure import Figure
 from dashboards.figures.heap import frontier, heap_against_worst, heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
@@ -25,6 +26,7 @@ from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import MEANT_DOT, Series, by_scenario
+from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import Operation, write_run
 
 OPERATIONS = [
@@ -49,12 +51,13 @@ def made(
     return by_scenario(runs)[scenario]
 
 
-def whole(chart: Chart | None) -> Chart:
+def whole(chart: Chart | None) -> Any:
+    """The chart, its figure as Plotly's own objects."""
     assert chart is not None
-    return chart
+    return replace(chart, figure=as_plotly(chart.figure))
 
 
-def axes(chart: Chart) -> list[str]:
+def axes(chart: Any) -> list[str]:
     every = (*chart.figure.select_xaxes(), *chart.figure.select_yaxes())
     return [axis.title.text for axis in every if axis.title.text]
 
@@ -209,9 +212,9 @@ def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
     assert chart.explanation == (
         "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
         "between "
-        "stimulus and answer, so the interrupt waited for its end. The control interrupt lies above "
-        "BASEPRI: a "
-        "mask there never delays it. A ring: the handler of the kernel's tick may have run between "
+        "stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT lies so near "
+        "that it may have met it or not. The control interrupt lies above BASEPRI: a mask there never delays "
+        "it. A ring: the handler of the kernel's tick may have run between "
         "stimulus and "
         "answer. "
     )
@@ -459,7 +462,7 @@ def test_what_all_charts_have_in_common(tmp_path: Path) -> None:
     cut = write_run(tmp_path / "cut", "s", "a", operations, verdict="truncated", reasons=("One.", "Two."))
     (series,) = by_scenario([load_run(cut)])["s"]
     assert badges([series, many[1]]) == (f"{ID.format('s', 'a')} is truncated: One. Two.",)
-    chart = make_chart("key", "title", many[:1], "n = 1", "words", go.Figure(), 123)
+    chart = make_chart("key", "title", many[:1], "n = 1", "words", Figure(), 123)
     assert (chart.key, chart.title, chart.explanation) == ("key", "title", "words")
     assert chart.subtitle == f"n = 1 · {RATE} · run {ID.format('s', 'a')}"
-    assert chart.figure.layout.height == 123
+    assert chart.figure.layout["height"] == 123
