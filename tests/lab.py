@@ -21,8 +21,9 @@ from base.paths import ROOT
 _FORKED = get_context("forkserver")
 _FORKED.set_forkserver_preload(
     [
-        *("capstone", "cloup", "elftools.elf.elffile", "plotly.graph_objects", "polars", "pydantic"),
-        *("rich.console", "rich.table", "scipy.special", "scipy.stats"),
+        *("capstone", "cloup", "elftools.elf.elffile", "jinja2", "plotly.graph_objects", "plotly.subplots"),
+        *("polars", "pydantic.main", "pydantic.type_adapter", "rich.console", "rich.progress", "rich.table"),
+        *("scipy.special", "scipy.stats", "serial.tools.list_ports"),
     ]
 )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
 from base.paths import ROOT
+from tests import lab
 
 pytestmark = pytest.mark.docs
 
@@ -26,8 +25,8 @@ def rows(text: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def measured() -> list[list[str]]:
-    command = [sys.executable, "-m", "cli", "dev", "perturbation"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = lab.run("dev", "perturbation")
+    assert done.returncode == 0, done.stderr
     return rows(done.stdout)
 
 

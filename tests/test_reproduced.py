@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -73,16 +72,16 @@ def test_what_can_be_made_again_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITHOUT_CYCLES)
-def test_the_page_has_what_a_fresh_run_gives(name: str, tmp_path: Path) -> None:
-    (made,) = recipes.run([name], Budget(quick=True), keep=Kept(tmp_path))
+def test_the_page_has_what_a_run_of_these_sources_gives(name: str) -> None:
+    """Kept by their digest: what a command of a page measured is not measured again."""
+    (made,) = recipes.run([name], Budget(quick=True), keep=Kept())
     told = [cells(line) for line in lines_of(name)]
     for grid in section(made).grids:
         assert all(list(line) in told for line in grid.lines)
 
 
-def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
-    keep = Kept(tmp_path)
-    for made in recipes.run(WITH_CYCLES, Budget(quick=True), keep=keep):
+def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
+    for made in recipes.run(WITH_CYCLES, Budget(quick=True), keep=Kept()):
         told = [cells(line) for line in lines_of(made.table.name)]
         for pair in made.pairs:
             if pair.found is None or not pair.published:

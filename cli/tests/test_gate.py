@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from base.files.whole import WriteError
 from base.processes import signals
 from cli.tests.typed import refused
 from cli.work import gate
+from tests import lab
 
 
 @pytest.fixture
@@ -101,7 +100,6 @@ def test_the_exit_status_is_the_shells(
     tmp_path: Path, run: Path, slower: Path, baseline: Path, which: str, status: int
 ) -> None:
     folders = {"a": run, "slower": slower, "nowhere": tmp_path / "nowhere"}
-    words = [sys.executable, "-m", "cli", "gate", str(folders[which]), "--baseline", str(baseline)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = lab.run("gate", folders[which], "--baseline", baseline)
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr

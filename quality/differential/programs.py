@@ -47,7 +47,7 @@ def exclusive_load(store: int) -> int:
     return LDREXB | base | target << 12 | store & 0x10
 
 
-def it_blocks(plain: list[int], rows: Sequence[Encoding], random: Random, wanted: int) -> list[Program]:
+def it_blocks(plain: Opcodes, rows: Sequence[Encoding], random: Random, wanted: int) -> list[Program]:
     """`wanted` IT blocks with random conditions and random bodies."""
     programs = []
     for _ in range(wanted):
@@ -72,7 +72,7 @@ def misplaced(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> list[Pr
     return [Program(index, (ITT_AL, int(opcode), NOP), 2) for opcode in opcodes]
 
 
-def sequences(plain: list[int], index: int, random: Random, wanted: int) -> list[Program]:
+def sequences(plain: Opcodes, index: int, random: Random, wanted: int) -> list[Program]:
     """`wanted` programs of two to five instructions."""
     lengths = random.integers(2, 6, wanted)
     return [

@@ -9,7 +9,7 @@ import numpy as np
 from quality.differential import batches, encodings, opcodes, oracle, programs
 from quality.differential import report as differential_report
 from quality.differential.batches import EXECUTED, SLOTS, Batch, Kind, assemble
-from quality.differential.encodings import Encoding
+from quality.differential.encodings import Encoding, Opcodes
 from quality.differential.programs import Program
 from quality.differential.report import Report, load_accepted
 from quality.differential.values import Random
@@ -65,7 +65,7 @@ def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
 def round_of_batches(rows: Sequence[Encoding], random: Random) -> Iterator[Batch]:
     """The batches of a round: ROUND_CASES cases of each encoding, and IT blocks and sequences."""
     made: dict[Kind, list[Program]] = {}
-    plain: list[int] = []
+    drawn_plain: list[Opcodes] = []
     for index, row in enumerate(rows):
         if opcodes.elsewhere(row) or row.name == "IT T1":
             continue
@@ -74,7 +74,8 @@ def round_of_batches(rows: Sequence[Encoding], random: Random) -> Iterator[Batch
         for opcode, loads_pc, prelude in zip(drawn, to_pc, random.integers(0, 2, len(drawn)), strict=True):
             kind = Kind(counted=bool(loads_pc) or opcodes.branches(row), odd_data=bool(loads_pc))
             made.setdefault(kind, []).append(programs.program(row, index, int(opcode), int(prelude)))
-        plain += opcodes.plain_opcodes(row, drawn).tolist()
+        drawn_plain.append(opcodes.plain_opcodes(row, drawn))
+    plain = np.concatenate(drawn_plain)
     straight = made[Kind(counted=False)]
     total = sum(map(len, made.values()))
     straight += programs.it_blocks(plain, rows, random, total * IT_PERCENT // 100)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from base.paths import ROOT
 from firmware.build import catalogue, footprint
 from firmware.build import image as firmware
+from tests import lab
 
 pytestmark = pytest.mark.docs
 
@@ -128,7 +128,7 @@ def test_an_unreadable_image_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_the_published_table_is_what_the_command_prints() -> None:
-    command = [sys.executable, "-m", "cli", "heap", "footprint"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = lab.run("heap", "footprint")
+    assert done.returncode == 0, done.stderr
     fresh = [row for row in done.stdout.splitlines()[2:] if row.split()[1] in PUBLISHED]
     assert rows() == fresh, "footprint.md is not of the present code: paste what ./lab heap footprint prints"

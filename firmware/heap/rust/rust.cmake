@@ -28,15 +28,14 @@ function(tailscope_find_rust)
     set(rust_source "${source}" PARENT_SCOPE)
 endfunction()
 
-# Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our
-# C. A host's build may set TAILSCOPE_RUST_FLAGS.
+# Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our C.
 function(tailscope_choose_rust_target)
     if(CMAKE_SYSTEM_PROCESSOR STREQUAL "cortex-m4")
         set(target thumbv7em-none-eabihf)
         set(flags -Ctarget-cpu=cortex-m4)
     else()
         set(target i686-unknown-linux-gnu)
-        set(flags ${TAILSCOPE_RUST_FLAGS})
+        set(flags)
     endif()
     set(rust_target ${target} PARENT_SCOPE)
     set(rust_flags ${flags} PARENT_SCOPE)
@@ -74,11 +73,26 @@ function(tailscope_fetch_crates)
     endif()
 endfunction()
 
+# Sets rust_options. A host's build may set TAILSCOPE_RUST_FLAGS: they are for the allocator and its
+# crate, since all builds share the core library.
+function(tailscope_flag_the_crate crate)
+    set(options)
+    if(TAILSCOPE_RUST_FLAGS)
+        list(JOIN TAILSCOPE_RUST_FLAGS "\",\"" flags)
+        set(options -Zprofile-rustflags)
+        foreach(package tailscope-rust-allocators ${crate})
+            list(APPEND options --config "profile.firmware.package.${package}.rustflags=[\"${flags}\"]")
+        endforeach()
+    endif()
+    set(rust_options ${options} PARENT_SCOPE)
+endfunction()
+
 function(tailscope_rust_heap feature)
     tailscope_find_rust()
     tailscope_choose_rust_target()
     tailscope_hide_rust_folders()
     tailscope_fetch_crates()
+    tailscope_flag_the_crate(${feature})
 
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/rust")
     file(GLOB sources CONFIGURE_DEPENDS "${rust_package}/src/*.rs")
@@ -87,7 +101,7 @@ function(tailscope_rust_heap feature)
         COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment} ${ARGN}
                 "${TAILSCOPE_CARGO}" build --quiet --profile firmware --locked --offline --features ${feature}
                 -Zbuild-std=core --target ${rust_target} --target-dir "${TAILSCOPE_RUST_BUILDS}"
-                -Zunstable-options --artifact-dir "${folder}"
+                ${rust_options} -Zunstable-options --artifact-dir "${folder}"
         WORKING_DIRECTORY "${rust_package}"
         DEPENDS ${sources} "${rust_package}/Cargo.toml" "${rust_package}/Cargo.lock"
         COMMENT "Building the crate ${feature} for ${rust_target}"

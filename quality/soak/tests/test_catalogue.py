@@ -18,7 +18,6 @@ from simulator.build import SimulatorError
 from simulator.desk import EmulatedDesk
 
 TRIED = (
-    "analyzer-unplugged",
     "analyzer-overflow-of-1us",
     "probe-absent",
     "port-renamed",

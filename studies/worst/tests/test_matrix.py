@@ -10,9 +10,13 @@ import pytest
 
 from base.files.errors import TailscopeError
 from base.paths import ROOT
+from base.run_folder.records import EndRecord, OperationRecord
+from cli.shell import start
 from cli.work import worst as command
+from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
+from simulator import run as simulator
 from studies.tables import critical_sections
 from studies.worst import board, host, text
 from studies.worst.matrix import Cell, Matrix
@@ -40,7 +44,11 @@ def measured(allocator: str, target: str, blocks: int = 0) -> board.Measured:
     ],
 )
 def test_probes_are_those_worked_out_by_hand(allocator: str, target: str, blocks: int, probes: int) -> None:
-    assert measured(allocator, target, blocks).probes == probes
+    """Of the last operation, in one run: an interrupt changes no search."""
+    plan = catalogue.load("worst", {"target": target, "blocks": blocks}, stimulus="none").compile()
+    done = simulator.run(firmware.build(allocator).elf, image=plan.image, until="60s")
+    assert done.records.first(EndRecord) is not None
+    assert done.records.all(OperationRecord)[-1].probes == probes
 
 
 def test_an_interrupt_waits_for_the_section_and_a_task_where_tasks_are_held_off() -> None:
@@ -121,14 +129,18 @@ def test_the_command_prints_every_construction_and_what_cannot_be() -> None:
     assert all(f"\n{name} " in said for name in CONSTRUCTIONS)
 
 
-def test_json_and_refusals() -> None:
+def test_json_and_refusals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two constructions: each is run on the board above, and printed."""
+
     def worst(*words: str) -> subprocess.CompletedProcess[str]:
         return lab.run("heap", "worst", *words)
 
-    done = worst("--allocator", "tlsf", "--json")
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["cells"]
-    assert [row["construction"] for row in rows] == list(CONSTRUCTIONS)
+    few = {name: CONSTRUCTIONS[name] for name in ("split", "neighbours")}
+    with monkeypatch.context() as patched:
+        patched.setattr(command, "CONSTRUCTIONS", few)
+        assert start.run(["heap", "worst", "--allocator", "tlsf", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["cells"]
+    assert [row["construction"] for row in rows] == list(few)
     assert all(row["pulse_ns"] > 0 and row["interrupt_latency_ns"] > row["pulse_ns"] for row in rows)
     refused = worst("--allocator", "rlsf", "--host")
     assert refused.returncode == 2
