@@ -19,7 +19,7 @@ from base.files.errors import RunError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.quantiles import Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
-from base.run_folder.folder import is_observed
+from base.run_folder.folder import check_members, is_observed
 from base.run_folder.quantities import ADDED_KEYS, KEYS
 
 Schema = Literal[2]
@@ -587,7 +587,8 @@ def _accelerates(flash_acr: str | None) -> bool:
 
 
 def check_has_operations(folder: Path) -> None:
-    """Raises RunError where the run in `folder` is from the wire alone."""
+    """Raises RunError where the run in `folder` is from the wire alone, or has links in it."""
+    check_members(folder)
     if is_observed(folder):
         raise RunError(
             f"{folder}: is a run from the wire alone (./lab observe) and has no operations, which are needed "
