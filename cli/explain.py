@@ -16,9 +16,7 @@ from cli.shell.values import FILE, QUANTITY, RUN
 @shared.allocator_file
 @option("--perfetto", type=FILE, help="a timeline of the run to write, which ui.perfetto.dev opens")
 @json_option
-def command(
-    run: Path, quantity: str, allocator: Path | None, perfetto: Path | None, as_json: bool
-) -> None:
+def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | None, as_json: bool) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
 

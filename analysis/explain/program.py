@@ -9,18 +9,20 @@ import bisect
 import io
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import capstone
-from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
+from base.files.elf import DAMAGED
+from base.files.errors import first_line
 
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""
@@ -46,12 +48,12 @@ class Program:
             self._content = elf.read_bytes()
             self._file = ELFFile(io.BytesIO(self._content))
             table = self._file.get_section_by_name(".symtab")
-        except (OSError, ELFError) as error:
-            raise ExplainError(f"{elf} is no firmware ({error}); build it again.") from None
+            found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+            symbols = [(symbol.name, symbol.entry) for symbol in found]
+        except (OSError, *DAMAGED) as error:
+            raise ExplainError(f"{elf} is no firmware ({first_line(error)}); build it again.") from None
         if not isinstance(table, SymbolTableSection) and not stripped:
             raise ExplainError(f"{elf} has no symbols; build it again.")
-        found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
-        symbols = [(symbol.name, symbol.entry) for symbol in found]
         self._functions = _functions(symbols)
         self._starts = [function.address for function in self._functions]
         self._labels = _labels(symbols)
@@ -61,7 +63,9 @@ class Program:
 
     @property
     def dwarf(self) -> Any:
-        """pyelftools' view of the debug information."""
+        """pyelftools' view of the debug information. Raises ExplainError, and what it gives raises
+        DAMAGED.
+        """
         return self._dwarf
 
     @property
@@ -130,10 +134,11 @@ class Program:
 
     @cached_property
     def call_frames(self) -> list[FDE]:
-        """The call frame information of each function; empty without."""
-        if not self._dwarf.has_CFI():
-            return []
-        return [entry for entry in self._dwarf.CFI_entries() if isinstance(entry, FDE)]
+        """The call frame information of each function; empty without. Raises ExplainError."""
+        with _told("call frame information"):
+            if not self._dwarf.has_CFI():
+                return []
+            return [entry for entry in self._dwarf.CFI_entries() if isinstance(entry, FDE)]
 
     @property
     def source_files(self) -> dict[str, Path]:
@@ -164,7 +169,8 @@ class Program:
 
     @cached_property
     def _dwarf(self) -> Any:
-        return self._file.get_dwarf_info()
+        with _told("debug information"):
+            return self._file.get_dwarf_info()
 
     @property
     def _lines(self) -> list[tuple[int, str]]:
@@ -175,6 +181,16 @@ class Program:
         return [address for address, _ in self._lines]
 
 
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Tells what is raised within of a damaged file as ExplainError."""
+    try:
+        yield
+    except DAMAGED as error:
+        words = f"The {what} of the firmware is damaged: {first_line(error)}"
+        raise ExplainError(f"{words}; build it again.") from None
+
+
 @lru_cache(maxsize=_KEPT)
 def _lines(elf: bytes) -> list[tuple[int, str]]:
     """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
@@ -182,20 +198,19 @@ def _lines(elf: bytes) -> list[tuple[int, str]]:
     rows: list[tuple[int, str]] = []
     if not file.has_dwarf_info():
         return rows
-    try:
+    with _told("line table"):
         dwarf = file.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             rows += _line_rows(dwarf.line_program_for_CU(unit))
-    except (DWARFError, ELFError) as error:
-        raise ExplainError(f"The line table of the firmware is damaged: {error}; build it again.") from None
     return sorted(rows, key=lambda row: row[0])
 
 
 @lru_cache(maxsize=_KEPT)
 def _source_files(elf: bytes) -> dict[str, Path]:
     found: dict[str, set[Path]] = {}
-    for path in _source_paths(ELFFile(io.BytesIO(elf))):
-        found.setdefault(path.name, set()).add(path)
+    with _told("line table"):
+        for path in _source_paths(ELFFile(io.BytesIO(elf))):
+            found.setdefault(path.name, set()).add(path)
     return {name: paths.pop() for name, paths in found.items() if len(paths) == 1}
 
 

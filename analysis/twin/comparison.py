@@ -124,8 +124,9 @@ def compare(
 ) -> Comparison:
     """Replays the run in `folder` on the virtual board and compares both.
 
-    `allocator` is the file of one from outside (elf_of()). `tell` hears what is going on. Raises TailscopeError: of a run without operations or image, of
-    one whose firmware the sources do not build any more, and where the replay fails.
+    `allocator` is the file of one from outside (elf_of()). `tell` hears what is going on. Raises
+    TailscopeError: of a run without operations or image, of one whose firmware the sources do not
+    build any more, and where the replay fails.
     """
     board = read_board(folder)
     if not board.manifest.firmware.elf_sha256.isalnum() or board.manifest.firmware.elf_sha256 == "unknown":

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, RootModel
 
 from base.files.documents import DocumentError, Table, read_json
 from base.files.errors import TailscopeError
+from base.metrology.quantiles import Number
 from base.run_folder.manifest import Count, Maximum
 from base.run_folder.named_quantities import NAMED
 
@@ -121,7 +122,7 @@ class Told(Table):
     version: Literal[1, 2] = Field(alias="schema")
     quantity: QuantityName
     key: str
-    value_ns: float
+    value_ns: Number
     maximum: Maximum
     allocator: str
     scenario: str
@@ -133,7 +134,7 @@ class Told(Table):
     replayed: bool
     unknown: list[str]
     # What an explanation of schema 1 lacks.
-    start_ns: float | None = None
+    start_ns: Number | None = None
     begins: str = ""
     ends: str = ""
     place: str = ""

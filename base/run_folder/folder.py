@@ -127,9 +127,10 @@ class RunFolder:
 
 
 def check_members(folder: Path) -> None:
-    """Raises RunError where a member of the run in `folder`, or of a folder in it, is a link.
+    """Raises RunError where a member of `folder`, or of a folder in it, is a link.
 
-    A run folder may be a stranger's. A link in it would have its owner's files read, or written.
+    A folder of runs may be a stranger's. A link in it would have its reader's files read, or
+    written.
     """
     waiting = [folder]
     while waiting:
@@ -140,8 +141,8 @@ def check_members(folder: Path) -> None:
         for entry in entries:
             if entry.is_symlink():
                 raise RunError(
-                    f"{entry.path}: is a symbolic link, and none is followed in a run folder; put the file "
-                    "itself there, or remove it."
+                    f"{entry.path}: is a symbolic link, and none is followed in a folder of runs; put the "
+                    "file itself there, or remove it."
                 )
             if entry.is_dir():
                 waiting.append(Path(entry.path))
