@@ -229,7 +229,7 @@ def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
                 (pl.col("control") == control)
                 & ~pl.col("row").is_in(pl.Series(matched_rows[~found.moved], dtype=pl.UInt32).implode())
             )
-            windows |= set(_window(side, elsewhere["sample"].to_numpy()).tolist())
+            windows |= set(np.unique(_window(side, elsewhere["sample"].to_numpy())).tolist())
             if side is given.board and elsewhere.height:
                 first = min(first, float(elsewhere["sample"][0]))
     if not windows:
@@ -237,7 +237,7 @@ def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
     met = set(given.board.operations.filter(_ticked_otherwise(given))["seq"])
     for side in (given.board, given.twin):
         hit = side.operations.filter((pl.col("isr_hits") > 0) | (pl.col("control_hits") > 0))
-        met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls())
+        met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls().unique())
     return _LeftOut(frozenset(met), frozenset(windows), first)
 
 
@@ -382,12 +382,12 @@ def matched(given: Pair, control: bool) -> Matched:
     back = _nearest(place, there.astype(np.float64))
     mutual = back[nearest] == np.arange(len(mine))
     rows, at = mine[mutual], other[nearest[mutual]]
-    hits, their_hits = ours["hit"].to_numpy()[rows], theirs["hit"].to_numpy()[at]
+    hits = (ours["hit"] == "critical").to_numpy()[rows] & (theirs["hit"] == "critical").to_numpy()[at]
     phase = (place[mutual] - there[nearest[mutual]]) * (scale.core_hz / scale.twin_hz)
     doubt = given.clock.uncertainty if given.clock else 0.0
     allowed = scale.resolution + doubt * np.abs(since[mutual]) * (scale.core_hz / scale.twin_hz)
     moved = np.abs(phase) > allowed + _ROUNDING_CYCLES
-    return Matched(rows, at, phase, moved, (hits == "critical") & (their_hits == "critical"))
+    return Matched(rows, at, phase, moved, hits)
 
 
 def _nothing_matched() -> Matched:

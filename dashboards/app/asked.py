@@ -8,6 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import flask
 from dash import Dash
+from dash.exceptions import DependencyException
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dashboards.app.address import Address, parse
@@ -40,7 +41,13 @@ class _Question(BaseModel):
 
 
 def refuse_others(app: Dash) -> None:
-    """Has the server of `app` answer 400 to what none of its pages asks."""
+    """Has the server of `app` answer 400 to what none of its pages asks, and 404 to a file of Dash
+    that is not there.
+    """
+
+    @app.server.errorhandler(DependencyException)
+    def not_there(_error: DependencyException) -> tuple[str, int]:
+        return "The app has no such file.\n", 404
 
     @app.server.before_request
     def check() -> None:

@@ -21,8 +21,6 @@ MOST_CONNECTIONS = 64
 _SEND_WITHIN_S = 60.0
 """For a part of an answer, where the browser takes none of it."""
 
-_DROPPED_AT_ONCE_BYTES = 1 << 16
-
 _BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
     b"Too many connections are open; try again in a few seconds.\n"
@@ -93,16 +91,6 @@ class Server(ThreadedWSGIServer):
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
-
-    def shutdown_request(self, request: Any) -> None:
-        """Ends the connection once the browser has the answer: what it still sends is dropped."""
-        with suppress(OSError):
-            request.shutdown(socket.SHUT_WR)
-            arriving = _Arriving(request, self.within_s)
-            dropped = bytearray(_DROPPED_AT_ONCE_BYTES)
-            while arriving.readinto(dropped):
-                pass
-        self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Nothing: the browser went, or never said what it wanted."""
