@@ -38,7 +38,7 @@ ProbesSource = Literal["records", "counted by the virtual board", "no search loo
 Count = Annotated[int, Field(ge=0, le=1 << 53)]
 Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Sample = Annotated[int, Field(ge=0, le=MOST_SAMPLES)]
-Name = Annotated[str, Field(max_length=4096)]
+Name = Annotated[str, Field(max_length=1024)]
 """Of what a path may name, too."""
 _Knobs = dict[Name, Annotated[str, Field(max_length=64)]]
 

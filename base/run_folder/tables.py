@@ -169,10 +169,8 @@ def read_table(
 
 def printable_texts(table: pl.DataFrame) -> pl.DataFrame:
     """`table` with all texts printable (base/files/printable.py)."""
-    hidden = {
-        column.name: column.filter(column.str.contains(f"[{HIDDEN}]")).unique()
-        for column in table.select(pl.col(pl.String))
-    }
+    every = {column.name: column.unique() for column in table.select(pl.col(pl.String))}
+    hidden = {name: texts.filter(texts.str.contains(f"[{HIDDEN}]")) for name, texts in every.items()}
     return table.with_columns(
         pl.col(name).replace(texts, texts.map_elements(printable, pl.String))
         for name, texts in hidden.items()

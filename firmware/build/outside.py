@@ -168,8 +168,10 @@ def remembered(name: str, sha256: str) -> Path | None:
 def _remember(row: Allocator) -> None:
     """Notes beside the build where the user's file lies: it is found again by its digest."""
     if row.source is not None:
-        note = {"name": row.id, "file": str(row.source.file), "sha256": row.source.sha256}
-        write_bytes(row.source.folder / _NOTE, json.dumps(note).encode())
+        told = {"name": row.id, "file": str(row.source.file), "sha256": row.source.sha256}
+        note = row.source.folder / _NOTE
+        with taking_turns(row.source.folder):
+            write_bytes(note, json.dumps(told).encode())
 
 
 def _is_file(path: Path) -> bool:
