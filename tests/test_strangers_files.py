@@ -25,7 +25,7 @@ from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import store
 from cli.shell import refusals, start
 
-MUTATIONS = int(os.environ.get("TAILSCOPE_MUTATIONS", "60"))
+MUTATIONS = int(os.environ.get("TAILSCOPE_MUTATIONS", "40"))
 COMMANDS_OF_EACH = 3
 SEED = 20_260_203
 

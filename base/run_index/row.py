@@ -83,9 +83,6 @@ def row_of(folder: Path, identity: str) -> dict[str, Any]:
         return row | _told(folder, path)
     except RunError as error:
         return row | {"state": "damaged", "problem": str(error)[:_MOST_REASON]}
-    except OverflowError:  # JSON's whole numbers have no greatest one
-        words = f"{path}: it has a number greater than any that is read; {REMEDY}."
-        return row | {"state": "damaged", "problem": words}
 
 
 def unfinished_row(folder: Path, identity: str) -> dict[str, Any]:

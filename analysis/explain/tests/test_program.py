@@ -63,7 +63,9 @@ def test_the_whole_one_tells_all(elf: bytes, tmp_path: Path) -> None:
     read_everything(path)
     program = Program(path)
     more = program.function("more")
-    assert more is not None and program.source_line(more.address) == "a.c:5"
+    assert more is not None
+    lines = {program.source_line(address) for address in range(more.address, more.address + more.size, 2)}
+    assert "a.c:4" in lines <= {"a.c:4", "a.c:5"}
     assert [call.function for call in Inlined(program).at(more.address + 2)] == ["twice"]
     assert _field(program) == (4, 16)
 
