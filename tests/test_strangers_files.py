@@ -139,8 +139,8 @@ def content(run: Path, chosen: Chosen) -> str:
     if kind == "bits":
         for _ in range(chosen.choice([1, 8, 64])):
             before[chosen.randrange(len(before))] ^= 1 << chosen.randrange(8)
-    after = {"short": before[: chosen.randrange(len(before))], "empty": b"", "longer": before + b"\0" * 99}
-    file.write_bytes(after.get(kind, before))
+    short, longer = bytes(before[: chosen.randrange(len(before))]), bytes(before + b"\0" * 99)
+    file.write_bytes({"short": short, "empty": b"", "longer": longer}.get(kind, bytes(before)))
     return f"{file.name}: {kind}"
 
 

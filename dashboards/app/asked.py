@@ -45,11 +45,13 @@ def refuse_others(app: Dash) -> None:
     that is not there.
     """
 
-    @app.server.errorhandler(DependencyException)
+    server: flask.Flask = app.server
+
+    @server.errorhandler(DependencyException)
     def not_there(_error: DependencyException) -> tuple[str, int]:
         return "The app has no such file.\n", 404
 
-    @app.server.before_request
+    @server.before_request
     def check() -> None:
         if flask.request.path != _PATH or flask.request.method != "POST":
             return

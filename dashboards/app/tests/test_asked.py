@@ -49,7 +49,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
 def questions(client: FlaskClient) -> list[dict[str, Any]]:
     """What the pages ask the server, as Dash's scripts do."""
     found = []
-    for known in client.get("/_dash-dependencies", headers=HEADERS).json:
+    for known in client.get("/_dash-dependencies", headers=HEADERS).json or ():
         if known["clientside_function"]:
             continue
         one, output = {}, known["output"]

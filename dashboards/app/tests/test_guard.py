@@ -27,7 +27,8 @@ PATHS = (
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
     """The app over no runs."""
-    return make_app(Library(tmp_path_factory.mktemp("runs")), TOKEN).server
+    server: Flask = make_app(Library(tmp_path_factory.mktemp("runs")), TOKEN).server
+    return server
 
 
 @pytest.fixture

@@ -406,7 +406,7 @@ def test_strangers_are_refused(address: str) -> None:
         {"Host": "127.0.0.1.evil.example"},
     ):
         with pytest.raises(HTTPError) as refused:
-            answer(address, **header)
+            answer(address, None, **header)
         assert refused.value.code == 403
         assert b"only" in refused.value.read()
     port = address.rpartition(":")[2]
