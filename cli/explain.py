@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from base.run_folder.named_quantities import CHOICE
+from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, QUANTITY, RUN
 
@@ -12,13 +13,14 @@ from cli.shell.values import FILE, QUANTITY, RUN
 @declare(section="Read what came out")
 @argument("run", type=RUN, help="a run folder")
 @option("--quantity", type=QUANTITY, default="allocate", help=CHOICE)
+@shared.allocator_file
 @option("--perfetto", type=FILE, help="a timeline of the run to write, which ui.perfetto.dev opens")
 @json_option
-def command(run: Path, quantity: str, perfetto: Path | None, as_json: bool) -> None:
+def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | None, as_json: bool) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
 
-    found = explanation.explain(run, quantity)
+    found = explanation.explain(run, quantity, allocator)
     if perfetto:
         from analysis.program.masks import timeline
 

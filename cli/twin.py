@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, RUN
 
@@ -15,15 +16,16 @@ from cli.shell.values import FILE, RUN
     type=FILE,
     help="the HTML file to write: residuals as a histogram and over the operations",
 )
+@shared.allocator_file
 @json_option
-def command(run: Path, output: Path | None, as_json: bool) -> int:
+def command(run: Path, output: Path | None, allocator: Path | None, as_json: bool) -> int:
     """Replay a run on the virtual board, show where both differ, and what explains it."""
     from analysis.twin import text
     from analysis.twin.comparison import compare
     from cli.work import progress
 
     with progress.shown() as tell:
-        found = compare(run, tell)
+        found = compare(run, tell, allocator)
     if output:
         from dashboards import twin
 

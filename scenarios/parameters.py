@@ -51,6 +51,11 @@ def _from_here(path: Path) -> str:
     return str(absolute.relative_to(here) if absolute.is_relative_to(here) else path)
 
 
+def files(generator: type[_Dataclass]) -> frozenset[str]:
+    """The parameters that are names of files."""
+    return frozenset(f.name for f in fields(generator) if _is_file(f))
+
+
 def _is_file(declared: Field[Any]) -> bool:
     return "file" in declared.metadata
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from base.files.elf import DAMAGED
 from simulator.build import SimulatorError
 
 FLASH_ADDRESS = 0x0800_0000
@@ -54,7 +54,7 @@ def _check(path: Path) -> None:
             _check_elf(path, ELFFile(file))
     except OSError as error:
         raise SimulatorError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except (ELFError, ValueError, KeyError, IndexError):
+    except DAMAGED:
         raise SimulatorError(
             f"{path} is no ELF file: name the program that the linker wrote, not a .bin or .hex made of it."
         ) from None

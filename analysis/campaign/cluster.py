@@ -10,6 +10,7 @@ import pickle
 import queue
 import resource
 import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -215,13 +216,13 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Cluster]:
     They end with the block, and die with this program if it is killed. `scratch` is removed before
     and after.
     """
-    configure()
     from distributed import Client, LocalCluster
 
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     try:
         with (
+            configured(),
             LocalCluster(  # type: ignore[no-untyped-call]
                 n_workers=workers or len(os.sched_getaffinity(0)),
                 threads_per_worker=1,
@@ -243,18 +244,18 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Cluster]:
 @contextmanager
 def remote(address: str) -> Iterator[Cluster]:
     """The workers of the scheduler at `address`, such as tcp://host:8786. Raises CampaignError."""
-    configure()
     from distributed import Client
 
-    try:
-        client = Client(address, timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
-    except (OSError, TimeoutError, ValueError) as error:
-        raise CampaignError(f"There is no scheduler at {address}: {first_line(error)}.") from None
-    try:
-        _check_checkouts(client)
-        yield Cluster(client)
-    finally:
-        client.close(timeout=1.0)  # type: ignore[no-untyped-call]
+    with configured():
+        try:
+            client = Client(address, timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
+        except (OSError, TimeoutError, ValueError) as error:
+            raise CampaignError(f"There is no scheduler at {address}: {first_line(error)}.") from None
+        try:
+            _check_checkouts(client)
+            yield Cluster(client)
+        finally:
+            client.close(timeout=1.0)  # type: ignore[no-untyped-call]
 
 
 def _check_checkouts(client: Any) -> None:
@@ -279,6 +280,19 @@ def _check_checkouts(client: Any) -> None:
         if future.status == "error" or (future.status == "finished" and future.result() != digest()):
             words = "The checkout of the worker at {} is another than this one: give it the same sources, or"
             raise CampaignError(f"{words.format(address)} end it.")
+
+
+@contextmanager
+def configured() -> Iterator[None]:
+    """Configures Dask, and has it keep what it needs in a folder that is removed at the end."""
+    configure()
+    import dask
+
+    with (
+        tempfile.TemporaryDirectory(prefix="tailscope-dask-", ignore_cleanup_errors=True) as folder,
+        dask.config.set({"temporary-directory": folder}),
+    ):
+        yield
 
 
 def configure() -> None:

@@ -5,9 +5,10 @@ Whatever the size of a campaign, no more than a few thousand rows of it are in m
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from json import JSONDecodeError
@@ -22,6 +23,7 @@ from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.errors import first_line
 from base.files.whole import WriteError
+from base.run_folder.tables import printable_texts
 
 MOST_ATTEMPTS = 3
 AT_ONCE = 4096
@@ -32,7 +34,12 @@ _PAGES_AT_ONCE = 16_384
 """Keys are scattered: pages that change again and again are written once for so many (64 MiB)."""
 
 _SQL = {pl.String(): "TEXT", pl.Boolean(): "INTEGER", pl.Int64(): "INTEGER", pl.Float64(): "REAL"}
-_OWN = {"sha256": "TEXT NOT NULL", "attempts": "INTEGER NOT NULL", "failures": "INTEGER NOT NULL"}
+_OWN = {
+    "sha256": "TEXT NOT NULL",
+    "attempts": "INTEGER NOT NULL",
+    "failures": "INTEGER NOT NULL",
+    "row_sha256": "TEXT",
+}
 _STANDING = "CREATE INDEX IF NOT EXISTS standing ON runs (key, verdict, verified, failures, attempts)"
 _PLACE = ("key", "scenario", "allocator")
 """The columns that say where the tables of a run are."""
@@ -56,6 +63,14 @@ class Noted:
 
     wish: bytes
     found: Recognized
+
+
+class Kept(NamedTuple):
+    """A run: its row, the SHA-256 of its tables, and whether another than us changed any of it."""
+
+    row: dict[str, Any]
+    digests: dict[str, str]
+    changed: bool
 
 
 @dataclass
@@ -130,6 +145,19 @@ class Journal:
                 "SELECT key, scenario, allocator, sha256 FROM runs ORDER BY key"
             ):
                 yield {**dict(zip(_PLACE, row, strict=True)), "digests": json.loads(digests)}
+
+    def kept(self) -> Iterator[Kept]:
+        """Each run, by key."""
+        with self._told(CampaignError):
+            connection = self._open()
+            there = _columns(connection)
+            names = [*(_stored(name, there) for name in COLUMNS), '"sha256"', _stored("row_sha256", there)]
+            for *values, tables, told in connection.execute(
+                f"SELECT {', '.join(names)} FROM runs ORDER BY key"
+            ):
+                row = dict(zip(COLUMNS, values, strict=True))
+                changed = "row_sha256" in there and told != _row_digest(row, tables)
+                yield Kept(row, json.loads(tables), changed)
 
     def forget(self, damaged: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
         """Forgets the runs that are not complete, and the keys of `damaged`.
@@ -213,7 +241,9 @@ def _quoted(names: Iterable[str]) -> list[str]:
 
 
 _KEPT = _quoted((*COLUMNS, *_OWN))
-_REPLACED = [f"{name} = excluded.{name}" for name in _quoted((*COLUMNS, "sha256")) if name != '"key"']
+_REPLACED = [
+    f"{name} = excluded.{name}" for name in _quoted((*COLUMNS, "sha256", "row_sha256")) if name != '"key"'
+]
 _COUNTS = ["attempts = attempts + 1", "failures = failures + excluded.failures"]
 _TAKE = (
     f"INSERT INTO runs ({', '.join(_KEPT)}) VALUES ({', '.join('?' * len(_KEPT))}) "
@@ -236,9 +266,40 @@ def _prepare(connection: sqlite3.Connection) -> None:
     for name in COLUMNS.keys() - there:
         connection.execute(f'ALTER TABLE runs ADD COLUMN "{name}" {types[name]}')
         connection.execute(f'UPDATE runs SET "{name}" = {_stored(name, there)}')
+    if "row_sha256" not in there:
+        _seal(connection)
     connection.execute(_STANDING)
     connection.execute(_ASKED)
     connection.commit()
+
+
+def _seal(connection: sqlite3.Connection) -> None:
+    """Adds the digests of the rows to a journal of an older bench, which had none."""
+    connection.execute("ALTER TABLE runs ADD COLUMN row_sha256 TEXT")
+    names = ", ".join(_quoted(COLUMNS))
+    digests = [
+        (_row_digest(dict(zip(COLUMNS, values, strict=True)), tables), values[0])
+        for *values, tables in connection.execute(f"SELECT {names}, sha256 FROM runs")
+    ]
+    connection.executemany("UPDATE runs SET row_sha256 = ? WHERE key = ?", digests)
+
+
+def _row_digest(row: Mapping[str, Any], tables: str) -> str:
+    """SHA-256 of all that a row says, and of the digests of its tables; a null says nothing.
+
+    SQLite keeps NaN as a null.
+    """
+    there = {name: value for name, value in row.items() if value is not None and value == value}
+    said = {name: _as_kept(name, value) for name, value in there.items()}
+    return hashlib.sha256(json.dumps([said, tables], sort_keys=True).encode()).hexdigest()
+
+
+def _as_kept(name: str, value: Any) -> Any:
+    """A value of a row as SQLite gives it back."""
+    dtype = COLUMNS[name]
+    if isinstance(value, str | bytes):  # bytes are nothing of ours
+        return _printable(value) if isinstance(value, str) else value.hex()
+    return float(value) if dtype == pl.Float64 else value if isinstance(value, float) else int(value)
 
 
 def _pack_up(connection: sqlite3.Connection) -> None:
@@ -260,8 +321,10 @@ def _values(outcome: Outcome) -> list[Any]:
     """The values of the columns _KEPT, for a first attempt."""
     row = outcome.row
     failed = row["verdict"] != "complete" and row["state"] != DIFFERS  # that is tried until it is gone
-    own = (json.dumps(outcome.digests, sort_keys=True), 1, int(failed))
-    return [*(_printable(row.get(name)) for name in COLUMNS), *own]
+    tables = json.dumps(outcome.digests, sort_keys=True)
+    told = {name: row.get(name) for name in COLUMNS}
+    own = (tables, 1, int(failed), _row_digest(told, tables))
+    return [*map(_printable, told.values()), *own]
 
 
 def _printable(value: Any) -> Any:
@@ -273,4 +336,4 @@ def _table(rows: list[Any], names: list[str]) -> pl.DataFrame:
     """SQLite has no truth values: they come as numbers."""
     schema = {name: pl.Int64() if COLUMNS[name] == pl.Boolean else COLUMNS[name] for name in names}
     truths = [pl.col(name).cast(pl.Boolean) for name in names if COLUMNS[name] == pl.Boolean]
-    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(truths)
+    return printable_texts(pl.DataFrame(rows, schema=schema, orient="row").with_columns(truths))

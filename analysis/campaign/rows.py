@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from io import BytesIO
 from typing import Any
 
 import polars as pl
 
 from analysis.campaign.matrix import Point
+from base.metrology.quantiles import summarise
 from base.run_folder.manifest import Manifest
-from base.run_folder.quantities import KEYS
+from base.run_folder.quantities import KEYS, QUANTITIES
 from base.run_index import row as index
 
 STATISTICS = ("n", "min", "mean", "median", "p99", "p99_9", "max")
@@ -51,6 +54,26 @@ def row_of(key: str, manifest: Manifest, verified: bool | None = None) -> dict[s
             value = getattr(summary, name, None)
             row[f"{quantity}_{name}"] = value if name == "n" or value is None else float(value)
     return {**row, "key": key, "state": "finished", "verified": verified}
+
+
+_EXACT = ("n", "min", "median", "p99", "p99_9", "max")
+"""Of STATISTICS: counts, and values that occurred."""
+
+
+def tell_the_same(row: Mapping[str, Any], tables: Mapping[str, bytes]) -> bool:
+    """True if the row has the figures of its run's tables, given as Parquet.
+
+    Of quantities that the row does not tell nothing is compared.
+    """
+    told = [quantity for quantity in QUANTITIES if row[f"{quantity.key}_n"] is not None]
+    if not told:
+        return True
+    operations, interrupts = (pl.read_parquet(BytesIO(tables[what])) for what in ("operations", "interrupts"))
+    for quantity in told:
+        found = summarise(quantity.samples(operations, interrupts)[quantity.column].to_numpy())
+        if any(row[f"{quantity.key}_{name}"] != getattr(found, name) for name in _EXACT):
+            return False
+    return True
 
 
 def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:

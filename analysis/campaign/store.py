@@ -19,12 +19,13 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import Field
 
-from analysis.campaign import work
-from analysis.campaign.journal import Journal, Noted, Recognized
+from analysis.campaign import rows, work
+from analysis.campaign.journal import Journal, Kept, Noted, Recognized
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.documents import TOML_BYTES_MAX, Table, read_json
 from base.files.whole import WriteError, read_bytes, why, write_all, write_bytes, write_whole
+from base.run_folder.folder import check_members
 from base.run_folder.tables import sink_table
 
 MATRIX = "matrix.toml"
@@ -59,6 +60,7 @@ class Store:
         """Raises CampaignError where `folder` is no campaign's."""
         if not (folder / JOURNAL).is_file():
             raise CampaignError(f"{folder} is no folder of a campaign: it has no {JOURNAL}.")
+        check_members(folder)
         return cls(folder)
 
     @property
@@ -99,7 +101,10 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Within, no other command writes here. Raises CampaignError, WriteError."""
+        """Within, no other command writes here.
+
+        Raises CampaignError, WriteError, and RunError where a member of the folder is a link.
+        """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             locked = os.open(self.folder, os.O_RDONLY)
@@ -107,6 +112,7 @@ class Store:
             raise WriteError(f"{self.folder} cannot be written: {why(error)}.") from None
         try:
             _lock(locked, self.folder)
+            check_members(self.folder)
             if any(self.folder.iterdir()) and not (self.folder / JOURNAL).exists():
                 raise CampaignError(
                     f"{self.folder} is not empty, and no folder of a campaign: give another --output."
@@ -195,8 +201,20 @@ class Store:
         """A row for each run, by key: of several attempts the latest."""
         return self._journal.rows()
 
+    def check_rows(self) -> None:
+        """Raises CampaignError where a row is not as it came: its figures are nobody's."""
+        changed = [one.row["key"] for one in self._journal.kept() if one.changed]
+        if changed:
+            noun, verb = ("row", "was") if len(changed) == 1 else ("rows", "were")
+            raise CampaignError(
+                f"{self.folder / JOURNAL}: {len(changed):,} {noun} {verb} changed since the run was made, "
+                f"the first that of {str(changed[0])[:12]}, so no figure is told; ./lab campaign clean "
+                f"{self.folder} forgets such runs, and the same command makes them anew."
+            )
+
     def write_runs(self) -> Path:
-        """Writes runs.parquet. Raises WriteError."""
+        """Writes runs.parquet. Raises WriteError, and CampaignError as check_rows()."""
+        self.check_rows()
         return write_whole(self.folder / RUNS, lambda path: sink_table(path, self.rows()))
 
     def gone(self) -> int:
@@ -209,12 +227,13 @@ class Store:
     def clean(self) -> int:
         """Forgets the runs that are not complete, to be tried anew, and what workers left.
 
-        Reads all tables: a run of which one is gone or altered is forgotten too. Where a direct run
+        Reads all tables: a run of which one is gone or altered, or has other figures than its row,
+        is forgotten too. Where a direct run
         differs from the real one, no other direct run is believed that was not verified: these are
         forgotten too. Returns how many. Raises CampaignError, WriteError.
         """
         forgotten = 0
-        damaged = [row["key"] for row in self._journal.tables() if not self._is_whole(row)]
+        damaged = [one.row["key"] for one in self._journal.kept() if not self._is_whole(one)]
         for row in self._journal.forget(damaged):
             if not forgotten:
                 self._keep_asked(self.points(), over=False)
@@ -225,19 +244,23 @@ class Store:
         shutil.rmtree(self.scratch, ignore_errors=True)
         return forgotten
 
-    def _is_whole(self, row: Mapping[str, Any]) -> bool:
-        """True if the tables of a run are those that came. Raises CampaignError."""
+    def _is_whole(self, kept: Kept) -> bool:
+        """True if row and tables of a run are those that came, and tell the same. Raises
+        CampaignError.
+        """
+        row = kept.row
+        if kept.changed:
+            return False
         try:
-            return all(
-                hashlib.sha256(self._table(what, row).read_bytes()).hexdigest() == digest
-                for what, digest in row["digests"].items()
-            )
+            tables = {what: self._table(what, row).read_bytes() for what in kept.digests}
         except FileNotFoundError:
             return False
         except OSError as error:
             raise CampaignError(
                 f"A table of run {row['key']} cannot be read: {why(error)}; nothing was forgotten."
             ) from None
+        digests = {what: hashlib.sha256(content).hexdigest() for what, content in tables.items()}
+        return digests == kept.digests and (not tables or rows.tell_the_same(row, tables))
 
     def _table(self, what: str, row: Mapping[str, Any]) -> Path:
         """Where a table of a run is. Raises CampaignError where that is not below the folder."""

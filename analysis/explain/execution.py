@@ -14,6 +14,7 @@ from typing import Any
 from elftools.dwarf.callframe import FDE
 
 from analysis.explain.program import Program
+from base.files.elf import DAMAGED
 from base.run_folder.explanation import Frame, Total
 from simulator.outputs import State
 
@@ -171,14 +172,17 @@ def _unsaved_return(program: Program, registers: Registers, address: int) -> int
 def _rules(program: Program, address: int) -> tuple[dict[Any, Any], int] | None:
     """The frame table's row for `address`, and the register that holds the return address.
 
-    None if the table has no such row.
+    None if the table has no such row, or is damaged there.
     """
-    entry = _entry(program, address)
-    if entry is None:
+    try:
+        entry = _entry(program, address)
+        if entry is None:
+            return None
+        assert entry.cie is not None
+        rows = [row for row in entry.get_decoded().table if row["pc"] <= address]
+        return (rows[-1], int(entry.cie.header.return_address_register)) if rows else None
+    except DAMAGED:
         return None
-    assert entry.cie is not None
-    rows = [row for row in entry.get_decoded().table if row["pc"] <= address]
-    return (rows[-1], int(entry.cie.header.return_address_register)) if rows else None
 
 
 def _entry(program: Program, address: int) -> FDE | None:

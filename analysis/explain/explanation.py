@@ -41,15 +41,17 @@ _BY_RTT = (
 )
 
 
-def explain(folder: Path, quantity: str = "allocate") -> Explanation:
+def explain(folder: Path, quantity: str = "allocate", allocator: Path | None = None) -> Explanation:
     """Explains the worst sample of `quantity` (a name of named_quantities) of the run in `folder`.
 
-    Writes explain/<quantity>.json and explain/<quantity>.sr into the folder, and returns what the
-    first of them says. A virtual run gets explain/<quantity>-instructions.csv too. Raises
-    TailscopeError with one sentence; also if the replay differs from the run.
+    `allocator` is the file of one from outside (elf_of()). Writes explain/<quantity>.json and
+    explain/<quantity>.sr into the folder, and returns what the first of them says. A virtual run
+    gets explain/<quantity>-instructions.csv too. Raises TailscopeError with one sentence; also if
+    the replay differs from the run.
     """
     run = _read(folder)
-    (found,) = _explain(run, [find(quantity, run.manifest.maxima, run.operations, run.edges)])
+    worst = find(quantity, run.manifest.maxima, run.operations, run.edges)
+    (found,) = _explain(run, [worst], allocator)
     return found
 
 
@@ -80,7 +82,7 @@ def _read(folder: Path) -> _Run:
     )
 
 
-def _explain(run: _Run, samples: Sequence[Worst]) -> list[Explanation]:
+def _explain(run: _Run, samples: Sequence[Worst], allocator: Path | None = None) -> list[Explanation]:
     """Explains the samples, in order, and keeps each as soon as it is known."""
     if not samples:
         return []
@@ -91,7 +93,7 @@ def _explain(run: _Run, samples: Sequence[Worst]) -> list[Explanation]:
             found.append(Unreplayed(**_told(run, worst), replayed=False, unknown=unknown))
             _keep(run, found[-1], worst, [])
         return found
-    elf = elf_of(run.manifest)
+    elf = elf_of(run.manifest, allocator)
     program = Program(elf)
     sources = Sources(program, elf)
     image = read_observed(run.folder, names.IMAGE)

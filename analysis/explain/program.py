@@ -9,6 +9,7 @@ import bisect
 import io
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -16,12 +17,13 @@ from typing import Any, NamedTuple
 
 import capstone
 import elftools
-from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
+from base.files.elf import DAMAGED
+from base.files.errors import first_line
 from base.files.remembered import remembered
 
 _KEPT = 8
@@ -48,12 +50,12 @@ class Program:
             self._content = elf.read_bytes()
             self._file = ELFFile(io.BytesIO(self._content))
             table = self._file.get_section_by_name(".symtab")
-        except (OSError, ELFError) as error:
-            raise ExplainError(f"{elf} is no firmware ({error}); build it again.") from None
+            found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+            symbols = [(symbol.name, symbol.entry) for symbol in found]
+        except (OSError, *DAMAGED) as error:
+            raise ExplainError(f"{elf} is no firmware ({first_line(error)}); build it again.") from None
         if not isinstance(table, SymbolTableSection) and not stripped:
             raise ExplainError(f"{elf} has no symbols; build it again.")
-        found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
-        symbols = [(symbol.name, symbol.entry) for symbol in found]
         self._functions = _functions(symbols)
         self._starts = [function.address for function in self._functions]
         self._labels = _labels(symbols)
@@ -63,7 +65,9 @@ class Program:
 
     @property
     def dwarf(self) -> Any:
-        """pyelftools' view of the debug information."""
+        """pyelftools' view of the debug information. Raises ExplainError, and what it gives raises
+        DAMAGED.
+        """
         return self._dwarf
 
     @property
@@ -132,10 +136,11 @@ class Program:
 
     @cached_property
     def call_frames(self) -> list[FDE]:
-        """The call frame information of each function; empty without."""
-        if not self._dwarf.has_CFI():
-            return []
-        return [entry for entry in self._dwarf.CFI_entries() if isinstance(entry, FDE)]
+        """The call frame information of each function; empty without. Raises ExplainError."""
+        with _told("call frame information"):
+            if not self._dwarf.has_CFI():
+                return []
+            return [entry for entry in self._dwarf.CFI_entries() if isinstance(entry, FDE)]
 
     @property
     def source_files(self) -> dict[str, Path]:
@@ -166,7 +171,8 @@ class Program:
 
     @cached_property
     def _dwarf(self) -> Any:
-        return self._file.get_dwarf_info()
+        with _told("debug information"):
+            return self._file.get_dwarf_info()
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -178,6 +184,16 @@ class _Sources(NamedTuple):
 
     lines: list[tuple[int, str]]
     files: dict[str, Path]
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Tells what is raised within of a damaged file as ExplainError."""
+    try:
+        yield
+    except DAMAGED as error:
+        words = f"The {what} of the firmware is damaged: {first_line(error)}"
+        raise ExplainError(f"{words}; build it again.") from None
 
 
 @lru_cache(maxsize=_KEPT)
@@ -195,15 +211,13 @@ def _read(elf: bytes) -> tuple[list[tuple[int, str]], dict[str, str]]:
     paths: dict[str, set[str]] = {}
     if not file.has_dwarf_info():
         return [], {}
-    try:
+    with _told("line table"):
         dwarf = file.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             lines = dwarf.line_program_for_CU(unit)
             rows += _line_rows(lines)
             for path in _source_paths(unit, lines):
                 paths.setdefault(path.name, set()).add(str(path))
-    except (DWARFError, ELFError) as error:
-        raise ExplainError(f"The line table of the firmware is damaged: {error}; build it again.") from None
     files = {name: named.pop() for name, named in paths.items() if len(named) == 1}
     return sorted(rows, key=lambda row: row[0]), files
 

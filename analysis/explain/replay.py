@@ -29,8 +29,13 @@ from simulator.outputs import State, words
 from simulator.run import Snapshot
 
 
-def elf_of(manifest: Manifest) -> Path:
-    """The firmware of the run, built again. Raises ExplainError if it comes out otherwise."""
+def elf_of(manifest: Manifest, allocator: Path | None = None) -> Path:
+    """The firmware of the run, built again. Raises ExplainError if it comes out otherwise.
+
+    `allocator` is the file of one from outside, where the user names it. What run.json names is
+    never opened: it may be a stranger's.
+    """
+    _admit(manifest, allocator)
     image = _built(manifest)
     ran = manifest.firmware.elf_sha256
     if image.sha256 != ran:
@@ -42,26 +47,37 @@ def elf_of(manifest: Manifest) -> Path:
 
 
 def moved_elf_of(manifest: Manifest, shift_bytes: int) -> Path:
-    """The same firmware, all code but the markers `shift_bytes` further on in the flash."""
+    """The same firmware, all code but the markers `shift_bytes` further on in the flash. It is
+    asked for after elf_of().
+    """
     return _built(manifest, shift_bytes).elf
 
 
-def _admit(manifest: Manifest) -> None:
-    """Has this process know the allocator of the run, if it is from outside."""
+def _admit(manifest: Manifest, named: Path | None) -> None:
+    """Has this process know the allocator of the run, if it is from outside: as the user names it,
+    or named it here before.
+    """
     told = manifest.outside
     if told is None:
         return
-    row = outside.read(Path(told.file), manifest.allocator)
+    known = catalogue.OUTSIDE.get(manifest.allocator)
+    if named is None and known and known.source and known.source.sha256 == told.sha256:
+        return
+    file = named or outside.remembered(manifest.allocator, told.sha256)
+    if file is None:
+        raise ExplainError(
+            f"The run is of {manifest.allocator}, an allocator from outside that was never built here as it "
+            f"was then (sha256 {told.sha256[:12]}): name its C file, --allocator FILE."
+        )
+    row = outside.read(file, manifest.allocator)
     if row.source is None or row.source.sha256 != told.sha256:
         raise ExplainError(
-            f"{told.file} was changed since the run (sha256 {told.sha256[:12]} then): bring that back, or "
-            "run the scenario again."
+            f"{file} is not what ran (sha256 {told.sha256[:12]} then): name that, or run the scenario again."
         )
     catalogue.admit(row)
 
 
 def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
-    _admit(manifest)
     knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
     return firmware.build(
         manifest.allocator,

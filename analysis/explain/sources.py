@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.descriptions import describe_form_class
 from elftools.dwarf.ranges import BaseAddressEntry
 
 from analysis.explain.program import Program
+from base.files.elf import DAMAGED
 
 _MAP = "-ffile-prefix-map="
 _MOST_CHARACTERS = 160
@@ -112,7 +112,7 @@ class Inlined:
         """The calls that were placed around the code at `address`, the innermost first."""
         try:
             return self._at(address)
-        except (DWARFError, ELFError, KeyError, AttributeError, TypeError, IndexError):
+        except DAMAGED:
             return []
 
     def _at(self, address: int) -> list[Call]:

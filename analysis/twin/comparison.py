@@ -119,16 +119,19 @@ def _counted(numbers: tuple[int, ...]) -> str:
     return f"{len(numbers):,} ({', '.join(shown)}) {'is' if len(numbers) == 1 else 'are'}"
 
 
-def compare(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Comparison:
+def compare(
+    folder: Path, tell: Callable[[str], None] = lambda _: None, allocator: Path | None = None
+) -> Comparison:
     """Replays the run in `folder` on the virtual board and compares both.
 
-    `tell` hears what is going on. Raises TailscopeError: of a run without operations or image, of
-    one whose firmware the sources do not build any more, and where the replay fails.
+    `allocator` is the file of one from outside (elf_of()). `tell` hears what is going on. Raises
+    TailscopeError: of a run without operations or image, of one whose firmware the sources do not
+    build any more, and where the replay fails.
     """
     board = read_board(folder)
     if not board.manifest.firmware.elf_sha256.isalnum() or board.manifest.firmware.elf_sha256 == "unknown":
         raise TwinError(f"{folder} does not tell which firmware ran: it has no twin; run the scenario again.")
-    elf = elf_of(board.manifest)
+    elf = elf_of(board.manifest, allocator)
     bench = Bench(board, elf, lambda shift: moved_elf_of(board.manifest, shift), tell)
     trials = try_all(bench)
     return Comparison(folder, board, trials, _causes(bench, elf, trials, tell))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +117,11 @@ class Pair:
     skew_cycles: Mapping[str, float]
     tick_cycles: int | None
 
+    @cached_property
+    def classes(self) -> Mapping[bool, Matched]:
+        """The stimuli that both had, by whether they are of the control interrupt."""
+        return {control: matched(self, control) for control in (False, True)}
+
 
 @dataclass(frozen=True)
 class Unjoined:
@@ -176,7 +182,7 @@ def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFr
     """
     scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
     doubt = given.clock.uncertainty if given.clock else 0.0
-    classes = {control: matched(given, control) for control in (False, True)}
+    classes = given.classes
     left_out = _decided_by_phase(given, classes) if phase else _NOTHING
     return pl.concat(
         [
@@ -229,7 +235,7 @@ def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
                 (pl.col("control") == control)
                 & ~pl.col("row").is_in(pl.Series(matched_rows[~found.moved], dtype=pl.UInt32).implode())
             )
-            windows |= set(_window(side, elsewhere["sample"].to_numpy()).tolist())
+            windows |= set(np.unique(_window(side, elsewhere["sample"].to_numpy())).tolist())
             if side is given.board and elsewhere.height:
                 first = min(first, float(elsewhere["sample"][0]))
     if not windows:
@@ -237,7 +243,7 @@ def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
     met = set(given.board.operations.filter(_ticked_otherwise(given))["seq"])
     for side in (given.board, given.twin):
         hit = side.operations.filter((pl.col("isr_hits") > 0) | (pl.col("control_hits") > 0))
-        met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls())
+        met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls().unique())
     return _LeftOut(frozenset(met), frozenset(windows), first)
 
 
@@ -314,8 +320,8 @@ def _of_latencies(
         ("control_latency", True, "isr_latency_ns"),
     ):
         met = classes[control]
-        ours = given.board.samples(column)[met.board]
-        theirs = given.twin.samples(column)[met.twin]
+        ours = given.board.samples(column, met.board)
+        theirs = given.twin.samples(column, met.twin)
         apart = scale.difference(ours, theirs)
         budget = scale.resolution + given.skew_cycles[key] + doubt * scale.cycles(theirs)
         answered = (ours >= 0) & (theirs >= 0)
@@ -335,11 +341,11 @@ def _untouched(given: Pair, met: Matched, left_out: _LeftOut) -> npt.NDArray[np.
     """Whether nothing that came otherwise decides the answer: no stimulus near it, no tick; and
     between operations, where the code waits in loops, none at all before it.
     """
-    rows = given.board.interrupts[met.board]
+    rows = given.board.interrupts.select("sample", "operation_seq", "tick")[met.board]
     samples = rows["sample"].to_numpy()
     near = np.isin(_window(given.board, samples), list(left_out.windows))
     waits = rows["operation_seq"].is_null().to_numpy() & (samples > left_out.begins_from)
-    ticked = (rows["tick"] | given.twin.interrupts[met.twin]["tick"]).fill_null(False).to_numpy()
+    ticked = (rows["tick"] | given.twin.interrupts["tick"][met.twin]).fill_null(False).to_numpy()
     clear: npt.NDArray[np.bool_] = ~(near | waits | ticked)
     return clear
 
@@ -382,12 +388,12 @@ def matched(given: Pair, control: bool) -> Matched:
     back = _nearest(place, there.astype(np.float64))
     mutual = back[nearest] == np.arange(len(mine))
     rows, at = mine[mutual], other[nearest[mutual]]
-    hits, their_hits = ours["hit"].to_numpy()[rows], theirs["hit"].to_numpy()[at]
+    hits = (ours["hit"] == "critical").to_numpy()[rows] & (theirs["hit"] == "critical").to_numpy()[at]
     phase = (place[mutual] - there[nearest[mutual]]) * (scale.core_hz / scale.twin_hz)
     doubt = given.clock.uncertainty if given.clock else 0.0
     allowed = scale.resolution + doubt * np.abs(since[mutual]) * (scale.core_hz / scale.twin_hz)
     moved = np.abs(phase) > allowed + _ROUNDING_CYCLES
-    return Matched(rows, at, phase, moved, (hits == "critical") & (their_hits == "critical"))
+    return Matched(rows, at, phase, moved, hits)
 
 
 def _nothing_matched() -> Matched:

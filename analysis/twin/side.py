@@ -33,9 +33,11 @@ class Side:
     interrupts: pl.DataFrame
     samplerate_hz: int
 
-    def samples(self, column: str) -> Integers:
-        """A column of `interrupts` in ns, in whole samples again: int64[n], -1 where it is null."""
-        found = self.interrupts[column].to_numpy() * self.samplerate_hz / NS_PER_S
+    def samples(self, column: str, rows: Integers) -> Integers:
+        """Rows of a column of `interrupts` in ns, in whole samples again: int64[rows], -1 where it
+        is null.
+        """
+        found = self.interrupts[column][rows].to_numpy() * self.samplerate_hz / NS_PER_S
         known = np.isfinite(found) & (np.abs(found) < MOST_SAMPLES)
         return np.rint(np.where(known, found, _ABSENT)).astype(np.int64)
 

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from base.files.complaints import WrongValueError, first_complaint, sentence, unknown_key
 from base.files.errors import TailscopeError, first_line
 from base.files.lines import LineOf, Place, json_line, toml_line
+from base.files.printable import HIDDEN, printable_values
 from base.files.whole import read_bytes
 
 TOML_BYTES_MAX = 256 << 10
@@ -49,6 +50,8 @@ _NO_DOT = re.compile(
     r"|[\w\t -]++",
     re.DOTALL,
 )
+# Only with one of these in it can a text of JSON stand for a character that is hidden.
+_MAY_HIDE = re.compile(f"\\\\[ubfnrt]|(?![\\n\\r\\t])[{HIDDEN}]")
 # An escape that JSON allows alone, though only a pair is a character that can be written again.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -161,7 +164,7 @@ def read_json(
     with one sentence that names file, line and key.
 
     NaN, Infinity, numbers too great for a float and halves of characters are refused. Of a key that
-    stands twice the last counts.
+    stands twice the last counts. Texts come without control characters (printable.py).
     """
     return open_json(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
 
@@ -280,7 +283,7 @@ def _json(text: str) -> object:
         values = json.loads(text, parse_constant=_no_number, parse_float=_finite)
         if _SURROGATE.search(text):
             json.dumps(values, ensure_ascii=False).encode()
-        return values
+        return printable_values(values) if _MAY_HIDE.search(text) else values
     except RecursionError:
         raise _UnreadableError("the file is nested too deeply") from None
     except json.JSONDecodeError as error:

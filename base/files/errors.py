@@ -8,14 +8,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable
 
+from base.files.printable import printable_lines
+
 
 class TailscopeError(Exception):
     """Something is wrong that a user can mend; the message
     says in one sentence what, and what to do.
 
     The tasks print the message of any of these, without a traceback. Rooms have kinds of their own
-    where somebody tells them apart.
+    where somebody tells them apart. A name in it may be a stranger's, so it is made printable.
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable_lines(str(message)))
 
 
 class CaptureError(TailscopeError):

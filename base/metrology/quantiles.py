@@ -19,7 +19,10 @@ MYRIAD = 10_000
 # By name, each as a share in ten-thousandths.
 PERCENTILES = {"median": 5_000, "p90": 9_000, "p99": 9_900, "p99_9": 9_990, "p99_99": 9_999}
 
-Number = int | float
+MOST_NUMBER = 1e18
+"""What any figure of a document may be, or minus that: as ns thirty years."""
+
+Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 
 
 class Summary(Table):

@@ -17,6 +17,7 @@ from base.files.documents import Table
 from base.files.errors import CaptureError, first_line
 from base.run_folder.pages import PagesError, check_extent
 from base.run_folder.panics import without_panic
+from base.run_folder.tables import MOST_SAMPLES as MOST_SAMPLES
 from base.run_folder.tables import read_metadata, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
@@ -39,10 +40,6 @@ MOST_ROWS = MOST_EDGES + (1 << 18) + 1
 """The extractor counts once in 2**18 samples, so an edge list may have that many rows more."""
 MOST_ROWS_READ = 1 << 24
 """Of edges.parquet: what was captured otherwise may have more edges than a capture here."""
-MOST_SAMPLES = 1 << 36
-"""More than ten minutes at 100 MS/s. A few bytes can state
-any number, and PulseView's copy has them all.
-"""
 MOST_SAMPLERATE_HZ = 10**11
 
 Samples = npt.NDArray[np.int64]

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, RootModel
 
 from base.files.documents import DocumentError, Table, read_json
 from base.files.errors import TailscopeError
+from base.metrology.quantiles import MOST_NUMBER
 from base.run_folder.manifest import Count, Maximum
 from base.run_folder.named_quantities import NAMED
 
@@ -29,6 +30,7 @@ QuantityName = Annotated[
     BeforeValidator(lambda name: OLD_NAMES.get(name, name) if isinstance(name, str) else name),
 ]
 
+_Ns = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 Edge = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
@@ -121,7 +123,7 @@ class Told(Table):
     version: Literal[1, 2] = Field(alias="schema")
     quantity: QuantityName
     key: str
-    value_ns: float
+    value_ns: _Ns
     maximum: Maximum
     allocator: str
     scenario: str
@@ -133,7 +135,7 @@ class Told(Table):
     replayed: bool
     unknown: list[str]
     # What an explanation of schema 1 lacks.
-    start_ns: float | None = None
+    start_ns: _Ns | None = None
     begins: str = ""
     ends: str = ""
     place: str = ""

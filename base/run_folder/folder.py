@@ -6,6 +6,7 @@ See docs/reference/run-folder.md.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -15,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from base.files.errors import CaptureError
+from base.files.errors import CaptureError, RunError
 from base.files.whole import read_bytes, why, write_bytes, write_whole
 from base.run_folder.records import MOST_LOG_BYTES
 
@@ -123,6 +124,28 @@ class RunFolder:
     def remove(self) -> None:
         """Removes the folder with all that is in it, as far as that can be done."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def check_members(folder: Path) -> None:
+    """Raises RunError where a member of `folder`, or of a folder in it, is a link.
+
+    A folder of runs may be a stranger's. A link in it would have its reader's files read, or
+    written.
+    """
+    waiting = [folder]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:  # who reads the file that is wanted says so
+            continue
+        for entry in entries:
+            if entry.is_symlink():
+                raise RunError(
+                    f"{entry.path}: is a symbolic link, and none is followed in a folder of runs; put the "
+                    "file itself there, or remove it."
+                )
+            if entry.is_dir():
+                waiting.append(Path(entry.path))
 
 
 def is_observed(folder: Path) -> bool:

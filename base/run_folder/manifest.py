@@ -19,8 +19,8 @@ from base.files.errors import RunError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.membership import Ends, Reach
 from base.metrology.quantiles import Number, Summary
-from base.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
-from base.run_folder.folder import is_observed
+from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S
+from base.run_folder.folder import check_members, is_observed
 from base.run_folder.quantities import ADDED_KEYS, KEYS
 
 Schema = Literal[2]
@@ -35,8 +35,13 @@ VIRTUAL_BOARD = "virtual_nucleo"
 
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
-# What a count may be: more is no count, and too much for a float.
-Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+# What a count may be: more is no count, and a float would not tell it from the next.
+Count = Annotated[int, Field(ge=0, le=1 << 53)]
+Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
+Sample = Annotated[int, Field(ge=0, le=MOST_SAMPLES)]
+Name = Annotated[str, Field(max_length=1024)]
+"""Of what a path may name, too."""
+_Knobs = dict[Name, Annotated[str, Field(max_length=64)]]
 
 # JSON has a list where this has a tuple. The list becomes a tuple, and its parts stay strict.
 Sentences = Annotated[tuple[str, ...], Field(strict=False)]
@@ -212,13 +217,13 @@ class Maximum(Table):
     probes: Count | None
     live: Count | None
     bytes_in_use: Count | None
-    start_sample: int | None
-    sample: int | None = None
+    start_sample: Sample | None
+    sample: Sample | None = None
     hit: str | None = None
     tick: bool | None = None
     task_tick: bool | None = None
     tick_phase_cycles: Number | None = None
-    into_operation_samples: int | None = None
+    into_operation_samples: Whole | None = None
     timer_ns: Number | None = None
 
     @property
@@ -340,17 +345,17 @@ class Skew(Table):
 class Calibration(Table):
     """What the markers cost, how steady that is, and what the calibration pulses rest on."""
 
-    critical_wire_minus_dwt_cycles: int | None
-    operation_wire_minus_dwt_cycles: int | None
-    empty_critical_cycles: int | None
-    empty_operation_cycles: int | None
+    critical_wire_minus_dwt_cycles: Whole | None
+    operation_wire_minus_dwt_cycles: Whole | None
+    empty_critical_cycles: Whole | None
+    empty_operation_cycles: Whole | None
     critical_worst_residual_cycles: Number | None
     operation_worst_residual_cycles: Number | None
     critical_drift_cycles: Number | None
     operation_drift_cycles: Number | None
     pulses: Count
-    counter_read_cycles: int | None
-    pin_raise_cycles: int | None
+    counter_read_cycles: Whole | None
+    pin_raise_cycles: Whole | None
     skew_samples: dict[str, Skew | None]
 
 
@@ -446,26 +451,26 @@ class Manifest(Table):
     """
 
     schema_: Annotated[Schema, Field(alias="schema")]
-    scenario: str
-    parameters: dict[str, int | str]
+    scenario: Name
+    parameters: dict[Name, Whole | Name]
     ramp: bool
-    allocator: str
-    board: str
-    analyzer: str
+    allocator: Name
+    board: Name
+    analyzer: Name
     samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
-    total_samples: Count
+    total_samples: Sample
     verdict: Verdict
     reasons: list[str]
-    seed: int | None
+    seed: Whole | None
     stimulus: Stimulus
     firmware: Firmware
     asked: AskedFirmware | None = None
     imported: Imported | None = None
-    records: str
-    locking: str | None
-    knobs: dict[str, str]
-    turned_knobs: dict[str, str]
-    image_crc32: str
+    records: Name
+    locking: Name | None
+    knobs: _Knobs
+    turned_knobs: _Knobs
+    image_crc32: Name
     counts: Counts
     probes_source: ProbesSource
     statistics: dict[str, Summary]
@@ -583,11 +588,11 @@ class Origin(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
     schema_: Annotated[Literal[1, 2], Field(alias="schema")]
-    allocator: str
-    board: str
-    analyzer: str
-    parameters: dict[str, int | str]
-    seed: int | None
+    allocator: Name
+    board: Name
+    analyzer: Name
+    parameters: dict[Name, Whole | Name]
+    seed: Whole | None
     firmware: LoadedFirmware
     tools: dict[str, str]
     tool_report: ToolReport
@@ -613,7 +618,8 @@ def _accelerates(flash_acr: str | None) -> bool:
 
 
 def check_has_operations(folder: Path) -> None:
-    """Raises RunError where the run in `folder` is from the wire alone."""
+    """Raises RunError where the run in `folder` is from the wire alone, or has links in it."""
+    check_members(folder)
     if is_observed(folder):
         raise RunError(
             f"{folder}: is a run from the wire alone (./lab observe) and has no operations, which are needed "

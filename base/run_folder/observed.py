@@ -11,6 +11,7 @@ from base.files.documents import Table, read_json
 from base.files.errors import RunError
 from base.metrology.quantiles import Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ
+from base.run_folder.folder import check_members
 from base.run_folder.manifest import REMEDY, Count, ToolReport, Verdict
 
 Schema = Literal[1]
@@ -87,9 +88,11 @@ class ObservedManifest(Observed):
 
 def read_asked(path: Path) -> Asked:
     """Reads and checks an observed.json. Raises RunError."""
+    check_members(path.parent)
     return read_json(path, Asked, RunError, remedy="restore the file, or run ./lab observe again")
 
 
 def read_observed_manifest(path: Path) -> ObservedManifest:
     """Reads and checks the run.json of such a run. Raises RunError."""
+    check_members(path.parent)
     return read_json(path, ObservedManifest, RunError, remedy=REMEDY)

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from base.files.documents import Table, read_json
 from base.files.errors import TailscopeError
-from base.run_folder.folder import PROGRESS
+from base.run_folder.folder import PROGRESS, check_members
 
 MOST_BYTES = 64 << 10
 Schema = Literal[1]
@@ -70,6 +70,7 @@ def read(folder: Path) -> SoFar | None:
     if not _held(folder):
         return None
     try:
+        check_members(folder)
         return read_json(folder / PROGRESS, SoFar, most_bytes=MOST_BYTES)
     except TailscopeError:
         return None

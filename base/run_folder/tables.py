@@ -15,6 +15,7 @@ from polars.exceptions import PolarsError
 
 from base.files.documents import Model, check
 from base.files.errors import RunError, TailscopeError, first_line
+from base.files.printable import HIDDEN, printable
 from base.files.whole import open_regular
 from base.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
 from base.run_folder.panics import without_panic
@@ -27,6 +28,14 @@ MOST_ROWS = 1 << 21
 MOST_STIMULI = 9 << 20
 """STIM and CTRL may both move in each row of the longest edge list."""
 _MOST_TEXT_BYTES = 256
+MOST_SAMPLES = 1 << 36
+"""Of a capture: more than ten minutes at 100 MS/s. A few bytes can state any number, and
+PulseView's copy has them all.
+"""
+_MOST = float(1 << 53)
+"""Of a fraction: as ns more than a hundred days, and all below are exact."""
+_LEAST = {"disagreement_cycles": -_MOST, "tick_phase_cycles": -_MOST}
+"""Of a column that may be negative; of all others 0."""
 _GROUP_ROWS = 32_768
 
 METADATA_KEY = "tailscope"
@@ -127,8 +136,9 @@ def read_table(
 ) -> pl.DataFrame:
     """The `columns` of a Parquet file of at most `most_rows` rows, each of its type.
 
-    Of ADDED_COLUMNS, those that the file does not have are null. Raises RunError where the file is
-    missing or damaged, or another column is missing, or one is of another type.
+    Of ADDED_COLUMNS, those that the file does not have are null. Texts come without control
+    characters. Raises RunError where the file is missing or damaged, or another column is missing,
+    or one is of another type, or has a value that nothing measured can have.
     """
     try:
         check_extent(path, most_rows)
@@ -151,7 +161,23 @@ def read_table(
         all((length or 0) <= _MOST_TEXT_BYTES for row in longest for length in row),
         f"it has texts of more than {_MOST_TEXT_BYTES} bytes",
     )
-    return table
+    for name in table.select(pl.col(pl.Float64, pl.Int64)).columns:
+        most = _MOST if columns[name] == pl.Float64 else MOST_SAMPLES
+        least = _LEAST.get(name, 0)
+        within = table.select(pl.col(name).is_between(least, most).all()).item()
+        _require(path, within, f"column {name} has a value outside {least:.0f} to {most:.0f}")
+    return printable_texts(table)
+
+
+def printable_texts(table: pl.DataFrame) -> pl.DataFrame:
+    """`table` with all texts printable (base/files/printable.py)."""
+    every = {column.name: column.unique() for column in table.select(pl.col(pl.String))}
+    hidden = {name: texts.filter(texts.str.contains(f"[{HIDDEN}]")) for name, texts in every.items()}
+    return table.with_columns(
+        pl.col(name).replace(texts, texts.map_elements(printable, pl.String))
+        for name, texts in hidden.items()
+        if len(texts)
+    )
 
 
 def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = RunError) -> Model:

@@ -13,7 +13,7 @@ import polars as pl
 from base.files.documents import check, open_json
 from base.files.errors import RunError
 from base.run_folder.alike import Options
-from base.run_folder.folder import RunName, is_observed
+from base.run_folder.folder import RunName, check_members, is_observed
 from base.run_folder.manifest import REMEDY, Bound, Manifest
 from base.run_folder.observed import ObservedManifest
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
@@ -83,9 +83,6 @@ def row_of(folder: Path, identity: str) -> dict[str, Any]:
         return row | _told(folder, path)
     except RunError as error:
         return row | {"state": "damaged", "problem": str(error)[:_MOST_REASON]}
-    except OverflowError:  # JSON's whole numbers have no greatest one
-        words = f"{path}: it has a number greater than any that is read; {REMEDY}."
-        return row | {"state": "damaged", "problem": words}
 
 
 def unfinished_row(folder: Path, identity: str) -> dict[str, Any]:
@@ -100,6 +97,7 @@ def unfinished_row(folder: Path, identity: str) -> dict[str, Any]:
 
 
 def _told(folder: Path, path: Path) -> dict[str, Any]:
+    check_members(folder)
     document = open_json(path, RunError, remedy=REMEDY)
     if is_observed(folder):
         return _observed(check(document.values, ObservedManifest, path, document.line_of, RunError))

@@ -9,6 +9,7 @@ captured, the edges are in edges.stream, which says how many samples were asked 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from base.files.errors import CaptureError
@@ -25,8 +26,10 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import decode_image, read_plan
 from capture.acquisition.source import Taken
 from scenarios import catalogue
+from scenarios import parameters as parameter_kinds
 from scenarios.errors import ScenarioError
 from scenarios.plan import Plan
+from scenarios.scenario import Scenario
 
 
 def read_stored(folder: Path) -> Taken:
@@ -117,7 +120,8 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
 def _plan(folder: Path, origin: Origin | None) -> Plan:
     """The plan as it was stored.
 
-    An older run has none. Its scenario is compiled again, and must give the same image.
+    An older run has none. Its scenario is compiled again, if it comes with the bench, and must give
+    the same image.
     """
     image_bytes = read_observed(folder, names.IMAGE)
     if (folder / names.PLAN).exists():
@@ -125,7 +129,7 @@ def _plan(folder: Path, origin: Origin | None) -> Plan:
     image = decode_image(image_bytes)
     try:
         parameters = origin.parameters if origin else {}
-        scenario = catalogue.load(image.name, parameters, stimulus=str(image.stimulus))
+        scenario = _scenario_of_bench(image.name, parameters, str(image.stimulus))
         plan = scenario.compile().recorded_by(image.records)
     except ScenarioError:
         plan = None
@@ -135,3 +139,14 @@ def _plan(folder: Path, origin: Origin | None) -> Plan:
             "its labels, trials and depths are not known; run the scenario again."
         )
     return plan
+
+
+def _scenario_of_bench(name: str, parameters: Mapping[str, int | str], stimulus: str) -> Scenario:
+    """A scenario that comes with the bench, with the parameters that name no file: no path of a run
+    folder is opened. Raises ScenarioError.
+    """
+    if name not in catalogue.names():
+        raise ScenarioError(f"{name} does not come with the bench.")
+    files = parameter_kinds.files(type(catalogue.load(name).generator))
+    chosen = {key: value for key, value in parameters.items() if key not in files}
+    return catalogue.load(name, chosen, stimulus=stimulus)

@@ -6,9 +6,9 @@ import hashlib
 import io
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from base.files.elf import DAMAGED
 from base.files.errors import CaptureError
 from base.files.whole import open_regular, why
 
@@ -24,7 +24,7 @@ def checked_digest(path: Path) -> str:
         refused = _refusal(content[:4], path) or _refusal_of(ELFFile(io.BytesIO(content)))
     except OSError as error:
         raise CaptureError(f"{path} cannot be read as an ELF file: {why(error)}.") from None
-    except (ELFError, ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError):
+    except DAMAGED:
         raise CaptureError(f"{path} is a damaged ELF file; link it again.") from None
     if refused:
         raise CaptureError(f"{path} {refused}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files.errors import TailscopeError, nearest, no_such
+from base.files.printable import printable
 from base.paths import ROOT
 
 _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
@@ -82,9 +83,11 @@ def check(
 
 
 def check_runs(folders: Iterable[str]) -> None:
-    """Raises UnknownNameError for the first that is no folder."""
+    """Raises UnknownNameError for the first that is no folder, or has a name not to be shown."""
     for folder in folders:
         path = Path(folder)
+        if printable(folder) != folder:
+            raise UnknownNameError(f"{printable(folder)[:200]} has control characters in it; rename it.")
         if not _is_folder(path):
             near = nearest(path.name, runs(path.parent), 1)
             question = f" Did you mean {path.parent / near[0]}?" if near else " ls runs/ shows what there is."

@@ -28,6 +28,12 @@ _SEVERAL = "one or more allocators, separated by commas, or all"
 
 allocator = option("--allocator", type=ALLOCATORS, default="all", help=_SEVERAL)
 allocator_of_two = option("--allocator", type=ALLOCATORS, default=USUAL_TWO, help=_SEVERAL)
+allocator_file = option(
+    "--allocator",
+    type=FILE,
+    metavar="FILE",
+    help="of a run on an allocator from outside: its C file, where this machine did not build it",
+)
 board = option(
     "--board",
     type=BOARD,

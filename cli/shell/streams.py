@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
+from base.files.printable import printable_lines
 from base.files.whole import why
 
 _PIPE_GONE_STATUS = 128 + 13
@@ -60,6 +62,27 @@ class _Guarded(io.FileIO):
             return len(data)
 
 
+_OF_RICH = re.compile("(\x1b\\[[?0-9;]*[A-Za-z]|\r)")
+"""What Rich has a terminal do: colours, and lines that are written anew."""
+
+
+class _Shown(io.TextIOWrapper):
+    """A stream of which nothing is hidden: whatever a name holds, a terminal is shown its letters.
+
+    Colours reach a terminal, and nothing else does.
+    """
+
+    def write(self, text: str, /) -> int:
+        """All of `text`, control characters as Python writes them."""
+        if self.isatty():
+            parts = _OF_RICH.split(text)
+            parts[::2] = map(printable_lines, parts[::2])
+            super().write("".join(parts))
+        else:
+            super().write(printable_lines(text))
+        return len(text)
+
+
 def _stream(before: TextIO | None, number: int, failed: Callable[[OSError], None]) -> TextIO:
     """What writes to `number` from now on, in the encoding of `before`;
     line by line on a terminal.
@@ -68,7 +91,7 @@ def _stream(before: TextIO | None, number: int, failed: Callable[[OSError], None
         with suppress(OSError):
             before.flush()
     guarded = _Guarded(number, failed)
-    return io.TextIOWrapper(
+    return _Shown(
         io.BufferedWriter(guarded),
         encoding=before.encoding if before is not None else "utf-8",
         errors="backslashreplace",

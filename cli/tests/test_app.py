@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
@@ -26,9 +26,9 @@ def test_it_says_where_and_ends_by_ctrl_c(tmp_path: Path) -> None:
     ) as served:
         assert served.stdout is not None
         try:
-            found = re.search(r"http://127\.0\.0\.1:\d+/", served.stdout.readline())
+            found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S{32}", served.stdout.readline())
             assert found
-            with urlopen(found[0], timeout=60) as answer:
+            with build_opener(HTTPCookieProcessor()).open(found[0], timeout=60) as answer:
                 assert b"Tailscope" in answer.read()
             served.send_signal(signal.SIGINT)
             _, said = served.communicate(timeout=60)

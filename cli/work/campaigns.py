@@ -138,6 +138,7 @@ def _status(store: Store, json: bool) -> Done:
 
 
 def _told(store: Store, json: bool, table: str | None) -> Done:
+    store.check_rows()
     rows, points = store.rows(), store.points()
     bad = rows.filter(pl.col("verdict").ne_missing("complete"))
     problems = _listed(bad)

@@ -31,6 +31,7 @@ def run(folder: Path, quantity: str | None = None) -> int:
     says on standard error where it is. Writes PulseView's set-up into the folder. Raises
     TailscopeError, before anything is opened, where something is missing.
     """
+    names.check_members(folder)
     session = folder / names.SESSION
     if not session.is_file():
         raise CaptureError(

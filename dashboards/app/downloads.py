@@ -9,7 +9,8 @@ import flask
 import polars as pl
 
 from base.files.errors import TailscopeError
-from dashboards.app.address import RUNS, parse
+from dashboards.app.address import RUNS
+from dashboards.app.asked import address_of
 from dashboards.app.overview import TABLE
 from dashboards.app.shown import Pages
 
@@ -43,5 +44,5 @@ def add_downloads(server: flask.Flask, pages: Pages) -> None:
 def _table(pages: Pages, page: str, name: str) -> pl.DataFrame | None:
     if page == RUNS:
         return pages.library.table() if name == TABLE else None
-    address = parse(f"/{page}", flask.request.query_string.decode("ascii", "replace"))
+    address = address_of((f"/{page}", flask.request.query_string.decode("ascii", "replace")))
     return next((grid.frame() for grid in pages.shown(address).page.grids() if grid.key == name), None)

@@ -1,16 +1,23 @@
-"""Who may ask the app: this machine's browser, under the app's own name, and nobody else.
+"""Who may ask the app: the user who started it, by this machine's browser, under its own name.
 
-The app listens on loopback only. A page from elsewhere could still reach it through a name that its
-owner points at 127.0.0.1 (DNS rebinding); such a request names that host, and is refused.
+The app listens on loopback only. Any user of the machine reaches that, so whoever asks shows the
+token of the address that the app printed; the browser keeps it as a cookie. A page from elsewhere
+could still reach it through a name that its owner points at 127.0.0.1 (DNS rebinding); such a
+request names that host, and is refused.
 """
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import secrets
+from urllib.parse import quote, urlencode, urlsplit
 
-from flask import Flask, Response, request
+from flask import Flask, Response, redirect, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 HOST = "127.0.0.1"
+TOKEN = "token"
+MOST_BODY_BYTES = 1 << 20
+"""Of a request: what a page asks takes a few hundred."""
 _NAMES = frozenset({HOST, "localhost"})
 
 _POLICY = (
@@ -20,20 +27,38 @@ _POLICY = (
 )
 
 
-def guard(server: Flask, script_hashes: list[str]) -> None:
-    """Has `server` refuse other hosts, and browsers fetch from nowhere else.
+def new_token() -> str:
+    """A word that nobody guesses."""
+    return secrets.token_urlsafe(24)
+
+
+def guard(server: Flask, token: str, script_hashes: list[str]) -> None:
+    """Has `server` refuse other hosts, whoever lacks `token`, and bodies that are too long; and
+    browsers fetch from nowhere else.
 
     `script_hashes` are those of the scripts that the page itself has, for its content security
     policy.
     """
     policy = _POLICY.format(scripts=" ".join(script_hashes))
+    server.config["MAX_CONTENT_LENGTH"] = MOST_BODY_BYTES
 
     @server.before_request
-    def refuse_strangers() -> tuple[str, int] | None:
+    def refuse_strangers() -> tuple[str, int] | Response | None:
         origin = request.headers.get("Origin")
-        if _name(f"//{request.host}") in _NAMES and (origin is None or _name(origin) in _NAMES):
+        if _name(f"//{request.host}") not in _NAMES or not (origin is None or _name(origin) in _NAMES):
+            return f"This app answers at http://{HOST} and http://localhost only.\n", 403
+        if request.method == "GET" and _is(token, request.args.get(TOKEN)):
+            return _let_in(token)
+        if _is(token, request.cookies.get(_cookie())) or _is(f"Bearer {token}", _authorization()):
             return None
-        return f"This app answers at http://{HOST} and http://localhost only.\n", 403
+        return (
+            "This app shows its runs to the user who started it: open the whole address that it printed, "
+            f"with ?{TOKEN}=….\n"
+        ), 403
+
+    @server.errorhandler(RequestEntityTooLarge)
+    def refuse_long_body(_error: RequestEntityTooLarge) -> tuple[str, int]:
+        return f"The app takes requests of at most {MOST_BODY_BYTES:,} bytes.\n", 413
 
     @server.after_request
     def close_doors(response: Response) -> Response:
@@ -41,6 +66,35 @@ def guard(server: Flask, script_hashes: list[str]) -> None:
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
+
+
+def _let_in(token: str) -> Response:
+    """Leads on to the same address without the token, which the browser keeps."""
+    asked = [(name, value) for name, value in request.args.items(multi=True) if name != TOKEN]
+    path = quote("/" + request.path.lstrip("/"))  # else it could lead to another host
+    response = redirect(path + (f"?{urlencode(asked)}" if asked else ""))
+    assert isinstance(response, Response)
+    response.set_cookie(_cookie(), token, httponly=True, samesite="Lax")
+    return response
+
+
+def _cookie() -> str:
+    """Its name. Browsers tell no ports apart, and several apps may be open."""
+    return f"tailscope-{_port(request.host)}"
+
+
+def _authorization() -> str | None:
+    return request.headers.get("Authorization")
+
+
+def _is(wanted: str, given: str | None) -> bool:
+    """Tells nothing by the time that it takes."""
+    return given is not None and secrets.compare_digest(wanted.encode(), given.encode(errors="replace"))
+
+
+def _port(host: str) -> str:
+    _, _, port = host.rpartition(":")
+    return port if port.isdecimal() else "80"
 
 
 def _name(address: str) -> str | None:

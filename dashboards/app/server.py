@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from collections.abc import Mapping
@@ -12,16 +11,17 @@ from typing import Any
 
 import flask
 from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, dcc, html, no_update
-from werkzeug.serving import make_server
 
 from base.files.errors import TailscopeError
 from base.processes import signals
 from dashboards.app import overview, sample, waveform
-from dashboards.app.address import RUNS, SAMPLE, Address, parse
+from dashboards.app.address import RUNS, SAMPLE, Address
+from dashboards.app.asked import address_of, range_of, refuse_others, table_of
 from dashboards.app.downloads import add_downloads
 from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
-from dashboards.app.guard import HOST, guard
+from dashboards.app.guard import HOST, TOKEN, guard, new_token
 from dashboards.app.library import Library
+from dashboards.app.listening import Server
 from dashboards.app.overview import under_way
 from dashboards.app.shown import Entry, Pages, Shown, offered
 
@@ -49,8 +49,10 @@ class ServeError(TailscopeError):
     """The app cannot be served as asked."""
 
 
-def make_app(library: Library) -> Dash:
-    """The app over the runs of `library`. It asks nobody else for anything."""
+def make_app(library: Library, token: str) -> Dash:
+    """The app over the runs of `library`, for whoever has `token`. It asks nobody else for
+    anything.
+    """
     app = Dash(
         __name__,
         title="Tailscope",
@@ -68,7 +70,8 @@ def make_app(library: Library) -> Dash:
     _act_in_the_browser(app)
     add_downloads(app.server, pages)
     app.server.add_url_rule("/shared/<name>", "shared", _shared)
-    guard(app.server, list(app.csp_hashes()))
+    guard(app.server, token, list(app.csp_hashes()))
+    refuse_others(app)
     return app
 
 
@@ -85,13 +88,12 @@ def serve(library: Library, port: int = DEFAULT_PORT) -> None:
             f"Port {port} of {HOST} cannot be used ({reason}); end what uses it, or give another: --port 0 "
             "takes any that is free."
         ) from None
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    token = new_token()
     with listening:
-        server = make_server(
-            HOST, listening.getsockname()[1], make_app(library).server, threaded=True, fd=listening.fileno()
-        )
+        server = Server(listening, make_app(library, token).server)
         print(
-            f"The app shows the runs of {library.runs} at http://{HOST}:{server.port}/ ; Ctrl-C ends it.",
+            f"The app shows the runs of {library.runs} at http://{HOST}:{server.port}/?{TOKEN}={token} ; "
+            "Ctrl-C ends it.",
             flush=True,
         )
         server.timeout = signals.POLL_S
@@ -138,15 +140,15 @@ def _answer(app: Dash, pages: Pages) -> None:
     """Registers the server's answers: pages, and more of a figure when a reader zooms in."""
 
     @app.callback(Output("content", "children"), Input("place", "data"))
-    def show(place: list[str] | None) -> Any:
-        return _content(pages, parse(place[0], place[1])) if place else no_update
+    def show(place: object) -> Any:
+        return _content(pages, address_of(place)) if place else no_update
 
     # Only once the page is there, with its `ids`: what a scenario lacks may take a second to find.
     @app.callback(Output("nav", "children"), Input("ids", "data"), State("place", "data"))
-    def lead_on(_ids: dict[str, str], place: list[str] | None) -> Any:
+    def lead_on(_ids: object, place: object) -> Any:
         if not place:
             return no_update
-        address = parse(place[0], place[1])
+        address = address_of(place)
         return _nav(address, pages.lacking(address))
 
     @app.callback(
@@ -158,8 +160,8 @@ def _answer(app: Dash, pages: Pages) -> None:
         State("counted", "children"),
         prevent_initial_call=True,
     )
-    def look_again(_times: int, place: list[str], counted: str) -> tuple[Any, Any, Any]:
-        if not place or parse(place[0], place[1]).page != RUNS:
+    def look_again(_times: object, place: object, counted: object) -> tuple[Any, Any, Any]:
+        if not place or address_of(place).page != RUNS:
             return no_update, no_update, no_update
         table = pages.library.table()
         boxes, words = under_way(pages.library.runs, table), overview.counted(table)
@@ -172,9 +174,12 @@ def _answer(app: Dash, pages: Pages) -> None:
         State({"type": LONG_GRAPH, "key": MATCH}, "id"),
         prevent_initial_call=True,
     )
-    def zoom(view: dict[str, Any] | None, place: list[str], graph: dict[str, str]) -> Any:
-        shown = pages.at(parse(place[0], place[1]))
-        return zoomed(shown, graph["key"], view or {})
+    def zoom(view: object, place: object, graph: object) -> Any:
+        asked = address_of(place), str(table_of(graph).get("key")), table_of(view)
+        try:
+            return zoomed(pages.at(asked[0]), *asked[1:])
+        except TailscopeError:  # the page says so
+            return no_update
 
     @app.callback(
         Output(sample.WAVE_FIGURE, "data"),
@@ -183,12 +188,15 @@ def _answer(app: Dash, pages: Pages) -> None:
         State(sample.WIRE, "data"),
         prevent_initial_call=True,
     )
-    def move(view: dict[str, Any] | None, place: list[str], wire: dict[str, Any]) -> Any:
-        seen = _range(view or {}, "xaxis")
-        if seen is None or not wire:
+    def move(view: object, place: object, wire: object) -> Any:
+        seen, zero = range_of(table_of(view), "xaxis"), table_of(wire).get("zero")
+        if seen is None or type(zero) is not int:
             return no_update
-        one = sample.series_of(pages.library.load(parse(place[0], place[1]).run))
-        window = waveform.in_view(one, int(wire["zero"]), seen)
+        try:
+            one = sample.series_of(pages.library.load(address_of(place).run))
+            window = waveform.in_view(one, zero, seen)
+        except TailscopeError:  # the page says so
+            return no_update
         if window is None:
             return no_update
         found = waveform.figure(one, window)
@@ -264,9 +272,9 @@ def zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
     """The long traces of a figure with the points that `view` has room for."""
     patch, changed = Patch(), False
     for long in shown.long.get(key, ()):
-        seen = _range(view, long.axes[0])
+        seen = range_of(view, long.axes[0])
         if seen is not None:
-            rows = long.within(seen, _range(view, long.axes[1]))
+            rows = long.within(seen, range_of(view, long.axes[1]))
         elif view.get(f"{long.axes[0]}.autorange"):
             rows = long.drawn
         else:
@@ -279,16 +287,6 @@ def zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
                 place = place[part]
             place[last] = values
     return patch if changed else no_update
-
-
-def _range(view: dict[str, Any], axis: str) -> tuple[float, float] | None:
-    """The part of `axis` in view, as Plotly tells it; None if it did not change."""
-    found = view.get(f"{axis}.range") or [view.get(f"{axis}.range[{end}]") for end in (0, 1)]
-    try:
-        low, high = sorted(float(end) for end in found)
-    except (TypeError, ValueError):
-        return None
-    return low, high
 
 
 def _act_in_the_browser(app: Dash) -> None:

@@ -43,7 +43,7 @@ def figure(one: Series, window: Window) -> dict[str, Any]:
 def in_view(one: Series, zero: int, view: tuple[float, float]) -> Window | None:
     """The window of what is in view, in µs from sample `zero`, and some on either side of it."""
     edges = one.run.edges
-    if edges is None or not np.isfinite(view).all() or view[1] <= view[0]:
+    if edges is None or abs(zero) > edges.total_samples or not np.isfinite(view).all() or view[1] <= view[0]:
         return None
     width = view[1] - view[0]
     ends = [

@@ -90,7 +90,10 @@ def _strip(one: Series, table: pl.DataFrame, row: str) -> Trace:
 
 
 def _ticks(one: Series, table: pl.DataFrame, row: str) -> Trace:
-    """A ring around each answer that the kernel's tick may have delayed."""
+    """A ring around each latency of an answer that the kernel's tick may have delayed."""
+    table = table.select("isr_latency_ns", "sample", "operation_seq").unique(
+        "isr_latency_ns", keep="first", maintain_order=True
+    )
     return scatter(
         x=table["isr_latency_ns"].to_numpy(),
         y=[row] * len(table),

@@ -49,7 +49,8 @@ def worst_per_band(table: pl.DataFrame, width: int, column: str) -> pl.DataFrame
     if table.is_empty():
         return table.with_columns(band=pl.lit(0, pl.Int64), n=pl.lit(0, pl.UInt32))
     return (
-        table.with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
+        table.select("sample", "operation_seq", "depth", column)
+        .with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
         .with_columns(n=pl.len().over("band"))
         .sort("band", column, descending=[False, True], maintain_order=True)
         .unique("band", keep="first", maintain_order=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,20 +82,20 @@ def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequenc
 
 def critical_curve(one: Series) -> Curve:
     table = one.run.measured_allocations.drop_nulls("wire_critical_ns")
-    return _curve(table, "wire_critical_ns", operation_keys(table["seq"]))
+    return _curve(table, "wire_critical_ns", lambda rows: operation_keys(rows["seq"]))
 
 
 def latency_curve(one: Series) -> Curve:
     table = one.run.answered
-    return _curve(table, "isr_latency_ns", interrupt_keys(table["sample"], table["operation_seq"]))
+    return _curve(table, "isr_latency_ns", lambda rows: interrupt_keys(rows["sample"], rows["operation_seq"]))
 
 
-def _curve(table: pl.DataFrame, column: str, keys: list[str]) -> Curve:
+def _curve(table: pl.DataFrame, column: str, keys: Callable[[pl.DataFrame], list[str]]) -> Curve:
     values = table[column].to_numpy()
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     at_or_above = len(values) - np.concatenate(([0], np.cumsum(counts)))[:-1]
     share = at_or_above / max(len(values), 1)
-    return Curve(len(values), distinct.tolist(), share.tolist(), [keys[i] for i in first])
+    return Curve(len(values), distinct.tolist(), share.tolist(), keys(table[first]))
 
 
 def _steps(one: Series, curve: Curve) -> Trace:

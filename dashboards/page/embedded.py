@@ -54,7 +54,8 @@ def _longest_allocations(run: LoadedRun) -> pl.DataFrame:
 
 
 def _longest_first(interrupts: pl.DataFrame) -> pl.DataFrame:
-    return interrupts.sort("isr_latency_ns", descending=True, maintain_order=True)
+    told = interrupts.select("sample", "operation_seq", "isr_latency_ns")
+    return told.sort("isr_latency_ns", descending=True, maintain_order=True)
 
 
 def _keys(interrupts: pl.DataFrame) -> list[str]:

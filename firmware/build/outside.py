@@ -8,9 +8,11 @@ stated is not tested.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -32,6 +34,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 _KNOB = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 _KINDS: dict[str, Kind] = {"index.h": "index", "allocator.h": "allocator", "FreeRTOS heap": "third-party"}
 _VARIABLES = "outside_variables.h"
+_NOTE = "named.json"
 _NOT_STATED = "not stated"
 _FREES: frozenset[Promise] = frozenset({"frees"})
 _TILED: frozenset[Promise] = frozenset({"aligns", "checks_heap", "tells_usable"})
@@ -142,7 +145,33 @@ def read(path: Path, name: str | None = None) -> Allocator:
     name = _name(file, name or statement.name)
     with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
         found = outside_file.examine(file, statement.knobs, Path(scratch))
-        return _row(file, name, statement, found, Path(scratch))
+        row = _row(file, name, statement, found, Path(scratch))
+    _remember(row)
+    return row
+
+
+def remembered(name: str, sha256: str) -> Path | None:
+    """The file of an allocator called `name` that a user named here before; `sha256` is that of the
+    file. None if there is none, or it has changed since.
+    """
+    for note in sorted(_BUILDS.glob(f"*/{_NOTE}")):
+        with suppress(OSError, ValueError, AttributeError):
+            told = json.loads(note.read_bytes())
+            file = Path(str(told.get("file")))
+            if (told.get("name"), told.get("sha256")) != (name, sha256):
+                continue
+            if hashlib.sha256(file.read_bytes()).hexdigest() == sha256:
+                return file
+    return None
+
+
+def _remember(row: Allocator) -> None:
+    """Notes beside the build where the user's file lies: it is found again by its digest."""
+    if row.source is not None:
+        told = {"name": row.id, "file": str(row.source.file), "sha256": row.source.sha256}
+        note = row.source.folder / _NOTE
+        with taking_turns(row.source.folder):
+            write_bytes(note, json.dumps(told).encode())
 
 
 def _is_file(path: Path) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 import signal
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -15,12 +18,15 @@ import pytest
 
 from analysis.campaign import journal
 from analysis.campaign.journal import MOST_ATTEMPTS, Recognized
-from analysis.campaign.rows import COLUMNS, OLD_NAMES
+from analysis.campaign.rows import COLUMNS, OLD_NAMES, STATISTICS
 from analysis.campaign.store import JOURNAL, RUNS, Store
 from analysis.campaign.tests.made import outcome
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
-from base.run_folder.tables import write_table
+from base.files.errors import RunError
+from base.metrology.quantiles import summarise
+from base.run_folder.quantities import QUANTITIES
+from base.run_folder.tables import INTERRUPTS, OPERATIONS, write_table
 
 _UP = "../../../../"
 
@@ -230,3 +236,108 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
 def test_another_folder_is_no_campaigns(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="no folder of a campaign"):
         Store.existing(tmp_path)
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    held = io.BytesIO()
+    write_table(held, table)
+    return held.getvalue()
+
+
+def _measured(key: str, critical_ns: list[float]) -> Outcome:
+    """What a run of allocations left, with the figures of its tables."""
+    operations = pl.DataFrame(
+        {name: [None] * len(critical_ns) for name in OPERATIONS}, schema=OPERATIONS
+    ).with_columns(kind=pl.lit("A"), measured=True, wire_critical_ns=pl.Series(critical_ns))
+    tables = {"operations": _parquet(operations), "interrupts": _parquet(pl.DataFrame(schema=INTERRUPTS))}
+    figures = {
+        f"{quantity.key}_{name}": getattr(found, name)
+        for quantity in QUANTITIES
+        for found in [
+            summarise(
+                quantity.samples(operations, pl.DataFrame(schema=INTERRUPTS))[quantity.column].to_numpy()
+            )
+        ]
+        for name in STATISTICS
+    }
+    digests = {what: hashlib.sha256(content).hexdigest() for what, content in tables.items()}
+    row = outcome(key, **figures).row
+    return Outcome(key, row, tables, digests)
+
+
+def _change(folder: Path, words: str) -> None:
+    with closing(sqlite3.connect(folder / JOURNAL)) as connection:
+        assert connection.execute(words).rowcount == 1
+        connection.commit()
+
+
+CHANGES = {
+    "a figure": "critical_ns_max = 1.0",
+    "a figure that was not": "critical_ns_max = NULL",
+    "one as text": "critical_ns_max = 'x'",
+    "a verdict": "verdict = 'complete'",
+    "an allocator": "allocator = 'seglist'",
+    "the tables": "sha256 = '{}'",
+    "the seal": "row_sha256 = NULL",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_row_that_was_changed_is_found_and_its_run_made_anew(tmp_path: Path, change: str) -> None:
+    store = Store(tmp_path)
+    bad = outcome("bb", verdict="truncated", critical_ns_max=7.5, operations=3, art=True)
+    with store.writing():
+        store.add(_measured("aa", [3.0, 5.0]), bad)
+    Store(tmp_path).check_rows()
+    key = "bb" if change == "a verdict" else "aa"
+    _change(tmp_path, f"UPDATE runs SET {CHANGES[change]} WHERE key = '{key}'")
+    with pytest.raises(CampaignError, match=rf"1 row was changed since .* the first that of {key}, so no"):
+        Store(tmp_path).write_runs()
+    assert not (tmp_path / RUNS).exists()
+    again = Store(tmp_path)
+    with again.writing():
+        assert again.clean() == (1 if key == "bb" else 2)  # bb is not complete, and forgotten anyhow
+    assert Store(tmp_path).attempts(key) == 0
+    Store(tmp_path).write_runs()
+
+
+def test_a_row_of_other_figures_than_its_tables_is_forgotten(tmp_path: Path) -> None:
+    """Whoever changes a row can make its digest anew; the tables still tell."""
+    store = Store(tmp_path)
+    true, false = _measured("aa", [3.0, 5.0]), _measured("bb", [3.0, 5.0])
+    with store.writing():
+        store.add(true, replace(false, row={**false.row, "critical_ns_max": 1.0}))
+    Store(tmp_path).check_rows()
+    again = Store(tmp_path)
+    with again.writing():
+        assert again.clean() == 1
+    assert Store(tmp_path).rows().collect()["key"].to_list() == ["aa"]
+
+
+def test_a_journal_without_digests_of_its_rows_gets_them(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.writing():
+        store.add(_measured("aa", [3.0, 5.0]))
+    with closing(sqlite3.connect(tmp_path / JOURNAL)) as connection:
+        connection.execute("ALTER TABLE runs DROP COLUMN row_sha256")
+        connection.commit()
+    Store(tmp_path).check_rows()
+    with Store(tmp_path).writing():
+        pass
+    Store(tmp_path).check_rows()
+    _change(tmp_path, "UPDATE runs SET critical_ns_max = 1.0")
+    with pytest.raises(CampaignError, match="1 row was changed"):
+        Store(tmp_path).check_rows()
+
+
+def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "campaign", tmp_path / "outside"
+    outside.mkdir()
+    with Store(folder).writing():
+        pass
+    (folder / "operations").symlink_to(outside)
+    with pytest.raises(RunError, match="operations: is a symbolic link"), Store(folder).writing():
+        pass
+    with pytest.raises(RunError, match="operations: is a symbolic link"):
+        Store.existing(folder)
+    assert not [*outside.iterdir()]

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from analysis.compare.gate import exact, repeated
 from analysis.compare.gate.baseline import REPETITIONS_LEAST, Baseline, Entry, Statistics
 from analysis.compare.gate.gate import check_repetitions, groups, once
@@ -14,6 +16,7 @@ from analysis.compare.gate.measured import Measured, read
 from analysis.compare.gate.outcome import JUDGED, counted
 from analysis.compare.settings import differing
 from analysis.errors import GateError
+from base.files.complaints import first_complaint, sentence
 
 
 def updated(
@@ -67,18 +70,22 @@ def _entry(runs: Sequence[Measured]) -> Entry:
         _check_counts(runs)
         operations, scatter, beyond = repeated.merged(runs)
         quantities = repeated.summed_up(runs)
-    return Entry(
-        exact=first.exact,
-        repetitions=len(runs),
-        image_sha256=first.image_sha256,
-        pulse_beyond_cycles=pulse_beyond,
-        scatter_cycles=scatter,
-        beyond_scatter=beyond,
-        settings=first.chosen,
-        made_by=first.made_by,
-        quantities=quantities,
-        operations=write(operations, first.labels, pulse_beyond),
-    )
+    try:
+        return Entry(
+            exact=first.exact,
+            repetitions=len(runs),
+            image_sha256=first.image_sha256,
+            pulse_beyond_cycles=pulse_beyond,
+            scatter_cycles=scatter,
+            beyond_scatter=beyond,
+            settings=first.chosen,
+            made_by=first.made_by,
+            quantities=quantities,
+            operations=write(operations, first.labels, pulse_beyond),
+        )
+    except ValidationError as error:
+        complaint = sentence(first_complaint(error, {}), "decode the run again, or run the scenario again")
+        raise GateError(f"{first.folder}: cannot be a baseline: {complaint}") from None
 
 
 def _check_counts(runs: Sequence[Measured]) -> None:

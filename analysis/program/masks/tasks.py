@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from elftools.common.exceptions import DWARFError, ELFError
 
 from analysis.explain.program import Program
+from base.files.elf import DAMAGED
 from simulator import run as simulator
 from simulator.outputs import State
 from simulator.program import UserProgram
@@ -56,7 +56,7 @@ def _field(elf: Program) -> tuple[int, int] | None:
                     found = next((one for one in die.iter_children() if _name(one) == _NAME), None)
                     if found is not None:
                         return int(found.attributes["DW_AT_data_member_location"].value), _bytes(found)
-    except (DWARFError, ELFError, KeyError, AttributeError, TypeError):
+    except DAMAGED:
         pass
     return None
 

@@ -26,6 +26,7 @@ from base.files.documents import (
     read_toml,
 )
 from base.files.errors import CaptureError, TailscopeError
+from base.files.printable import printable
 
 
 class Serial(Table):
@@ -222,7 +223,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     ]:
         with pytest.raises(DocumentError) as refusal:
             read_toml(path, Bench)
-        assert str(refusal.value) == f"{path}: {words}"
+        assert str(refusal.value) == f"{printable(str(path))}: {words}"
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:

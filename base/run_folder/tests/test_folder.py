@@ -6,9 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from base.files.errors import CaptureError
+from base.files.errors import CaptureError, RunError
 from base.files.whole import WriteError
-from base.run_folder.folder import RunFolder, RunName, check_writable
+from base.run_folder.folder import RunFolder, RunName, check_members, check_writable
+from base.run_folder.manifest import read_manifest
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
@@ -97,3 +98,22 @@ def test_a_place_that_cannot_hold_runs_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CaptureError, match="No run folder can be created in"):
         create(tmp_path / "file")
+
+
+@pytest.mark.parametrize("member", ["run.json", "explain", "explain/allocate.json"])
+def test_a_link_in_it_is_refused_wherever_it_leads(tmp_path: Path, member: str) -> None:
+    folder, outside = tmp_path / "run", tmp_path / "outside"
+    outside.mkdir()
+    (folder / member).parent.mkdir(parents=True)
+    check_members(folder)
+    (folder / member).symlink_to(outside)
+    with pytest.raises(RunError, match=rf"{member}: is a symbolic link, and none is followed"):
+        check_members(folder)
+    with pytest.raises(RunError, match="is a symbolic link"):
+        read_manifest(folder / "run.json")
+
+
+def test_a_run_folder_by_a_link_of_the_user_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "latest").symlink_to(tmp_path / "run")
+    check_members(tmp_path / "latest")

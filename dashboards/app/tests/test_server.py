@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
+from http.client import HTTPResponse
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -14,11 +16,11 @@ from urllib.request import Request, urlopen
 import polars as pl
 import pytest
 from playwright.sync_api import Page, Response, expect
-from werkzeug.serving import make_server
 
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from capture.acquisition.tests.test_pins import store as store_observed
 from dashboards.app.library import Library
+from dashboards.app.listening import Server
 from dashboards.app.server import make_app
 from dashboards.tests.browser import Browser, chromium, violations, wait
 from dashboards.tests.synthetic import mem_frag, write_run
@@ -30,6 +32,7 @@ expect.set_options(timeout=30_000)  # a busy machine is no failure
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
 OLDER = SEGLIST.replace("2025", "2024")
 OBSERVED = "20250102T030404Z-observe-my-virtual"
+TOKEN = "the-token-of-these-tests"
 UNDER_WAY = "20250102T030406Z-mem_stress-tlsf-virtual"
 
 
@@ -57,13 +60,22 @@ def app_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(app_runs: Path) -> Iterator[str]:
     """Where the app answers."""
-    server = make_server("127.0.0.1", 0, make_app(Library(app_runs)).server, threaded=True)
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = Server(listening, make_app(Library(app_runs), TOKEN).server, within_s=2.0)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     yield f"http://127.0.0.1:{server.port}"
     server.shutdown()
     thread.join()
     server.server_close()
+    listening.close()
+
+
+def answer(address: str, data: bytes | None = None, **headers: str) -> HTTPResponse:
+    """What the app answers to whoever has the token. Raises HTTPError."""
+    found = urlopen(Request(address, data, {"Authorization": f"Bearer {TOKEN}", **headers}))
+    assert isinstance(found, HTTPResponse)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +85,7 @@ def browser(address: str) -> Iterator[Browser]:
     assert executable is not None
     with Browser(executable) as browser:
         browser.page.set_default_timeout(20_000)
-        browser.page.goto(address)
+        browser.page.goto(f"{address}/?token={TOKEN}")
         browser.page.wait_for_selector("main h1")
         yield browser
 
@@ -353,9 +365,9 @@ def test_figures_and_tables_are_saved(page: Page, tmp_path: Path, address: str) 
         page.click("a[download] >> text=CSV")
     told = pl.read_csv(saved.value.path())
     assert told.filter(allocator="seglist")["allocate_ns"].item() == pytest.approx(1_122 * 1e9 / 84e6)
-    parquet = pl.read_parquet(io.BytesIO(urlopen(f"{address}/download/matrix/matrix.parquet").read()))
+    parquet = pl.read_parquet(io.BytesIO(answer(f"{address}/download/matrix/matrix.parquet").read()))
     assert parquet.equals(told.cast(parquet.schema))
-    index = pl.read_csv(urlopen(f"{address}/download/runs/runs.csv").read())
+    index = pl.read_csv(answer(f"{address}/download/runs/runs.csv").read())
     assert sorted(index["state"].drop_nulls().unique()) == ["damaged", "finished", "observed", "unfinished"]
 
 
@@ -394,14 +406,14 @@ def test_strangers_are_refused(address: str) -> None:
         {"Host": "127.0.0.1.evil.example"},
     ):
         with pytest.raises(HTTPError) as refused:
-            urlopen(Request(address, headers=header))
+            answer(address, None, **header)
         assert refused.value.code == 403
         assert b"only" in refused.value.read()
     port = address.rpartition(":")[2]
-    assert urlopen(Request(address, headers={"Host": f"localhost:{port}"})).status == 200
-    layout = json.loads(urlopen(f"{address}/_dash-layout").read())
+    assert answer(address, Host=f"localhost:{port}").status == 200
+    layout = json.loads(answer(f"{address}/_dash-layout").read())
     assert layout["type"] == "Div"
     for name in ("page.css", "paint.js"):
-        assert urlopen(f"{address}/shared/{name}").status == 200
+        assert answer(f"{address}/shared/{name}").status == 200
     with pytest.raises(HTTPError):
-        urlopen(f"{address}/shared/embedded.py")
+        answer(f"{address}/shared/embedded.py")

@@ -35,7 +35,7 @@ def test_a_long_run_is_drawn_in_part_and_zoomed_into(tmp_path: Path) -> None:
 
 def test_the_page_of_a_run_is_zoomed_into_through_its_address(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "mem_stress", "seglist", mem_stress("seglist", 2 * LONG))
-    app = make_app(Library(tmp_path))
+    app = make_app(Library(tmp_path), "token")
     name = next(one for one in app.callback_map if '"figure"' in one and one.endswith(".data"))
     graph = {
         "type": "long-graph",
@@ -52,5 +52,10 @@ def test_the_page_of_a_run_is_zoomed_into_through_its_address(tmp_path: Path) ->
         ],
         "changedPropIds": [],
     }
-    answer = app.server.test_client().post("/_dash-update-component", json=asked, base_url="http://127.0.0.1")
+    answer = app.server.test_client().post(
+        "/_dash-update-component",
+        json=asked,
+        base_url="http://127.0.0.1",
+        headers={"Authorization": "Bearer token"},
+    )
     assert answer.status_code in (200, 204), answer.text

@@ -353,3 +353,15 @@ def test_the_page_has_what_the_table_beside_a_file_may_state() -> None:
 def test_the_example_is_clean_under_the_firmwares_warnings() -> None:
     flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow", "-fsyntax-only")
     subprocess.run(["arm-none-eabi-gcc", *flags, "-I", str(HEAP), str(EXAMPLE)], check=True)
+
+
+def test_a_file_that_was_named_is_found_by_its_digest_alone(tmp_path: Path) -> None:
+    file = tmp_path / "bump.c"
+    file.write_text(BUMP, encoding="utf-8")
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert outside.remembered("bump", sha256) is None
+    outside.read(file)
+    assert outside.remembered("bump", sha256) == file
+    assert outside.remembered("other", sha256) is outside.remembered("bump", "ab" * 32) is None
+    file.write_text(BUMP + "\n", encoding="utf-8")
+    assert outside.remembered("bump", sha256) is None

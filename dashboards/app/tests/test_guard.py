@@ -1,0 +1,91 @@
+"""Who may ask the app, by requests without a browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from dashboards.app.guard import MOST_BODY_BYTES, new_token
+from dashboards.app.library import Library
+from dashboards.app.server import make_app
+
+TOKEN = "a-token"
+PATHS = (
+    "/",
+    "/matrix",
+    "/_dash-layout",
+    "/_dash-dependencies",
+    "/shared/page.css",
+    "/download/runs/runs.csv",
+)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
+    """The app over no runs."""
+    server: Flask = make_app(Library(tmp_path_factory.mktemp("runs")), TOKEN).server
+    return server
+
+
+@pytest.fixture
+def server(app: Flask) -> FlaskClient:
+    """Who asks it, without cookies yet."""
+    return app.test_client()
+
+
+def get(server: FlaskClient, path: str, **options: Any) -> TestResponse:
+    return server.get(path, base_url="http://127.0.0.1:8050", **options)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "shown", [None, "", "another", TOKEN[:-1], f"{TOKEN} ", "\N{LATIN SMALL LETTER E WITH ACUTE}"]
+)
+def test_without_the_token_nothing_is_answered(server: FlaskClient, path: str, shown: str | None) -> None:
+    answer = get(server, path, query_string={} if shown is None else {"token": shown})
+    assert answer.status_code == 403
+    assert answer.text.startswith(
+        "This app shows its runs to the user who started it: open the whole address"
+    )
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_the_address_with_the_token_opens_the_app_for_the_browser(server: FlaskClient) -> None:
+    first = get(server, "/matrix?scenario=a&token=a-token&run=x&run=y")
+    assert first.status_code == 302
+    assert first.headers["Location"] == "/matrix?scenario=a&run=x&run=y"
+    cookie = first.headers["Set-Cookie"]
+    assert cookie.startswith("tailscope-8050=a-token;") and "HttpOnly" in cookie and "SameSite=Lax" in cookie
+    for path in PATHS:
+        assert get(server, path).status_code == 200, path
+
+
+@pytest.mark.parametrize("path", ["//elsewhere.example", "/\\elsewhere.example", "///elsewhere.example/x"])
+def test_it_leads_to_no_other_host(server: FlaskClient, path: str) -> None:
+    asked = {"PATH_INFO": path, "QUERY_STRING": f"token={TOKEN}"}
+    location = get(server, "/", environ_overrides=asked).headers["Location"]
+    assert location.startswith("/") and location[1] not in "/\\"
+
+
+def test_a_program_shows_the_token_in_a_header(server: FlaskClient) -> None:
+    assert get(server, "/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+    assert get(server, "/", headers={"Authorization": TOKEN}).status_code == 403
+
+
+def test_a_long_body_is_refused(server: FlaskClient) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    for length, status in ((MOST_BODY_BYTES, 400), (MOST_BODY_BYTES + 1, 413)):
+        answer = server.post(
+            "/_dash-update-component", data=b"x" * length, headers=headers, base_url="http://127.0.0.1"
+        )
+        assert answer.status_code == status
+    assert answer.text == "The app takes requests of at most 1,048,576 bytes.\n"
+
+
+def test_each_start_has_another_token() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100 and {len(one) for one in tokens} == {32}

@@ -1,0 +1,111 @@
+"""How long the server waits for a request, and for how many at a time."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from dashboards.app.listening import Server
+
+WITHIN_S = 1.0
+MOST = 4
+
+
+def echo(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+    """Answers with what was sent."""
+    content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    start("200 OK", [("Content-Length", str(len(content or b"nothing")))])
+    return [content or b"nothing"]
+
+
+@contextmanager
+def served(app: Any = echo, within_s: float = WITHIN_S) -> Iterator[int]:
+    """The port of a server that waits for `within_s`, and for MOST at a time."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = Server(listening, app, within_s, MOST)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server.port
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+
+def connected(port: int, sent: bytes) -> socket.socket:
+    one = socket.create_connection(("127.0.0.1", port), timeout=30)
+    one.sendall(sent)
+    return one
+
+
+def everything(one: socket.socket) -> bytes:
+    """What comes until the connection ends."""
+    found = b""
+    while part := one.recv(1 << 16):
+        found += part
+    return found
+
+
+WHOLE = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
+
+
+def test_a_whole_request_is_answered() -> None:
+    with served() as port, closing(connected(port, WHOLE)) as one:
+        assert everything(one).endswith(b"\r\nhello")
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", b"GET / HTTP/1.1\r\nHost:", WHOLE[:-2]])
+def test_a_request_that_does_not_end_is_let_go(sent: bytes) -> None:
+    with served() as port, closing(connected(port, sent)) as one:
+        assert not everything(one).endswith(b"hello")
+
+
+def test_one_that_comes_byte_by_byte_is_let_go_too() -> None:
+    with served() as port, closing(connected(port, b"")) as one:
+        began_s = time.monotonic()
+        with pytest.raises(OSError):  # the other end is closed
+            for _ in range(10_000):
+                one.sendall(b"G")
+                time.sleep(WITHIN_S / 20)
+        assert time.monotonic() - began_s < 100 * WITHIN_S
+
+
+def test_of_too_many_connections_the_last_are_refused_and_later_ones_answered() -> None:
+    with served() as port, ExitStack() as held:
+        waiting = [held.enter_context(closing(connected(port, b""))) for _ in range(MOST)]
+        time.sleep(WITHIN_S / 4)  # they are accepted one after another
+        with closing(socket.create_connection(("127.0.0.1", port), timeout=30)) as refused:
+            assert everything(refused).startswith(b"HTTP/1.1 503 ")
+        for one in waiting:
+            assert everything(one) == b""
+            one.close()
+        deadline_s = time.monotonic() + 60
+        said = b""
+        while not said.endswith(b"\r\nhello") and time.monotonic() < deadline_s:
+            with closing(connected(port, WHOLE)) as later, suppress(OSError):
+                said = everything(later)
+        assert said.endswith(b"\r\nhello")
+
+
+def test_whoever_sends_too_much_still_hears_so() -> None:
+    def refuse(_environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+        start("413 Too Large", [("Content-Type", "text/plain")])
+        return [b"too long"]
+
+    with served(refuse, within_s=10.0) as port:
+        head = f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {1 << 23}\r\n\r\n".encode()
+        with closing(connected(port, head)) as one:
+            for _ in range(1 << 7):
+                one.sendall(bytes(1 << 16))
+            said = b""
+            while b"too long" not in said:
+                part = one.recv(1 << 16)
+                assert part, said
+                said += part
