@@ -1,3 +1,4 @@
+# spans: analysis/explain/program.py, analysis/explain/execution.py, analysis/program/masks/tasks.py
 """A program whose file is damaged, at any place: it is read, or refused in one sentence."""
 
 from __future__ import annotations
