@@ -17,7 +17,7 @@ from studies.tables.searches import REQUEST_BYTES, Block, Search, search
 
 FOLDER = ROOT / "docs" / "reference" / "allocators"
 FAMILIES: Mapping[str, Sequence[str]] = {
-    "no-search": ("heap_1",),
+    "no-search": ("heap_1", "pool"),
     "first-fit": (
         *("first_fit", "first_fit_ordered", "heap_4", "heap_5"),
         *("linked_list_allocator", "newlib_nano"),
