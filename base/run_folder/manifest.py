@@ -259,8 +259,8 @@ class Sweep(Table):
 class HeapWait(Summary):
     """How long the urgent task waited for the heap while another's section ran, in ns.
 
-    `undisturbed_ns` is the median of `undisturbed_n` latencies without that, and is taken off. `seq`
-    is the operation that it waited for longest.
+    `undisturbed_ns` is the median of `undisturbed_n` latencies without that, taken off. `seq` is
+    the operation that it waited for longest.
     """
 
     resolution_ns: Number

@@ -23,7 +23,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
         *("linked_list_allocator", "newlib_nano"),
     ),
     "best-fit": ("best_fit", "heap_2", "umm_malloc"),
-    "size-classes": ("seglist", "newlib"),
+    "size-classes": ("seglist", "newlib", "talc"),
     "powers-of-two": ("half_fit", "half_fit_cstm", "o1heap", "sys_heap"),
     "two-levels": ("tlsf", "tlsf_compact", "tlsf_conte", "tlsf_crate", "rlsf"),
     "trees": ("avl", "half_tree", "dlmalloc"),
