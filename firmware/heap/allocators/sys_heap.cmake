@@ -1,6 +1,6 @@
 # Compiled from a user's own checkout. zephyr/ stands in for the rest of Zephyr; other headers are
 # the checkout's. All options are at Zephyr's defaults, the three looks included. Up to 3.3 the heap
-# lay in lib/os, from 3.4 on in lib/heap; what includes its private header calls it by the latter.
+# lay in lib/os, from 3.4 on in lib/heap.
 set(ZEPHYR_PATH "$ENV{ZEPHYR_PATH}" CACHE PATH "Zephyr checkout")
 if(NOT ZEPHYR_PATH)
     message(FATAL_ERROR "sys_heap is compiled from a checkout of your own (Zephyr, lib/heap/heap.c): set ZEPHYR_PATH to its folder.")
@@ -18,6 +18,6 @@ endforeach()
 tailscope_hide_sources("${zephyr}" zephyr)
 tailscope_foreign(
     SOURCES "${zephyr}/${heap}/heap.c"
-    INCLUDES "${CMAKE_CURRENT_LIST_DIR}/zephyr" "${zephyr}/include" "${zephyr}/${heap}"
-    DEFINITIONS CONFIG_SYS_HEAP_ALLOC_LOOPS=3
+    INCLUDES "${CMAKE_CURRENT_LIST_DIR}/zephyr" "${zephyr}/include" "${zephyr}"
+    DEFINITIONS CONFIG_SYS_HEAP_ALLOC_LOOPS=3 "SYS_HEAP_PRIVATE=\"${heap}/heap.h\""
 )

@@ -10,7 +10,7 @@
     feature = "talc"
 )))]
 compile_error!(
-    "choose an allocator: --features tlsf, rlsf, linked_list_allocator, buddy_system_allocator or talc"
+    "choose one: --features tlsf, rlsf, linked_list_allocator, buddy_system_allocator or talc"
 );
 
 mod c_interface;
