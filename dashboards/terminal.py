@@ -49,10 +49,11 @@ def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> Renderable
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
         if len(series) > MOST_IN_FULL and not full:
-            parts += [_worst_first(scenario, series), *_origins(series), *_reasons(_doubtful(series))]
+            parts += [_worst_first(scenario, series), *_heap_waits(series)]
+            parts += [*_origins(series), *_reasons(_doubtful(series))]
             parts += [Text("In ns on the wire. --full prints all statistics.", style="dim"), Text()]
             continue
-        parts += [_table(scenario, series), *_by_size(series), *_origins(series)]
+        parts += [_table(scenario, series), *_by_size(series), *_heap_waits(series), *_origins(series)]
         parts += [*_bounds(series), *_reasons(series), Text()]
     return Group(*parts)
 
@@ -161,6 +162,24 @@ def _by_size(series: Sequence[Series]) -> list[Table]:
         numbers = (one.size, one.fresh_median, one.fresh_max, one.fragmented_median, one.fragmented_max)
         cells = [number(value, "cycles") for value in numbers]
         table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in one.ratios))
+    return [table]
+
+
+def _heap_waits(series: Sequence[Series]) -> list[Table]:
+    """A table where a second task uses the heap: a row for each run, the longest wait first."""
+    found = [(one, wait) for one in series if (wait := one.run.manifest.heap_wait)]
+    if not found:
+        return []
+    title = "\nwait of the urgent task for the other's section (ns)"
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
+    for heading in ("allocator", "lock"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("n", "median", "p99", "max", "±", "without"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one, wait in sorted(found, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
+        told = (wait.median, wait.p99, wait.max, wait.resolution_ns, wait.undisturbed_ns)
+        cells = [grouped(wait.n), *(number(value, "ns") for value in told)]
+        table.add_row(Text(one.name), Text(one.run.manifest.locking or MISSING), *cells)
     return [table]
 
 

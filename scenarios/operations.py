@@ -49,9 +49,11 @@ CALLS = (
     "timer_start",
     "timer_stop",
     "heap_stats",
+    "urgent_task",
 )
-KERNEL_CALLS = CALLS[1:]
-"""The calls that the firmware must be built for."""
+KERNEL_CALLS = CALLS[1:-1]
+EXTRAS = {**dict.fromkeys(KERNEL_CALLS, "kernel_calls"), CALLS[-1]: "urgent_task"}
+"""The calls that the firmware must be built for, and what they ask of the build."""
 
 
 @dataclass(frozen=True, slots=True)

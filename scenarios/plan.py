@@ -14,7 +14,7 @@ from scenarios.errors import ScenarioError
 from scenarios.generator import Step
 from scenarios.operations import (
     CALLS,
-    KERNEL_CALLS,
+    EXTRAS,
     MAX_ENTRIES,
     Allocate,
     Call,
@@ -81,11 +81,10 @@ class Plan:
         return 1 + int(blocks["id"].max() or 0) if blocks.height else 0  # type: ignore[arg-type]
 
     @cached_property
-    def calls_kernel(self) -> bool:
-        """Whether the firmware must be built with the kernel's calls."""
-        kernel = [CALLS.index(name) for name in KERNEL_CALLS]
-        calls = self.operations.filter(pl.col("kind") == "K")["size"]
-        return bool(calls.is_in(kernel).any())
+    def extras(self) -> tuple[str, ...]:
+        """What the firmware must be built with for the calls that are made, sorted."""
+        calls = self.operations.filter(pl.col("kind") == "K")["size"].unique()
+        return tuple(sorted({EXTRAS[CALLS[call]] for call in calls if CALLS[call] in EXTRAS}))
 
     @property
     def ramp(self) -> bool:

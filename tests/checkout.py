@@ -30,6 +30,7 @@ SMALL = {
     "latency_sweep": "--parameter depth=1 --parameter depths=1 --parameter fine_cycles=8 "
     "--parameter step_cycles=64",
     "kernel_masking": "--parameter depth=2 --parameter rounds=12",
+    "two_tasks": "--parameter depth=2 --parameter rounds=24",
     "lifetimes_small": "--parameter allocations=60",
     "lifetimes_typical": "--parameter allocations=100",
     "periodic_small": "--parameter ticks=300",

@@ -40,7 +40,7 @@ def test_an_operation_has_those_of_its_critical_sections(
 ) -> None:
     """At 84 MS/s a sample is a cycle, so a section lies in the operation that its start is in."""
     plan = catalogue.load(scenario, parameters).compile()
-    built = firmware.build(allocator, kernel_calls=plan.calls_kernel)
+    built = firmware.build(allocator, extras=plan.extras)
     result = conduct.run(Direct(RunRequest(plan, built, runs=tmp_path, samplerate_hz=84_000_000)))
     table = pl.read_parquet(result.folder / "operations.parquet")
     crit = read_parquet(result.folder / "edges.parquet").transitions("CRIT")

@@ -21,6 +21,7 @@ DRAWN = {name: family for family, names in FAMILIES.items() for name in names}
 def test_every_allocator_has_its_family_and_its_paragraph() -> None:
     assert sorted(DRAWN) == sorted(catalogue.allocators())
     text = PAGE.read_text(encoding="utf-8")
+    assert f"The bench has {len(DRAWN)} allocators" in text
     sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
     assert [name.lower().replace(" ", "-") for name in sections] == list(FAMILIES)
     for (family, names), section in zip(FAMILIES.items(), sections.values(), strict=True):

@@ -49,7 +49,7 @@ class Wishes:
     def image(self, point: Point, found: Recognized) -> ShippedImage | None:
         """The image of a wish; None if it is not the one that it was. Raises TailscopeError."""
         _, heap_bytes = self._scenario(point)
-        image = shipped(Needs.with_calls(point, found.kernel_calls, heap_bytes))
+        image = shipped(Needs.with_extras(point, found.extras, heap_bytes))
         return image if identity(image) == found.image else None
 
     def _scenario(self, point: Point) -> tuple[str, int]:
@@ -75,7 +75,7 @@ class Wishes:
 
 def recognized(order: Order, image: ShippedImage) -> Recognized:
     """The key and the image that the wish of an order came to."""
-    return Recognized(order.key, order.plan.calls_kernel, identity(image))
+    return Recognized(order.key, order.plan.extras, identity(image))
 
 
 def identity(image: ShippedImage) -> bytes:

@@ -44,8 +44,8 @@ _STANDING = "CREATE INDEX IF NOT EXISTS standing ON runs (key, verdict, verified
 _PLACE = ("key", "scenario", "allocator")
 """The columns that say where the tables of a run are."""
 _DONE = "verdict IS 'complete'"
-_ASKED = """CREATE TABLE IF NOT EXISTS asked
-    (wish BLOB PRIMARY KEY, key TEXT NOT NULL, kernel_calls INTEGER NOT NULL, image BLOB NOT NULL)
+_WISHES = """CREATE TABLE IF NOT EXISTS wishes
+    (wish BLOB PRIMARY KEY, key TEXT NOT NULL, extras TEXT NOT NULL, image BLOB NOT NULL)
     WITHOUT ROWID"""
 
 
@@ -53,7 +53,7 @@ class Recognized(NamedTuple):
     """The key of a wish's run, and its image, as they were when its plan was compiled."""
 
     key: str
-    kernel_calls: bool
+    extras: tuple[str, ...]
     image: bytes
 
 
@@ -99,8 +99,8 @@ class Journal:
         with self._told(WriteError), self._open() as connection:
             connection.executemany(_TAKE, map(_values, outcomes))
             connection.executemany(
-                "INSERT OR REPLACE INTO asked VALUES (?, ?, ?, ?)",
-                ((each.wish, *each.found) for each in noted),
+                "INSERT OR REPLACE INTO wishes VALUES (?, ?, ?, ?)",
+                ((one.wish, one.found.key, " ".join(one.found.extras), one.found.image) for one in noted),
             )
 
     def attempts(self, key: str) -> int:
@@ -115,9 +115,9 @@ class Journal:
     def recognized(self, wish: bytes) -> Recognized | None:
         """The key and the image of a wish; None if it was never compiled."""
         with self._told(CampaignError):
-            words = "SELECT key, kernel_calls, image FROM asked WHERE wish = ?"
+            words = "SELECT key, extras, image FROM wishes WHERE wish = ?"
             row = self._open().execute(words, (wish,)).fetchone()
-        return None if row is None else Recognized(row[0], bool(row[1]), row[2])
+        return None if row is None else Recognized(row[0], tuple(row[1].split()), row[2])
 
     @property
     def stored(self) -> int:
@@ -269,7 +269,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if "row_sha256" not in there:
         _seal(connection)
     connection.execute(_STANDING)
-    connection.execute(_ASKED)
+    connection.execute(_WISHES)
     connection.commit()
 
 

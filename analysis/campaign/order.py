@@ -92,18 +92,18 @@ class Needs:
     art: bool
     locking: str | None
     knobs: tuple[tuple[str, int], ...]
-    kernel_calls: bool
+    extras: tuple[str, ...]
     heap_bytes: int
 
     @classmethod
     def of(cls, point: Point, plan: Plan) -> Needs:
-        return cls.with_calls(point, plan.calls_kernel, plan.heap_bytes)
+        return cls.with_extras(point, plan.extras, plan.heap_bytes)
 
     @classmethod
-    def with_calls(cls, point: Point, kernel_calls: bool, heap_bytes: int) -> Needs:
-        """The needs of a point whose plan calls the kernel or not, and has this size of heap."""
+    def with_extras(cls, point: Point, extras: tuple[str, ...], heap_bytes: int) -> Needs:
+        """The needs of a point whose plan asks this of the firmware, and this size of heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        return cls(point.allocator, point.art == "on", point.locking, knobs, kernel_calls, heap_bytes)
+        return cls(point.allocator, point.art == "on", point.locking, knobs, extras, heap_bytes)
 
 
 @cache
@@ -125,7 +125,7 @@ def shipped(needs: Needs) -> ShippedImage:
         needs.art,
         needs.locking,
         dict(needs.knobs),
-        needs.kernel_calls,
+        needs.extras,
         heap_bytes=needs.heap_bytes,
     )
     return of_image(image)

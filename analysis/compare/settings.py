@@ -84,6 +84,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "imported file sha256": manifest.imported.sha256 if manifest.imported else None,
         "kernel": firmware.kernel or (asked.kernel if asked else None),
         "kernel's own calls": "measured" if firmware.kernel_calls else "not measured",
+        "urgent task": "uses the heap" if firmware.urgent_task else "leaves the heap alone",
         "probes": manifest.probes_source,
         FIRMWARE: firmware.elf_sha256,
         **_footprint(manifest),
@@ -106,6 +107,7 @@ _CHOSEN = frozenset(
     (
         *("scenario", "allocator", "board", "seed", "stimulus", "heap size", "locking", "FLASH_ACR"),
         *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
+        "urgent task",
     )
 )
 _MADE_BY = frozenset(

@@ -84,7 +84,7 @@ def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
         manifest.built_accelerated,
         manifest.locking,
         knobs,
-        manifest.firmware.kernel_calls,
+        manifest.firmware.extras,
         heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
         shift_bytes=shift_bytes,
     )

@@ -94,6 +94,13 @@ class Firmware(Table):
     flash_acr: str | None
     free_blocks_at_start: Count | None
     kernel_calls: bool
+    urgent_task: bool = False
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        """What it was built with beside what every firmware has."""
+        told = (("kernel_calls", self.kernel_calls), ("urgent_task", self.urgent_task))
+        return tuple(name for name, there in told if there)
 
 
 class Outside(Table):
@@ -273,6 +280,19 @@ class Sweep(Table):
     lead_budget_ns: Number | None = None
     allowed_ns: Number | None = None
     curves: list[Curve]
+
+
+class HeapWait(Summary):
+    """How long the urgent task waited for the heap while another's section ran, in ns.
+
+    `undisturbed_ns` is the median of `undisturbed_n` latencies without that, taken off. `seq` is
+    the operation that it waited for longest.
+    """
+
+    resolution_ns: Number
+    undisturbed_ns: Number
+    undisturbed_n: Count
+    seq: Count | None
 
 
 class Baseline(Table):
@@ -483,6 +503,7 @@ class Manifest(Table):
     intervals: IntervalsOfEach
     maxima: dict[str, Maximum | None]
     sweep: Sweep | None
+    heap_wait: HeapWait | None = None
     baselines: dict[str, Baseline | None]
     bounds: dict[str, Bound]
     memory: MemoryFigures | None = None

@@ -20,6 +20,7 @@ from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
 from capture.reading.probes import stated_of
 from capture.summary.bounds import compare_bounds, exceeded_bounds
+from capture.summary.heap_wait import heap_wait
 from capture.summary.instruments import instruments
 from capture.summary.samples import baseline, intervals, maximum
 from capture.summary.warnings import warnings
@@ -86,6 +87,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "intervals": intervals(joined.samples, evidence.plan.ramp),
         "maxima": _maxima(evidence),
         "sweep": _sweep(evidence),
+        **({"heap_wait": waited} if (waited := heap_wait(evidence)) else {}),
         "baselines": _baselines(evidence),
         "bounds": bounds,
         "memory": setting.memory.figures.model_dump() if setting.memory else None,
@@ -110,7 +112,8 @@ def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "core_hz": boot.core_hz if boot else None,
         "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
         "free_blocks_at_start": boot.free_blocks if boot else None,
-        "kernel_calls": evidence.plan.calls_kernel,
+        "kernel_calls": "kernel_calls" in evidence.plan.extras,
+        **({"urgent_task": True} if "urgent_task" in evidence.plan.extras else {}),
     }
 
 

@@ -142,12 +142,12 @@ class _Built(NamedTuple):
 class _Needs(NamedTuple):
     """What a plan asks of the firmware."""
 
-    kernel_calls: bool
+    extras: tuple[str, ...]
     heap_bytes: int
 
 
 def _needs(plan: Plan) -> _Needs:
-    return _Needs(plan.calls_kernel, plan.heap_bytes)
+    return _Needs(plan.extras, plan.heap_bytes)
 
 
 def _builds(allocators: Sequence[str], options: Options) -> list[tuple[str, str | None, bool]]:
@@ -200,18 +200,18 @@ def _begin_image(
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
     own_heap = needs.heap_bytes != heap_size.DEFAULT_BYTES
     heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
-    kernel = ["kernel calls"] if needs.kernel_calls else []
+    extras = [extra.replace("_", " ") for extra in needs.extras]
     off = [] if art else ["ART off"]
     heap_asked = heap if options.heap_bytes is not None else []
 
     def build() -> _Built:
         image = firmware.build(
-            allocator, art, locking, options.knobs, needs.kernel_calls, heap_bytes=needs.heap_bytes
+            allocator, art, locking, options.knobs, needs.extras, heap_bytes=needs.heap_bytes
         )
         words = folder_words(image, options, art=art)
         return _Built(image, ", ".join([allocator, *chosen, *heap_asked, *off]), words)
 
-    return ", ".join([allocator, *chosen, *heap, *kernel, *off]), at_a_time.submit(build)
+    return ", ".join([allocator, *chosen, *heap, *extras, *off]), at_a_time.submit(build)
 
 
 def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) -> tuple[str, ...]:

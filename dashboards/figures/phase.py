@@ -11,7 +11,7 @@ from dashboards.figures.chart import Chart, make_chart, per_series, points, row_
 from dashboards.figures.figure import Figure, Trace, bar, scatter
 from dashboards.loaded.series import MEANT_DOT, Series, caveats
 from dashboards.waveforms import entry, meta, operation_keys, shared_switch
-from scenarios.operations import CALLS
+from scenarios.operations import CALLS, KERNEL_CALLS
 
 LINES_APART = 0.02
 LINES_MOST = 8
@@ -150,7 +150,7 @@ def _line(one: Series, label: str, bound_ns: float, written: bool) -> Trace:
     )
 
 
-_EMPTY_CALL = CALLS.index("empty")
+_KERNEL_CALLS = [CALLS.index(name) for name in KERNEL_CALLS]
 ROW_PIXELS = 26
 
 
@@ -190,7 +190,7 @@ def _swept_calls(one: Series) -> pl.DataFrame:
 
 def _calls_kernel(one: Series) -> bool:
     calls = one.run.operations.filter(pl.col("kind") == "K")
-    return bool((calls["size"] != _EMPTY_CALL).any())
+    return bool(calls["size"].is_in(_KERNEL_CALLS).any())
 
 
 def worst_by_label(table: pl.DataFrame) -> pl.DataFrame:

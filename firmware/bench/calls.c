@@ -4,6 +4,7 @@
 
 #include "bench/failure.h"
 #include "bench/kernel_calls.h"
+#include "bench/urgent_task.h"
 #include "board/operation_marker.h"
 #include "heap/port.h"
 
@@ -16,8 +17,13 @@ static uint32_t empty(void) {
     return end_cycles - begin_cycles;
 }
 
-/* The function that makes the call; NULL for a kernel call in a build without them. */
+/* The function that makes the call; NULL for one that the build is without. */
 static uint32_t (*body(call_number number))(void) {
+#ifdef TAILSCOPE_URGENT_TASK
+    if (number == CALL_URGENT_TASK) {
+        return urgent_task_begin;
+    }
+#endif
 #ifdef TAILSCOPE_KERNEL_CALLS
     return number == CALL_EMPTY ? empty : kernel_call(number);
 #else

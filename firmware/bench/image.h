@@ -56,6 +56,9 @@ typedef enum {
     CALL_TIMER_START = 7,
     CALL_TIMER_STOP = 8,
     CALL_HEAP_STATS = 9,
+#ifdef TAILSCOPE_URGENT_TASK
+    CALL_URGENT_TASK = 10,
+#endif
     CALLS
 } call_number;
 

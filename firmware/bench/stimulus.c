@@ -2,6 +2,7 @@
 
 #include "FreeRTOS.h"
 #include "bench/task_priorities.h"
+#include "bench/urgent_task.h"
 #include "board/compare_output.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
@@ -97,8 +98,10 @@ static void answer_stimulus(void *unused) {
     (void)unused;
     for (;;) {
         (void)ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+        const uint32_t before = urgent_task_enter();
         const uint32_t count = raise_and_read(TASK_PORT, TASK_PIN, stimulus_output.timer);
         (void)note(ANSWER_TASK, count);
+        urgent_task_leave(before);
         cycle_counter_wait(WORK_CYCLES);
         pin_write(TASK_PORT, TASK_PIN, false);
         if (mode == STIMULUS_RANDOM) {

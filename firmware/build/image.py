@@ -22,6 +22,7 @@ BUILDS = FIRMWARE.parent / "build" / "firmware"
 TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
 
 INSTRUMENTS = ("pins", "dwt", "records")
+EXTRAS = ("kernel_calls", "urgent_task")
 
 # board/clock.c: two wait states, as 84 MHz need; prefetch and both caches.
 _FLASH_ACR = {True: 0x702, False: 0x002}
@@ -61,7 +62,7 @@ class _Build:
     locking: str
     heap_bytes: int = heap_size.DEFAULT_BYTES
     knobs: Mapping[str, int] = field(default_factory=dict)
-    kernel_calls: bool = False
+    extras: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     shift_bytes: int = 0
 
@@ -73,7 +74,7 @@ class _Build:
         words += [] if self.locking == row.lockings[0] else [self.locking]
         words += [] if self.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap={self.heap_bytes}"]
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
-        words += ["kernel-calls"] if self.kernel_calls else []
+        words += [extra.replace("_", "-") for extra in self.extras]
         words += [f"without-{instrument}" for instrument in self.without]
         words += [f"shift={self.shift_bytes}"] if self.shift_bytes else []
         return BUILDS / "-".join(words)
@@ -95,15 +96,15 @@ def build(
     art: bool = True,
     locking: str | None = None,
     knobs: Mapping[str, int] | None = None,
-    kernel_calls: bool = False,
+    extras: tuple[str, ...] = (),
     without: tuple[str, ...] = (),
     heap_bytes: int = heap_size.DEFAULT_BYTES,
     shift_bytes: int = 0,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
-    `kernel_calls` whether operations may call the kernel; `without` leaves out some of INSTRUMENTS,
-    to learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
+    `extras` what of EXTRAS its operations may call; `without` leaves out some of INSTRUMENTS, to
+    learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
     leaves. With `shift_bytes` all code but the markers lies so much further on in the flash.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
@@ -122,7 +123,7 @@ def build(
         locking or row.lockings[0],
         heap_bytes,
         {**row.knobs, **(knobs or {})},
-        kernel_calls,
+        extras,
         without,
         shift_bytes,
     )
@@ -220,7 +221,7 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,
         "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
-        "TAILSCOPE_KERNEL_CALLS": _on(chosen.kernel_calls),
+        **{f"TAILSCOPE_{name.upper()}": _on(name in chosen.extras) for name in EXTRAS},
         **({"TAILSCOPE_SHIFT": chosen.shift_bytes} if chosen.shift_bytes else {}),
         **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),

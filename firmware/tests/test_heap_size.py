@@ -56,8 +56,8 @@ def test_what_is_neither_heap_nor_slots_keeps_to_its_share(allocator: str) -> No
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: firmware.build("newlib", kernel_calls=True),
-        lambda: firmware.build("tlsf", kernel_calls=True, knobs={"TLSF_SLOTS": 32}),
+        lambda: firmware.build("newlib", extras=("kernel_calls",)),
+        lambda: firmware.build("tlsf", extras=("kernel_calls",), knobs={"TLSF_SLOTS": 32}),
     ],
 )
 def test_so_do_the_largest(build: Callable[[], firmware.FirmwareImage]) -> None:

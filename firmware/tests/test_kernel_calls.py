@@ -17,7 +17,7 @@ ROUND = [entry(CALL, 0, number) for number in range(1, NAMES + 1)]
 
 @pytest.fixture(scope="module")
 def quiet() -> Run:
-    run = runner(firmware.build("seglist", kernel_calls=True).elf)
+    run = runner(firmware.build("seglist", extras=("kernel_calls",)).elf)
     return run(image(*ROUND * 3, **WITHOUT_STIMULUS))
 
 

@@ -186,7 +186,7 @@ def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
         plan = catalogue.load(
             recipe.scenario, recipe.parameters, stimulus=recipe.stimulus, heap_bytes=recipe.heap_bytes
         ).compile()
-        image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=plan.heap_bytes)
+        image = firmware.build(recipe.allocator, extras=plan.extras, heap_bytes=plan.heap_bytes)
         with tempfile.TemporaryDirectory() as folder:
             request = RunRequest(
                 plan,

@@ -17,13 +17,13 @@ from studies.tables.searches import REQUEST_BYTES, Block, Search, search
 
 FOLDER = ROOT / "docs" / "reference" / "allocators"
 FAMILIES: Mapping[str, Sequence[str]] = {
-    "no-search": ("heap_1",),
+    "no-search": ("heap_1", "pool"),
     "first-fit": (
         *("first_fit", "first_fit_ordered", "heap_4", "heap_5"),
         *("linked_list_allocator", "newlib_nano"),
     ),
     "best-fit": ("best_fit", "heap_2", "umm_malloc"),
-    "size-classes": ("seglist", "newlib"),
+    "size-classes": ("seglist", "newlib", "talc"),
     "powers-of-two": ("half_fit", "half_fit_cstm", "o1heap", "sys_heap"),
     "two-levels": ("tlsf", "tlsf_compact", "tlsf_conte", "tlsf_crate", "rlsf"),
     "trees": ("avl", "half_tree", "dlmalloc"),

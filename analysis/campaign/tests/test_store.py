@@ -51,7 +51,7 @@ def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
         with store.writing():
             store.add(outcome("aa"))
             store.add(outcome("bb"), outcome("cc"))
-            store.note(b"not kept yet", Recognized("dd", False, b""))
+            store.note(b"not kept yet", Recognized("dd", (), b""))
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     again = Store(tmp_path)
@@ -96,7 +96,7 @@ def test_a_damaged_journal_is_one_sentence(content: bytes, tmp_path: Path) -> No
 
 
 def test_what_a_wish_came_to_is_kept_with_the_next_outcome(tmp_path: Path) -> None:
-    store, found = Store(tmp_path), Recognized("aa", True, b"image")
+    store, found = Store(tmp_path), Recognized("aa", ("kernel_calls", "urgent_task"), b"image")
     with store.writing():
         store.note(b"wish", found)
         assert store.recognized(b"wish") is None

@@ -21,9 +21,11 @@ from analysis.fragmentation.tests.conftest import (
     thesis_traces,
     trace_of,
 )
+from base.paths import ROOT
 from firmware.build.host_heap import NOTHING_TO_FREE, Replay
 from firmware.heap.tests.models import Buddies
-from scenarios.trace import FREE, Operations
+from scenarios import catalogue
+from scenarios.trace import FREE, Operations, of_steps
 
 OUT_OF_MEMORY = 1
 
@@ -126,6 +128,21 @@ def test_serving_is_not_always_monotonic(search: Searched) -> None:
         for seed in range(4)
     ]
     assert any(one.failing_above_bytes for one in found)
+
+
+def test_mem_stress_spreads_over_its_pools_as_the_page_says(replay: Replayed) -> None:
+    """By hand: 4,096 and 2,048 bytes are asked of nobody, so the first block has 1,024. Behind it
+    lie 60 - 8 KiB of larger blocks, and then the 8 blocks of 16 bytes that live at once.
+    """
+    scenario = catalogue.load("mem_stress")
+    trace = of_steps(scenario.name, scenario.generator.steps(), None).operations
+    pool, tlsf = (metrics(trace, replay(name, trace, 65_536)) for name in ("pool", "tlsf"))
+    assert pool.used_bytes == (60 - 8) * 1024 + 8 * 16
+    page = " ".join((ROOT / "docs/reference/allocators.md").read_text(encoding="utf-8").split())
+    assert (
+        f"mem_stress has {pool.peak_live_bytes:,} bytes live and spreads them over {pool.used_bytes:,}, "
+        f"TLSF over {tlsf.used_bytes:,}."
+    ) in page
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@
 #include "allocators/counted_adapter.h"
 
 /* Its own header, which needs those above. */
-#include "lib/heap/heap.h"
+#include SYS_HEAP_PRIVATE
 
 #define ALIGNMENT 8u
 #define HEADER_BYTES CHUNK_UNIT /* 4, and 4 up to the payload */

@@ -9,6 +9,7 @@ set(rust_package "${CMAKE_CURRENT_LIST_DIR}")
 cmake_path(SET rust_builds NORMALIZE "${rust_package}/../../../build/rust")
 set(TAILSCOPE_RUST_BUILDS "${rust_builds}" CACHE PATH "Where cargo builds the Rust allocators and the core library")
 set(rust_library libtailscope_rust_allocators.a)
+set(rust_std core) # a crate that needs more of the library says so behind the include
 
 # Finds a rustc with its source: Debian's if it is there, so that machines agree, else the first on
 # the PATH. Sets rust_compiler and rust_source.
@@ -63,7 +64,7 @@ endfunction()
 # Fetches what Cargo.lock and the compiler's own lock file pin, if it is not there yet.
 function(tailscope_fetch_crates)
     set(fetch "${CMAKE_COMMAND}" -E env ${rust_environment}
-        "${TAILSCOPE_CARGO}" fetch --locked -Zbuild-std=core --target ${rust_target})
+        "${TAILSCOPE_CARGO}" fetch --locked -Zbuild-std=${rust_std} --target ${rust_target})
     execute_process(COMMAND ${fetch} --offline WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
     if(missing)
         execute_process(COMMAND ${fetch} WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE complaint)
@@ -100,7 +101,7 @@ function(tailscope_rust_heap feature)
         OUTPUT "${folder}/${rust_library}"
         COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment} ${ARGN}
                 "${TAILSCOPE_CARGO}" build --quiet --profile firmware --locked --offline --features ${feature}
-                -Zbuild-std=core --target ${rust_target} --target-dir "${TAILSCOPE_RUST_BUILDS}"
+                -Zbuild-std=${rust_std} --target ${rust_target} --target-dir "${TAILSCOPE_RUST_BUILDS}"
                 ${rust_options} -Zunstable-options --artifact-dir "${folder}"
         WORKING_DIRECTORY "${rust_package}"
         DEPENDS ${sources} "${rust_package}/Cargo.toml" "${rust_package}/Cargo.lock"

@@ -167,6 +167,7 @@ FRAG_PROBES: dict[str, Callable[[int, int], int]] = {
     # 256 pairs take 768 of 1,365 units. Of the last block that was halved, blocks of 64, 16, 4 and
     # 1 units are left, and that of 4 units, 192 bytes, is of the request's own level.
     "ublox_buddy": lambda _, __: 1,
+    "pool": lambda _, __: 1,  # the bitmap
     "half_tree": lambda _, __: 2,  # the newest victim, which is the designated one, and the bitmap
 }
 """By depth and trial (from 0), from each index's own rule."""

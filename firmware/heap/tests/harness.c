@@ -39,6 +39,9 @@ static const struct {
 #ifdef TAILSCOPE_TEST_COMPACT
     {"compact", test_compact},
 #endif
+#ifdef TAILSCOPE_TEST_POOL
+    {"pool", test_pool},
+#endif
 #ifdef TAILSCOPE_TEST_BLOCKS
     {"before_reset", test_before_reset},
     {"blocks", test_blocks},

@@ -27,6 +27,7 @@ void test_markers(void);
 /* Only where the allocator has the format that these look at. */
 void test_buddy(void);
 void test_compact(void);
+void test_pool(void);
 
 /* Only where the allocator is an index on the block layer: these look at its headers. */
 void test_before_reset(void);

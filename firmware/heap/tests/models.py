@@ -6,8 +6,9 @@ another one.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 REGION_BYTES = 65_536
 ALIGNMENT = 8
@@ -106,6 +107,23 @@ def _rounded_up(size: int, policy: str) -> int:
     power = 1 << (size.bit_length() - 1)
     step = power if policy == "powers" else max(power // 16, ALIGNMENT)
     return -(-size // step) * step
+
+
+class Pools:
+    """Blocks of fixed sizes: a request gets the smallest free one that holds it."""
+
+    BLOCKS: ClassVar = {16: 256, 32: 32, 64: 32, 128: 264, 256: 16, 512: 8, 1024: 8, 2048: 2, 4096: 1}
+    """How many there are of each size in 64 KiB: 4, 1, 2, 33, 4, 4, 8, 4 and 4 KiB."""
+
+    def _that_hold(self, live: dict[int, Block], size: int) -> list[int]:
+        taken = Counter(block.usable for block in live.values())
+        return [one for one, count in self.BLOCKS.items() if one >= size and taken[one] < count]
+
+    def served(self, live: dict[int, Block], size: int, block: Block) -> None:
+        assert block.usable == min(self._that_hold(live, size))
+
+    def refused(self, live: dict[int, Block], size: int) -> None:
+        assert not self._that_hold(live, size)
 
 
 @dataclass

@@ -30,7 +30,7 @@ static void figures_follow_every_operation(void) {
     agrees(0, 0);
     const size_t free_at_first = heap_free_bytes();
     for (size_t i = 0; i < 40; i++) {
-        CHECK(shadow_allocate(1 + 29 * i, ALIGNMENT, (uint8_t)i));
+        CHECK(shadow_allocate(1 + 12 * i, ALIGNMENT, (uint8_t)i));
         agrees(i + 1, 0);
     }
     if (!allocator_promises("frees")) {

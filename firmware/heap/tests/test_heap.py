@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from firmware.heap.tests.check_replay import ALLOCATE, mem_frag, mem_stress, replay
 from firmware.heap.tests.host_build import (
     ALLOCATORS,
     COUNTING,
@@ -71,6 +73,23 @@ def test_an_impossible_knob_is_refused(tmp_path: Path, allocator: str, knob: str
 def test_the_table_of_the_readme_is_what_replay_counts() -> None:
     programs = {name: built(name, programs=("replay",)) / "replay" for name in COUNTING}
     assert table(programs) in (TESTS.parent / "README.md").read_text()
+
+
+def test_each_block_of_two_workloads_comes_from_its_own_pool() -> None:
+    """So the bytes in use are those of requests rounded up to powers of two. The most blocks that
+    live at once, by size, are those of the README.
+    """
+    program = str(built("pool", programs=("replay",)) / "replay")
+    for workload, words in ((mem_stress, "live at most, in mem_stress"), (mem_frag, "in mem_frag")):
+        operations, blocks, most = list(workload()), dict[int, int](), Counter[int]()
+        for operation, row in zip(operations, replay(program, operations, "any"), strict=True):
+            blocks.pop(operation.slot, None)
+            if operation.kind == ALLOCATE:
+                blocks[operation.slot] = max(16, 1 << (operation.size - 1).bit_length())
+            assert row.bytes_in_use == sum(blocks.values())
+            most |= Counter(blocks.values())
+        cells = " | ".join(str(most[16 << number]) for number in range(9))
+        assert f"| {words} | {cells} |" in (TESTS.parent / "README.md").read_text()
 
 
 def test_an_unknown_allocator_is_refused_with_the_known_ones(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from firmware.build import catalogue
 from firmware.heap.tests.host_build import ON_THE_HOST, WITH_SHORT_HEADERS, built
-from firmware.heap.tests.models import ALIGNMENT, REGION_BYTES, Block, Buddies, Gaps, Model, NoModel
+from firmware.heap.tests.models import ALIGNMENT, REGION_BYTES, Block, Buddies, Gaps, Model, NoModel, Pools
 
 SLOTS = 20
 EXAMPLES = 30
@@ -149,7 +149,7 @@ def model_of(row: catalogue.Allocator, knobs: tuple[str, ...], first_payload: in
         return Gaps(first_payload, header=16, tail=0, smallest=smallest, finds=finds)
     if row.id == "tlsf_compact":
         return Gaps(first_payload, header=4, tail=8, smallest=12, finds="sixteenths")
-    return NoModel()
+    return Pools() if row.id == "pool" else NoModel()
 
 
 def check_every_heap(row: catalogue.Allocator, live: dict[int, Block], answer: Answer) -> None:

@@ -36,7 +36,7 @@ static void everything_comes_back(size_t size, uint32_t seed, bool merges) {
     const size_t largest = merges ? largest_served() : 0;
     shadow_reset();
     const size_t n = fill(size);
-    CHECK(n > 0);
+    CHECK(n > 0 || (merges && size > largest));
     shadow_check();
     CHECK(heap_check());
     shadow_free_all(seed);
@@ -60,7 +60,7 @@ static void one_block_freed_is_one_block_got(void) {
  * holes.
  */
 static void holes_are_used_again(size_t size, size_t spacer, bool merges) {
-    enum { PAIRS = 40 };
+    enum { PAIRS = 16 };
     shadow_reset();
     const size_t largest = merges ? largest_served() : 0;
     shadow_reset();

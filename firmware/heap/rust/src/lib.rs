@@ -6,20 +6,26 @@
     feature = "tlsf",
     feature = "rlsf",
     feature = "linked_list_allocator",
-    feature = "buddy_system_allocator"
+    feature = "buddy_system_allocator",
+    feature = "talc"
 )))]
 compile_error!(
-    "choose an allocator: --features tlsf, rlsf, linked_list_allocator or buddy_system_allocator"
+    "choose one: --features tlsf, rlsf, linked_list_allocator, buddy_system_allocator or talc"
 );
 
 mod c_interface;
 mod shipped;
 
-#[cfg(any(feature = "linked_list_allocator", feature = "buddy_system_allocator"))]
+#[cfg(any(
+    feature = "linked_list_allocator",
+    feature = "buddy_system_allocator",
+    feature = "talc"
+))]
 mod kept_layout;
 
 #[cfg_attr(feature = "tlsf", path = "tlsf.rs")]
 #[cfg_attr(feature = "rlsf", path = "rlsf.rs")]
 #[cfg_attr(feature = "linked_list_allocator", path = "linked_list_allocator.rs")]
 #[cfg_attr(feature = "buddy_system_allocator", path = "buddy_system_allocator.rs")]
+#[cfg_attr(feature = "talc", path = "talc.rs")]
 mod chosen;

@@ -1,0 +1,3 @@
+include("${CMAKE_CURRENT_LIST_DIR}/../rust/rust.cmake")
+set(rust_std core,alloc) # a crate that talc stands on names it
+tailscope_rust_heap(talc)

@@ -1,0 +1,121 @@
+/* The pools: which block a request gets, what happens when a pool is empty, and what a free of no
+ * block does. */
+#include "bench.h"
+#include "harness.h"
+
+enum { POOLS = 9 };
+
+/** Worked out by hand from the shares of 64 KiB: 4, 1, 2, 33, 4, 4, 8, 4 and 4 KiB. */
+static const struct {
+    size_t block, blocks;
+} pools[POOLS] = {{16, 256}, {32, 32},  {64, 32},  {128, 264}, {256, 16},
+                  {512, 8},  {1024, 8}, {2048, 2}, {4096, 1}};
+
+static size_t free_blocks(void) {
+    return heap_read_statistics().free_blocks;
+}
+
+/** What the heap says that the last request took. */
+static size_t taken_by(size_t size) {
+    const size_t before = heap_free_bytes();
+    CHECK(heap_allocate(size) != NULL);
+    return before - heap_free_bytes();
+}
+
+static void a_fresh_heap_has_every_block(void) {
+    size_t blocks = 0;
+    heap_reset();
+    for (size_t i = 0; i < POOLS; i++) {
+        blocks += pools[i].blocks;
+    }
+    CHECK_EQUAL(free_blocks(), blocks);
+    CHECK_EQUAL(heap_free_bytes(), 65536);
+}
+
+/** Each pool serves a byte more than the block before has, up to all that its own has. */
+static void a_request_takes_the_smallest_that_fits(void) {
+    for (size_t i = 0; i < POOLS; i++) {
+        heap_reset();
+        CHECK_EQUAL(taken_by(i == 0 ? 1 : pools[i - 1].block + 1), pools[i].block);
+        heap_reset();
+        CHECK_EQUAL(taken_by(pools[i].block), pools[i].block);
+    }
+    CHECK(heap_allocate(4097) == NULL);
+    CHECK_EQUAL(heap_last_operation().status, HEAP_OUT_OF_MEMORY);
+}
+
+/** Requests of one size use up their pool, then all above, and none below. */
+static void an_empty_pool_passes_on(void) {
+    for (size_t first = 0; first < POOLS; first++) {
+        heap_reset();
+        for (size_t i = first; i < POOLS; i++) {
+            for (size_t n = 0; n < pools[i].blocks; n++) {
+                CHECK_EQUAL(taken_by(pools[first].block), pools[i].block);
+                CHECK_EQUAL(heap_last_operation().probes, 1);
+            }
+        }
+        CHECK(heap_allocate(pools[first].block) == NULL);
+        CHECK_EQUAL(heap_last_operation().probes, 1);
+        CHECK_EQUAL(heap_read_statistics().largest_free_block,
+                    first == 0 ? 0 : pools[first - 1].block);
+        CHECK(heap_check());
+    }
+}
+
+static void last_in_first_out(void) {
+    heap_reset();
+    uint8_t *const first = heap_allocate(100);
+    uint8_t *const second = heap_allocate(100);
+    uint8_t *const third = heap_allocate(100);
+    CHECK_EQUAL(distance(first, second), 128);
+    CHECK_EQUAL(distance(second, third), 128);
+    heap_free(third);
+    heap_free(first);
+    CHECK(heap_allocate(65) == first);
+    CHECK(heap_allocate(128) == third);
+}
+
+/** A block goes back to its own pool, also if a smaller request had it. */
+static void what_is_no_block_is_refused(void) {
+    heap_reset();
+    uint8_t *const block = heap_allocate(100);
+    uint8_t *const region = (uint8_t *)heap_allocate(4096); /* the largest pool comes first */
+    CHECK_EQUAL(heap_free(block + 4), HEAP_MISALIGNED);
+    CHECK_EQUAL(heap_free(block + 16), HEAP_FOREIGN);
+    CHECK_EQUAL(heap_free(region - 16), HEAP_FOREIGN);
+    CHECK_EQUAL(heap_free(region + 65536), HEAP_FOREIGN);
+    CHECK_EQUAL(heap_last_operation().live_blocks, 2);
+    CHECK(heap_check());
+    CHECK_EQUAL(heap_free(block), HEAP_OK);
+    CHECK_EQUAL(heap_free(region), HEAP_OK);
+    CHECK_EQUAL(heap_free_bytes(), 65536);
+}
+
+/** A link overwritten, or a block freed twice: the checker sees it. */
+static void damage_is_seen(void) {
+    heap_reset();
+    uint8_t *const block = heap_allocate(100);
+    uint8_t *const other = heap_allocate(300);
+    heap_free(block);
+    uint8_t sound[4];
+    memcpy(sound, block, sizeof sound);
+    void *const astray[] = {block, other, block + 8, NULL};
+    for (size_t i = 0; i < sizeof astray / sizeof *astray; i++) {
+        memcpy(block, &astray[i], sizeof sound);
+        CHECK(!heap_check());
+        memcpy(block, sound, sizeof sound);
+        CHECK(heap_check());
+    }
+    heap_free(block);
+    CHECK(!heap_check());
+}
+
+void test_pool(void) {
+    CHECK_EQUAL(heap_region_bytes(), 65536);
+    a_fresh_heap_has_every_block();
+    a_request_takes_the_smallest_that_fits();
+    an_empty_pool_passes_on();
+    last_in_first_out();
+    what_is_no_block_is_refused();
+    damage_is_seen();
+}
