@@ -30,19 +30,33 @@ Sum = Annotated[
 
 
 class _Blocks(Table):
-    """The fewest bytes of a free block that a walk passes, and of what lies between two of them."""
+    """The fewest bytes of a free block that a walk passes, and of what lies between two of them.
+
+    `next` has the second fewest, where nothing lies between.
+    """
 
     free: int = Field(gt=0)
     between: int = Field(ge=0)
+    next: int = Field(default=0, ge=0)
+
+    def most(self, region_bytes: int, live_blocks: int | None) -> int:
+        """How many such blocks a region holds, if at most `live_blocks` are live at a time."""
+        fit = (region_bytes + self.between) // (self.free + self.between)
+        if live_blocks is None or fit <= live_blocks:
+            return fit
+        if self.between:
+            return min(fit, live_blocks + 1)
+        # One of the least is cut only while all of them are live.
+        return live_blocks + (region_bytes - live_blocks * self.free) // max(self.next, self.free)
 
 
 class _Allocator(Table):
     """What is known of one allocator's loops. `blocks` goes by the bytes of a header."""
 
     loops: dict[str, Sum]
-    blocks: dict[str, _Blocks] = {}
+    blocks: dict[str, _Blocks] = Field(default_factory=dict)
     unlimited: str | None = None
-    untaken: dict[str, list[str]] = {}
+    untaken: dict[str, list[str]] = Field(default_factory=dict)
 
 
 class _LoopsTable(RootModel[dict[str, _Allocator]]):
@@ -72,15 +86,13 @@ class Loops:
         """The most free blocks that a walk can pass: as many as fit with what lies between them.
 
         That is a live block: two free neighbours would be one block. Where neighbours are never
-        merged nothing need lie between, and live blocks limit nothing.
+        merged nothing need lie between.
         """
         header = str(self.knobs.get("HDR", _OWN_HEADER))
         least = _read(self.file)[1].get(self.allocator, _NOTHING).blocks.get(header)
         if least is None:
             raise NoBoundError(f"loops.toml does not say how small blocks of {self.allocator} are.")
-        fit = (self.region_bytes + least.between) // (least.free + least.between)
-        limited = self.live_blocks is not None and least.between > 0
-        return min(fit, (self.live_blocks or 0) + 1) if limited else fit
+        return least.most(self.region_bytes, self.live_blocks)
 
     def passes(self, function: str, source: str = "") -> int:
         """How often the head of any loop in `function` is passed at most.

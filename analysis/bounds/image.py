@@ -69,8 +69,9 @@ def code_bounds(
         program = Program(elf)
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
+    region_bytes = program.data_size("heap_region")
     return {
-        name: _bound(program, facade, Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks))
+        name: _bound(program, facade, Loops(allocator, region_bytes, knobs, live_blocks=live_blocks))
         for name, facade in FACADES.items()
     }
 

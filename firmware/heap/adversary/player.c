@@ -10,7 +10,7 @@
  * so many basic blocks in all, or in operations that are to be dear and are not the dearest yet. */
 #define MOST_BLOCKS 2000000u
 #define MOST_BLOCKS_IN_VAIN 100000u
-#define PATIENCE 20u /* so many times as many of a patient one, and none is in vain */
+#define PATIENCE 6u /* so many times as many of a patient one, and none is in vain */
 #define WHOLE 65536u
 
 extern uint8_t heap_region[];
@@ -124,8 +124,9 @@ static void release(uint32_t slot) {
 /* Recipes */
 
 static bool is_over(void) {
-    const bool spent = run.patient ? run.blocks >= PATIENCE * MOST_BLOCKS
-                                   : run.blocks >= MOST_BLOCKS || run.in_vain >= MOST_BLOCKS_IN_VAIN;
+    const bool spent = run.patient
+                           ? run.blocks >= PATIENCE * MOST_BLOCKS
+                           : run.blocks >= MOST_BLOCKS || run.in_vain >= MOST_BLOCKS_IN_VAIN;
     return spent || run.operations >= run.limits.operations;
 }
 

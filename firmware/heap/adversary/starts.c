@@ -5,6 +5,7 @@
 typedef struct {
     uint16_t block, piece, request, laps;
     uint8_t pieces; /* odd */
+    bool upward;
 } split;
 
 /* studies/adversary/known.py says for which header each is made. */
@@ -12,7 +13,7 @@ static const split splits[] = {
     {.block = 32, .piece = 8, .request = 16, .laps = 1364, .pieces = 1},
     {.block = 640, .piece = 8, .request = 24, .laps = 101, .pieces = 39},
     {.block = 16, .piece = 8, .request = 8, .laps = 2046, .pieces = 1},
-    {.block = 16, .piece = 4, .request = 8, .laps = 2046, .pieces = 1},
+    {.block = 20, .piece = 8, .request = 8, .laps = 2046, .pieces = 1, .upward = true},
     {.block = 20, .piece = 12, .request = 4, .laps = 2046, .pieces = 1},
 };
 #define SPLITS (sizeof splits / sizeof splits[0])
@@ -36,12 +37,14 @@ static void add_act(recipe_step *step, recipe_act act) {
     step->act[step->acts++] = act;
 }
 
-/** Then the request, and the free of the piece that lies highest. */
-static void ask(recipe *start, uint32_t request) {
+static recipe_act release_oldest(void) {
+    return (recipe_act){.frees = true, .from_oldest = true};
+}
+
+/** Then the request, and the free of the oldest block or of the youngest: that lies highest. */
+static void ask(recipe *start, uint32_t request, bool oldest) {
     add_act(add(start, STEP_LOOP, 1), allocation(request));
-    recipe_act oldest = release(0, 0);
-    oldest.from_oldest = true;
-    add_act(add(start, STEP_LOOP, 1), oldest);
+    add_act(add(start, STEP_LOOP, 1), oldest ? release_oldest() : release(0, 0));
 }
 
 static recipe low_end_split(const split *of) {
@@ -49,14 +52,14 @@ static recipe low_end_split(const split *of) {
     add_act(add(&start, STEP_LOOP, of->laps), allocation(of->block));
     recipe_step *const step = add(&start, STEP_LOOP, of->laps);
     const uint32_t kept = (of->pieces + 1u) / 2u;
-    add_act(step, release(0, (int32_t)kept));
+    add_act(step, of->upward ? release_oldest() : release(0, (int32_t)kept));
     for (uint32_t i = 0; i < of->pieces; i++) {
         add_act(step, allocation(of->piece));
     }
     for (uint32_t i = 1; i < kept; i++) {
         add_act(step, release(i, 0));
     }
-    ask(&start, of->request);
+    ask(&start, of->request, !of->upward);
     return start;
 }
 
@@ -69,7 +72,7 @@ static recipe two_sizes(void) {
     recipe start = {0};
     fill_and_free(&start, 2047, 8);
     fill_and_free(&start, 1362, 16);
-    ask(&start, 24);
+    ask(&start, 24, true);
     return start;
 }
 
@@ -84,7 +87,7 @@ static recipe fenced(uint32_t block) {
 
 static recipe fenced_in_class(void) {
     recipe start = fenced(24);
-    ask(&start, 32);
+    ask(&start, 32, true);
     return start;
 }
 
@@ -94,7 +97,7 @@ static recipe fenced_then_split(void) {
     recipe_step *const step = add(&start, STEP_LOOP, 113);
     add_act(step, release(0, 1));
     add_act(step, allocation(24));
-    ask(&start, 8);
+    ask(&start, 8, true);
     return start;
 }
 
