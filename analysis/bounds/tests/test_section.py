@@ -44,7 +44,7 @@ _MARKERS = """
 def assembled(folder: Path, body: str) -> Program:
     source, elf = folder / "code.S", folder / "code.elf"
     source.write_text(_MARKERS + body)
-    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-nostdlib", "-Wl,-Ttext=0x08000000,-e0", "-o"]
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-g", "-nostdlib", "-Wl,-Ttext=0x08000000,-e0", "-o"]
     subprocess.run([*command, str(elf), str(source)], check=True, capture_output=True)
     return Program(elf)
 
@@ -184,20 +184,24 @@ def test_what_is_declared_never_to_return_needs_no_bound(
 
 
 def test_an_untaken_branch_leads_nowhere(tmp_path: Path) -> None:
-    """Five bytes are stored behind the branch; its line is the one that tests `wrong`."""
     body = """
-        void heap_free(volatile char *to, int wrong) {
-            heap_port_critical_begin();
-            if (__builtin_expect(wrong, 0))
-                for (int i = 0; i < 5; i++) to[i] = 1;
-            heap_port_critical_end();
-        }
-        """
-    program = compiled(tmp_path, body)
-    everything = Sections(program, lambda *_: 5).bound("heap_free")
-    line = f"code.c:{2 + body[: body.index('if (')].count(chr(10)) + 1}"
-    without = Sections(program, lambda *_: 5, frozenset({line})).bound("heap_free")
-    assert without.instructions <= everything.instructions - 5
+    function heap_free
+    push {r4, lr}
+    bl heap_port_critical_begin
+    cbz r0, 1f
+    b 2f
+1:  nop
+    nop
+    nop
+2:  bl heap_port_critical_end
+    pop {r4, pc}
+    .size heap_free, . - heap_free
+    """
+    program = assembled(tmp_path, body)
+    line = (_MARKERS + body).splitlines().index("    cbz r0, 1f") + 1
+    assert Sections(program, lambda *_: 1).bound("heap_free").instructions == 2 + 1 + 3 + 2
+    without = Sections(program, lambda *_: 1, frozenset({f"code.S:{line}"}))
+    assert without.bound("heap_free").instructions == 2 + 1 + 1 + 2
 
 
 @pytest.mark.parametrize("name", ["tlsf", "half_fit", "o1heap", "tlsf_conte"])

@@ -87,11 +87,14 @@ def looked_at(heap: FirstFit, trace: Trace) -> list[int]:
 def test_a_split_makes_the_longest_list_that_there_is(
     allocator: str, place: Callable[[list[tuple[int, int]], tuple[int, int]], int]
 ) -> None:
-    """Free blocks of 24 bytes, and live ones of 24 between them: (64 KiB + 24) / 48."""
+    """Free blocks of 24 bytes, and live ones of 24 between them: 64 KiB hold (64 KiB + 24) / 48.
+
+    The one that lies highest is larger, so that it serves the request: it takes the place of two.
+    """
     trace = known.SPLITS[0].trace()
     counts = looked_at(FirstFit(place), trace)
     assert replay(allocator, trace).probes.tolist() == counts
-    assert max(counts) == (heap_size.DEFAULT_BYTES + 24) // 48 == 1365
+    assert max(counts) == (heap_size.DEFAULT_BYTES + 24) // 48 - 1 == 1364
 
 
 def fitting_pairs(victim_bytes: int) -> int:
@@ -110,7 +113,7 @@ def test_fenced_pairs_are_what_the_region_or_the_slots_hold(victim_bytes: int) -
     region = fitting_pairs(victim_bytes)
     assert known.fenced_pairs(victim_bytes) == min(region, (MAX_SLOTS - 7) // 2)
     if known.fenced_pairs(victim_bytes) < region:
-        assert MAX_SLOTS - 2 < limits.most_slots(trace.operations) <= MAX_SLOTS
+        assert MAX_SLOTS - 2 <= limits.most_slots(trace.operations) <= MAX_SLOTS
 
 
 def test_the_known_worst_cases_keep_to_the_scale_of_a_search() -> None:

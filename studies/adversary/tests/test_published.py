@@ -6,11 +6,13 @@ import re
 
 import pytest
 
+from base import heap_size
 from base.paths import ROOT
 from firmware.build.host_search import Goal
 from scenarios import trace as scenarios_trace
+from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE
-from studies.adversary import published, search, text
+from studies.adversary import known, published, search, text
 from studies.adversary import row as adversary_row
 from studies.adversary.space import space
 
@@ -76,6 +78,20 @@ def test_a_stored_winner_spreads_as_far_as_the_page_says(line: dict[str, str]) -
     spread = space(line["allocator"], trace)
     assert spread.used_bytes == number(line["found"])
     assert spread.peak_live_bytes == number(line["live"]) <= published.LIVE_BYTES
+
+
+def test_the_page_counts_the_blocks_of_a_list() -> None:
+    """A free block and a live one take two headers of 16 bytes, a payload, and the least payload."""
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    held = [(heap_size.DEFAULT_BYTES + 16 + 8) // (16 + payload + 16 + 8) for payload in (8, 16, 24)]
+    assert "{:,} free blocks of 8 bytes, {:,} of 16, or {:,} of 24".format(*held) in page
+    (pairs,) = {known.fenced_pairs(payload) for payload in (8, 16, 24)}
+    assert f"at {pairs:,} of each" in page
+
+
+def test_the_page_states_its_limits_and_those_are_the_searchs() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert f"at most {search.MOST_OPERATIONS:,} operations, {MAX_SLOTS:,} blocks that are live" in page
 
 
 def test_the_page_states_its_seed_and_budget() -> None:
