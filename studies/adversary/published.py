@@ -19,8 +19,6 @@ from studies.adversary.study import Study
 FOLDER = ROOT / "scenarios" / "found"
 
 SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
-BUDDIES, BUDDY_LISTS = ("binary_buddy", "buddy_system_allocator"), 60_000
-"""Of spread blocks. Where sizes are powers of two, few changes of a size matter."""
 WALKERS = (
     *("best_fit", "first_fit", "first_fit_ordered", "half_fit_cstm", "seglist"),
     *("heap_2", "heap_4", "heap_5", "linked_list_allocator", "umm_malloc"),
@@ -42,9 +40,7 @@ def main() -> None:
 
 def lists(allocator: str, what: What) -> int:
     """The budget of a row."""
-    if what == "fragmentation":
-        return BUDDY_LISTS if allocator in BUDDIES else LISTS
-    return WALKER_LISTS if allocator in WALKERS else LISTS
+    return WALKER_LISTS if allocator in WALKERS and what != "fragmentation" else LISTS
 
 
 def _rows(names: Sequence[str]) -> Iterator[Row]:
