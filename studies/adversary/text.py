@@ -9,7 +9,7 @@ from rich.table import Table
 
 from studies.adversary.row import Row, Space, Time
 
-WIDTH_COLUMNS = 110
+WIDTH_COLUMNS = 124
 
 TIME_COLUMNS = (
     *("allocator", "of", "known worst", "known", "found", "wire, µs"),

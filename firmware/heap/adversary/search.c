@@ -10,8 +10,8 @@
  *
  * goes on from STATE, which it makes if it is not there, until LISTS lists have been tried in all.
  * The first of them are the known constructions (starts.h). It prints how many that are, the most
- * that one cost, and how many operations that one has. Equal
- * arguments give an equal STATE, however often the search was interrupted between.
+ * that one cost, and how many operations that one has. Equal arguments give an equal STATE, however
+ * often the search was interrupted between.
  *
  *     search show STATE ways|scale RANK OUTPUT
  *
