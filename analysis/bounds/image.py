@@ -72,17 +72,30 @@ def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int])
     """The bound of each of FACADES. Where there is none it says why; nothing is raised."""
     if locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}
+    return code_bounds(elf, allocator, knobs)
+
+
+def code_bounds(
+    elf: Path, allocator: str, knobs: Mapping[str, int], live_blocks: int | None = None
+) -> dict[str, SectionBound]:
+    """The same of the section's own code: interrupts that a lock lets in do not count.
+
+    With `live_blocks` no more blocks are ever live.
+    """
     try:
         program = Program(elf)
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
-    return {name: _bound(program, facade, allocator, knobs) for name, facade in FACADES.items()}
+    region_bytes = program.data_size("heap_region")
+    return {
+        name: _bound(program, facade, Loops(allocator, region_bytes, knobs, live_blocks=live_blocks))
+        for name, facade in FACADES.items()
+    }
 
 
-def _bound(program: Program, facade: str, allocator: str, knobs: Mapping[str, int]) -> SectionBound:
-    loops = Loops(allocator, program.data_size("heap_region"), knobs)
+def _bound(program: Program, facade: str, loops: Loops) -> SectionBound:
     try:
-        found = Sections(program, loops.passes).bound(facade)
+        found = Sections(program, loops.passes, loops.untaken(facade)).bound(facade)
     except NoBoundError as error:
         return _none(str(error))
     return SectionBound(

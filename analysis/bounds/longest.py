@@ -65,8 +65,9 @@ def _distances(
         if loops:
             if len(heads) > 1:
                 raise NoBoundError(f"The loop at {min(component):#010x} is entered at {len(heads)} places.")
-            far |= _through_loop(heads[0], far[heads[0]], inner, successors, cost, passes)
-        for node in component:
+            at_head = far.pop(heads[0])
+            far |= _through_loop(heads[0], at_head, inner, successors, cost, passes)
+        for node in inner & far.keys():
             for v, edge in successors.get(node, ()):
                 if v not in inner:
                     far[v] = max(far.get(v, 0), far[node] + edge + cost[v])
@@ -83,14 +84,18 @@ def _through_loop(
 ) -> dict[int, int]:
     """The longest way to each node of a loop.
 
-    It is the way to the head, all laps but the last, and the way from the head to the node.
+    It is the way to the head, all laps but the last, and the way from the head to the node. No path
+    leads to a loop whose head is passed 0 times.
     """
+    rounds = passes(head)
+    if rounds == 0:
+        return {}
     once = {u: [(v, w) for v, w in successors.get(u, ()) if v in inner and v != head] for u in inner}
     within = _distances(head, once, cost, passes)
     lap = max(
         within[u] + edge for u in inner if u in within for v, edge in successors.get(u, ()) if v == head
     )
-    laps = (passes(head) - 1) * lap
+    laps = (rounds - 1) * lap
     return {node: at_head - cost[head] + laps + way for node, way in within.items()}
 
 

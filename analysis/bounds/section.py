@@ -7,6 +7,7 @@ line is a miss. Every address waits for its register. Every load waits for a sto
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from analysis.bounds.graph import Disassembler, Graph, Instruction
@@ -88,8 +89,9 @@ def _arrival_cycles(target: Instruction) -> int:
 
 BEGIN, END = "heap_port_critical_begin", "heap_port_critical_end"
 
-Passes = Callable[[str], int]
-"""Takes a function's name, and gives how often the head of any of its loops is passed at most."""
+Passes = Callable[[str, str], int]
+"""Takes the names of a function and of the source file that a loop in it comes from, and gives how
+often the head of any such loop is passed at most."""
 
 FLASH = range(0x0800_0000, 0x0808_0000)
 
@@ -105,8 +107,10 @@ class Bound:
 class Sections:
     """Bounds of the critical sections of one image."""
 
-    def __init__(self, program: Program, passes: Passes) -> None:
+    def __init__(self, program: Program, passes: Passes, untaken: AbstractSet[str] = frozenset()) -> None:
+        """`untaken`: the source lines, as `file.c:12`, whose branches are never taken."""
         self._program = program
+        self._untaken = untaken
         self._disassembler = Disassembler(program)
         self._passes = passes
         self._functions: dict[tuple[int, bool], int | None] = {}
@@ -140,10 +144,21 @@ class Sections:
             if entry in self._under_way:
                 raise NoBoundError(f"{self._program.place(entry)} calls itself.")
             self._under_way.append(entry)
-            graph = self._disassembler.graph(entry)
-            self._functions[key] = self._way(graph, entry, graph.ends, in_cycles)
-            self._under_way.pop()
+            try:
+                self._functions[key] = self._own_way(entry, in_cycles)
+            finally:
+                self._under_way.pop()
         return self._functions[key]
+
+    def _own_way(self, entry: int, in_cycles: bool) -> int | None:
+        """What has no bound, but is declared never to return, needs none."""
+        try:
+            graph = self._disassembler.graph(entry)
+            return self._way(graph, entry, graph.ends, in_cycles)
+        except NoBoundError:
+            if self._program.place(entry) in self._program.never_return:
+                return None
+            raise
 
     def _way(self, graph: Graph, start: int, ends: set[int], in_cycles: bool) -> int | None:
         """The longest way from `start` to one of `ends`; None if there is none."""
@@ -158,13 +173,20 @@ class Sections:
             address: [
                 (target, _edge(graph, address, target, taken) if in_cycles else 0)
                 for target, taken in following
-                if target in graph.instructions
+                if target in graph.instructions and not (taken and self._is_untaken(address))
             ]
             for address, following in graph.after.items()
             if address not in dead
         }
         cost = {address: price or 0 for address, price in priced.items()}
-        return longest(start, ends - dead, successors, cost, lambda _: self._passes(graph.name))
+        return longest(start, ends - dead, successors, cost, lambda head: self._limit(graph, head))
+
+    def _is_untaken(self, branch: int) -> bool:
+        return bool(self._untaken) and self._program.source_line(branch) in self._untaken
+
+    def _limit(self, graph: Graph, head: int) -> int:
+        """How often the head of a loop is passed at most. Raises NoBoundError."""
+        return self._passes(graph.name, self._program.source_line(head).partition(":")[0])
 
     def _cost_of(self, graph: Graph, code: Instruction, in_cycles: bool, reads_flash: bool) -> int | None:
         """The cost of one instruction and all that it calls; None if that never returns."""

@@ -1,11 +1,12 @@
 """The tables of docs/how-to/adversary.md; `python -m studies.adversary.published` makes them anew.
 
-It writes the winners to scenarios/found.
+It writes the winners to scenarios/found. Names of allocators behind it make only their rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 
 from base.paths import ROOT
 from firmware.build import catalogue
@@ -18,14 +19,18 @@ from studies.adversary.study import Study
 FOLDER = ROOT / "scenarios" / "found"
 
 SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
-BUDDIES, BUDDY_LISTS = ("binary_buddy", "buddy_system_allocator"), 60_000
-"""Of spread blocks. Where sizes are powers of two, few changes of a size matter."""
+WALKERS = (
+    *("best_fit", "first_fit", "first_fit_ordered", "half_fit_cstm", "seglist"),
+    *("heap_2", "heap_4", "heap_5", "linked_list_allocator", "umm_malloc"),
+)
+WALKER_LISTS = 300
+"""Of time, where a list is walked: the known constructions leave little to find."""
 WHATS: tuple[What, ...] = ("allocate", "free", "fragmentation")
 
 
 def main() -> None:
     """Prints the tables as Markdown."""
-    rows = list(_rows())
+    rows = list(_rows(sys.argv[1:] or list(catalogue.allocators())))
     for row in rows:
         adversary_row.write(row, FOLDER)
     print(text.as_markdown(text.TIME_COLUMNS, text.time_cells(rows)))
@@ -35,11 +40,11 @@ def main() -> None:
 
 def lists(allocator: str, what: What) -> int:
     """The budget of a row."""
-    return BUDDY_LISTS if what == "fragmentation" and allocator in BUDDIES else LISTS
+    return WALKER_LISTS if allocator in WALKERS and what != "fragmentation" else LISTS
 
 
-def _rows() -> Iterator[Row]:
-    for name in catalogue.allocators():
+def _rows(names: Sequence[str]) -> Iterator[Row]:
+    for name in names:
         for what in WHATS:
             if objection(name, what) is None:
                 budget = Budget(lists=lists(name, what))

@@ -41,7 +41,8 @@ class Row:
     """The worst found on one allocator, beside the known worst case and the bound.
 
     `lists` is how many were tried on the PC. `bound_instructions` and `bound_cycles` are those of
-    the machine code, None where there is none; `why_no_bound` then says why.
+    the machine code, None where there is none; `why_no_bound` then says why. `limits` names those
+    limits of a list that the one found came to.
     """
 
     allocator: str
@@ -54,6 +55,7 @@ class Row:
     bound_instructions: int | None = None
     bound_cycles: int | None = None
     why_no_bound: str | None = None
+    limits: tuple[str, ...] = ()
 
     @property
     def found_over_known(self) -> float:
@@ -79,6 +81,7 @@ class Row:
             "bound_cycles": self.bound_cycles,
             "why_no_bound": self.why_no_bound,
             "found_over_bound": self.found_over_bound,
+            "limits": list(self.limits),
         }
 
 

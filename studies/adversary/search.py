@@ -68,8 +68,9 @@ What = Literal["allocate", "free", "fragmentation"]
 
 STATES = ROOT / "build" / "adversary"
 
-MOST_OPERATIONS = 4096
-"""Of a list: enough to fill a region of 64 KiB with the smallest blocks and to free every other."""
+MOST_OPERATIONS = 8192
+"""Of a list: enough to bring as many blocks to life as there are slots, to free each, and to bring
+half as many to life again."""
 
 SMALLEST_SPREAD_BYTES = 64
 """The smallest request of a list that is to spread blocks (heap/adversary/search.c)."""

@@ -1,31 +1,27 @@
 """Searches, confirmed on the virtual board, beside the worst cases that are known.
 
-A row for each allocator and each question. A known case is made for one kind of allocator, and
-tried on every one. All keep to the scale of a search.
+A row for each allocator and each question.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import count
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from analysis.bounds.image import bounds_of
-from analysis.fragmentation.metrics import metrics
-from base import heap_size
+from analysis.bounds.image import code_bounds
 from firmware.build import catalogue, host_heap
 from firmware.build import image as firmware
 from firmware.build.host_search import Goal, Progress, Ranking
-from scenarios import catalogue as scenario_catalogue
-from scenarios.generators.worst import CONSTRUCTIONS
-from scenarios.trace import Operations, Trace, TraceBuilder, of_steps
+from scenarios.operations import MAX_SLOTS
+from scenarios.trace import Operations, Trace
+from studies.adversary import limits
 from studies.adversary import search as adversary_search
-from studies.adversary.row import Row, Space, Time
+from studies.adversary.known import spread, worst_cases
+from studies.adversary.row import Row, Time
 from studies.adversary.search import (
     SMALLEST_SPREAD_BYTES,
     STATES,
@@ -35,81 +31,8 @@ from studies.adversary.search import (
     What,
     objection,
 )
+from studies.adversary.space import space
 from studies.tables.critical_sections import CriticalSection
-
-_PAIRS = 1000
-_HEADER_BYTES = 16
-
-# The smallest victims that lie in the list of a larger request, by how allocators divide sizes.
-_VICTIM_REQUEST_BYTES = ((8, 16), (16, 24), (24, 32), (72, 120))
-
-
-@cache
-def worst_cases() -> tuple[Trace, ...]:
-    """The worst cases of time, in which a single allocation or free takes long.
-
-    The constructions of `./lab heap worst`, two scenarios, and the longest lists that the region
-    holds of an allocator's smallest blocks: the list of `./lab heap worst` fits it with every
-    allocator.
-    """
-    constructions = [_scenario("worst", {"target": target}, target) for target in CONSTRUCTIONS]
-    scenarios = [_scenario(name) for name in ("mem_frag", "mem_stress")]
-    lists = [_list(victim, request) for victim, request in _VICTIM_REQUEST_BYTES]
-    return (*constructions, *scenarios, *lists)
-
-
-def spread(live_bytes: int, smallest_bytes: int) -> Trace:
-    """The worst case of space: few live bytes, as far apart as possible.
-
-    Blocks of one size, of which every other is freed, then blocks twice as large that fit no hole,
-    and so on (J. M. Robson, Journal of the ACM 18, 1971, in its plainest form).
-    """
-    builder = TraceBuilder()
-    live: list[tuple[int, int]] = []
-    names = count()
-    size = smallest_bytes
-    while size <= live_bytes // 2:
-        while sum(bytes_ for _, bytes_ in live) + size <= live_bytes:
-            live.append((next(names), size))
-            builder.allocate(*live[-1])
-        for name, _ in live[1::2]:
-            builder.free(name)
-        live, size = live[::2], 2 * size
-    return builder.trace("spread")
-
-
-def _scenario(name: str, parameters: dict[str, Any] | None = None, title: str | None = None) -> Trace:
-    found = scenario_catalogue.load(name, parameters or {})
-    return of_steps(title or name, found.generator.steps())
-
-
-def _list(victim_bytes: int, request_bytes: int) -> Trace:
-    """Free blocks that are all too small, and behind them in the list those that are large enough.
-
-    Then a request; then the frees of the live blocks that lie first and last.
-    """
-    builder = TraceBuilder()
-    for pair in range(_PAIRS):
-        builder.allocate(f"victim {pair}", victim_bytes)
-        builder.allocate(f"spacer {pair}", 8)
-    rest = list(_fill(builder))
-    for name in rest:
-        builder.free(name)
-    for pair in range(_PAIRS):
-        builder.free(f"victim {pair}")
-    builder.allocate("request", request_bytes)
-    builder.free("spacer 0")
-    builder.free(f"spacer {_PAIRS - 1}")
-    return builder.trace(f"list of {victim_bytes}")
-
-
-def _fill(builder: TraceBuilder) -> Iterator[str]:
-    """Takes what is left of the region, in large pieces first."""
-    for power in range(15, 9, -1):
-        name = f"rest {power}"
-        builder.allocate(name, (1 << power) - _HEADER_BYTES)
-        yield name
-
 
 CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
 """How many of a search's winners are run on the board, which says which is the dearest. Those of
@@ -152,10 +75,9 @@ class Study:
         if what == "fragmentation":
             return self._space_row(allocator, tell)
         lists, winners = self._winners(allocator, what, tell)
-        best, operations = _longest(allocator, winners, what)
+        best, operations = _longest(allocator, [*winners, *_known_lists(allocator, what)], what)
         image = firmware.build(allocator)
-        built = image.configuration
-        bound = bounds_of(image.elf, allocator, built.locking, built.knobs)[what]
+        bound = code_bounds(image.elf, allocator, image.configuration.knobs, MAX_SLOTS)[what]
         return Row(
             allocator,
             what,
@@ -167,6 +89,7 @@ class Study:
             bound.instructions,
             bound.cycles,
             bound.why_not,
+            limits.reached(allocator, operations),
         )
 
     def _winners(self, allocator: str, what: What, tell: OnProgress) -> tuple[int, list[Operations]]:
@@ -206,24 +129,16 @@ def lenders(what: What) -> list[str]:
     return [row.id for row in rows if not row.target_only and objection(row.id, what) is None]
 
 
-def space(allocator: str, trace: Trace) -> Space:
-    """The spread of the trace's blocks, by a replay that proves that none overlap.
-
-    Raises HostHeapError.
-    """
-    program = host_heap.build(allocator, heap_size.DEFAULT_BYTES)
-    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
-        file = host_heap.write(trace.operations, Path(folder) / "operations")
-        replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
-    found = metrics(trace.operations, replay)
-    ratio = found.used_bytes / max(found.peak_live_bytes, 1)
-    return Space(trace.name, found.used_bytes, found.peak_live_bytes, ratio)
-
-
 def known_time(allocator: str, goal: Goal) -> Time:
     """The longest section that a known worst case has on this allocator. Raises SimulatorError."""
     times = (_time(name, longest.get(goal)) for name, longest in _known(allocator).items())
     return max(times, key=lambda one: one.instructions)
+
+
+def _known_lists(allocator: str, goal: Goal) -> list[Operations]:
+    """The longest known case of this allocator: a search begins with what is known."""
+    name = known_time(allocator, goal).name
+    return [trace.operations for trace in worst_cases() if trace.name == name]
 
 
 @cache

@@ -9,14 +9,14 @@ from rich.table import Table
 
 from studies.adversary.row import Row, Space, Time
 
-WIDTH_COLUMNS = 110
+WIDTH_COLUMNS = 124
 
 TIME_COLUMNS = (
     *("allocator", "of", "known worst", "known", "found", "wire, µs"),
-    *("found/known", "bound", "found/bound"),
+    *("found/known", "bound", "found/bound", "limit"),
 )
 SPACE_COLUMNS = ("allocator", "known", "found", "live", "found/live", "found/known")
-_TEXTS = {"allocator", "of", "known worst"}
+_TEXTS = {"allocator", "of", "known worst", "limit"}
 
 
 def as_text(rows: Sequence[Row]) -> str:
@@ -53,7 +53,8 @@ def time_cells(rows: Sequence[Row]) -> list[list[str]]:
             f"{row.found.wire_ns / 1000:,.2f}",
             f"{row.found_over_known:.2f}",
             "-" if row.bound_instructions is None else f"{row.bound_instructions:,}",
-            "-" if row.found_over_bound is None else f"{row.found_over_bound:.2f}",
+            "-" if row.found_over_bound is None else f"{row.found_over_bound:.3f}",
+            ", ".join(row.limits) or "-",
         ]
         for row in rows
         if isinstance(row.found, Time) and isinstance(row.known, Time)

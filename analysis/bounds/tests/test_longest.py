@@ -42,7 +42,7 @@ def test_without_loops(seed: int) -> None:
     assert longest(0, exits, edges, cost, unbounded) == by_trying(0, exits, edges, cost, {})
 
 
-@pytest.mark.parametrize("passes", [1, 2, 5])
+@pytest.mark.parametrize("passes", [0, 1, 2, 5])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_loop_with_branches_inside_and_a_way_out_of_its_middle(seed: int, passes: int) -> None:
     """1 is the head. A lap goes over 2 or 3 to 4 and back. The ways out are at 1 and at 4."""

@@ -10,6 +10,7 @@
  * so many basic blocks in all, or in operations that are to be dear and are not the dearest yet. */
 #define MOST_BLOCKS 2000000u
 #define MOST_BLOCKS_IN_VAIN 100000u
+#define PATIENCE 6u /* so many times as many of a patient one, and none is in vain */
 #define WHOLE 65536u
 
 extern uint8_t heap_region[];
@@ -40,6 +41,7 @@ static struct {
     uint32_t live_bytes, peak_bytes;
     uint32_t blocks; /* executed so far */
     uint32_t in_vain;
+    bool patient;
     uint64_t factor; /* of sizes in this round, in 65,536ths */
     int64_t more;    /* bytes to each of them */
     uintptr_t lowest, highest;
@@ -122,8 +124,10 @@ static void release(uint32_t slot) {
 /* Recipes */
 
 static bool is_over(void) {
-    return run.operations >= run.limits.operations || run.blocks >= MOST_BLOCKS ||
-           run.in_vain >= MOST_BLOCKS_IN_VAIN;
+    const bool spent = run.patient
+                           ? run.blocks >= PATIENCE * MOST_BLOCKS
+                           : run.blocks >= MOST_BLOCKS || run.in_vain >= MOST_BLOCKS_IN_VAIN;
+    return spent || run.operations >= run.limits.operations;
 }
 
 /** False if that ends the loop. */
@@ -150,8 +154,9 @@ static void perform_free(uint32_t at) {
 
 static bool perform(const recipe_act *act, uint32_t lap) {
     if (act->frees) {
-        if (act->rank < run.live_count) {
-            perform_free(act->from_oldest ? act->rank : run.live_count - 1u - act->rank);
+        const int64_t rank = (int64_t)act->rank + (int64_t)act->growth * lap;
+        if (rank >= 0 && rank < run.live_count) {
+            perform_free(act->from_oldest ? (uint32_t)rank : run.live_count - 1u - (uint32_t)rank);
         }
         return true;
     }
@@ -239,6 +244,7 @@ static void return_to(const recipe_step *first, const recipe_step *at) {
 player_outcome player_play(const recipe *recipe_played, player_goal goal,
                            const player_limits *limits) {
     start(goal, limits);
+    run.patient = recipe_played->patient;
     for (uint32_t i = 0; i < recipe_played->steps && !is_over(); i++) {
         const recipe_step *const step = &recipe_played->step[i];
         if (step->kind == STEP_RETURN) {

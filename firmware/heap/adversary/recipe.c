@@ -69,14 +69,17 @@ static int32_t draw_growth(recipe_random *source) {
 
 /* Parts drawn from nothing */
 
+#define DRAWN_ACTS 4u
+
 static recipe_act draw_act(recipe_random *source, recipe_sizes sizes) {
-    return (recipe_act){
+    recipe_act act = {
         .frees = one_in(source, 4),
         .from_oldest = one_in(source, 2),
         .rank = (uint16_t)(any_magnitude(source, 64) - 1),
         .size = draw_size(source, sizes),
-        .growth = draw_growth(source),
     };
+    act.growth = act.frees ? one_in(source, 4) : draw_growth(source);
+    return act;
 }
 
 static recipe_step_kind draw_kind(recipe_random *source) {
@@ -99,7 +102,7 @@ static recipe_step draw_step(recipe_random *source, recipe_sizes sizes) {
     recipe_step step = {
         .kind = (uint8_t)draw_kind(source),
         .order = (uint8_t)random_below(source, 3),
-        .acts = (uint8_t)(1 + random_below(source, RECIPE_MOST_ACTS)),
+        .acts = (uint8_t)(1 + random_below(source, DRAWN_ACTS)),
         .count = (uint16_t)any_magnitude(source, RECIPE_MOST_LAPS),
         .first = (uint16_t)(any_magnitude(source, 16) - 1),
         .stride = (uint16_t)any_magnitude(source, 8),
@@ -108,14 +111,14 @@ static recipe_step draw_step(recipe_random *source, recipe_sizes sizes) {
         .eighths = draw_eighths(source),
         .more = draw_more(source),
     };
-    for (uint32_t i = 0; i < RECIPE_MOST_ACTS; i++) {
+    for (uint32_t i = 0; i < DRAWN_ACTS; i++) {
         step.act[i] = draw_act(source, sizes);
     }
     return step;
 }
 
 recipe recipe_draw(recipe_random *source, recipe_sizes sizes) {
-    recipe drawn = {.steps = 2 + random_below(source, 4)};
+    recipe drawn = {.steps = (uint16_t)(2 + random_below(source, 4))};
     for (uint32_t i = 0; i < drawn.steps; i++) {
         drawn.step[i] = draw_step(source, sizes);
     }
@@ -158,7 +161,7 @@ static void change_act(recipe_random *source, recipe_step *step, recipe_sizes si
         *act = draw_act(source, sizes);
         break;
     case 1:
-        act->growth = draw_growth(source);
+        act->growth = act->frees ? one_in(source, 2) : draw_growth(source);
         break;
     case 2:
         act->rank = change_count(source, act->rank, RECIPE_MOST_LAPS - 1u);
@@ -283,7 +286,7 @@ static void splice(recipe_random *source, recipe *changed, uint32_t at, const re
     while (at < RECIPE_MOST_STEPS && from < other->steps) {
         changed->step[at++] = other->step[from++];
     }
-    changed->steps = at;
+    changed->steps = (uint16_t)at;
 }
 
 /** The same on a larger scale. */
@@ -355,6 +358,7 @@ static void change_once(recipe_random *source, recipe *changed, const recipe *ot
 recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
                     recipe_sizes sizes) {
     recipe changed = *parent;
+    changed.patient = false;
     do {
         change_once(source, &changed, other, sizes);
     } while (!one_in(source, 2));

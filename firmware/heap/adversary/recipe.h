@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define RECIPE_MOST_STEPS 12u
-#define RECIPE_MOST_ACTS 4u
+#define RECIPE_MOST_ACTS 64u
 #define RECIPE_MOST_LAPS 2048u
 #define RECIPE_MOST_ROUNDS 16u
 
@@ -20,7 +20,7 @@ typedef struct {
     bool from_oldest; /**< of a free: counts live blocks from the oldest, else from the youngest */
     uint16_t rank;    /**< of a free: how many live blocks come before the one to free */
     uint32_t size;    /**< of an allocation: bytes on the first lap */
-    int32_t growth;   /**< of an allocation: bytes more on each lap */
+    int32_t growth;   /**< on each lap: bytes more of an allocation, ranks more of a free */
 } recipe_act;
 
 typedef enum { ORDER_OLDEST_FIRST, ORDER_YOUNGEST_FIRST, ORDER_SHUFFLED } recipe_order;
@@ -47,7 +47,8 @@ typedef struct {
 } recipe_step;
 
 typedef struct {
-    uint32_t steps;
+    uint16_t steps;
+    bool patient; /**< it may walk long to prepare what is dear (player.c) */
     recipe_step step[RECIPE_MOST_STEPS];
 } recipe;
 

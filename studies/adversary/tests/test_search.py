@@ -14,7 +14,7 @@ from firmware.build import host_search
 from firmware.build.host_heap import HostHeapError
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE, TraceBuilder
-from studies.adversary import study
+from studies.adversary import known
 from studies.adversary.search import MOST_OPERATIONS, Budget, Search, SearchResult, What, objection
 
 LIVE_BYTES = 4096
@@ -107,36 +107,14 @@ def test_a_cost_grows_evenly_with_a_walk() -> None:
     assert (steps == steps[0]).all()
 
 
-def test_unaided_it_comes_to_the_known_worst_case(tmp_path: Path) -> None:
-    """half_fit_cstm's walk, with the smallest blocks of a bin: the search knows no bins."""
-    program = host_search.build("half_fit_cstm", "allocate")
-    best_known = max(host_search.cost(program, trace.operations, "allocate") for trace in study.worst_cases())
-    found = Search("half_fit_cstm", "allocate", 1, LIVE_BYTES, tmp_path).run(Budget(lists=4000))
-    assert found.progress.cost >= best_known
-
-
-def test_unaided_it_spreads_blocks_as_far_as_robson(tmp_path: Path) -> None:
-    """Which takes stages, each with blocks twice as large as in the one before."""
-    program = host_search.build("ublox_buddy", "used")
-    robson = host_search.cost(program, study.spread(8192, 64).operations, "used")
-    found = Search("ublox_buddy", "fragmentation", 1, 8192, tmp_path).run(Budget(lists=2000))
-    assert found.progress.cost >= robson
-
-
 def test_a_search_on_the_boards_addresses_begins_with_the_boards_blocks() -> None:
     """A buddy system whose region is aligned is one block at first, and else several."""
-    halving = next(trace for trace in study.worst_cases() if trace.name == "halving").operations
+    halving = next(trace for trace in known.worst_cases() if trace.name == "halving").operations
     costs = [
         host_search.cost(host_search.build("buddy_system_allocator", goal), halving, "allocate")
         for goal in get_args(host_search.Goal)
     ]
     assert costs[0] == costs[1] < costs[2]
-
-
-def test_the_known_worst_cases_keep_to_the_scale_of_a_search() -> None:
-    for trace in (*study.worst_cases(), study.spread(LIVE_BYTES, 64)):
-        assert len(trace.operations) <= MOST_OPERATIONS, trace.name
-        assert trace.operations[:, 1].max() < MAX_SLOTS, trace.name
 
 
 def test_what_cannot_be_searched_says_why() -> None:

@@ -1,0 +1,156 @@
+"""The known cases: as long as the slots and the region allow, by counts that know no allocator."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from base import heap_size
+from firmware.build import host_heap, host_search
+from scenarios.operations import MAX_SLOTS
+from scenarios.trace import ALLOCATE, Trace, TraceBuilder
+from studies.adversary import known, limits
+from studies.adversary.search import MOST_OPERATIONS, Budget, Search
+
+HEADER_BYTES, SMALLEST_BYTES = 16, 24
+
+
+def replay(allocator: str, trace: Trace) -> host_heap.Replay:
+    program = host_heap.build(allocator, heap_size.DEFAULT_BYTES)
+    with tempfile.TemporaryDirectory() as folder:
+        file = host_heap.write(trace.operations, Path(folder) / "operations")
+        return host_heap.run(program, file, heap_size.DEFAULT_BYTES)
+
+
+class FirstFit:
+    """The block layer on paper: a list of (begin, end) that is searched from its beginning.
+
+    `place` says where in the list a free block goes.
+    """
+
+    def __init__(self, place: Callable[[list[tuple[int, int]], tuple[int, int]], int]) -> None:
+        self._place = place
+        self._free = [(0, heap_size.DEFAULT_BYTES)]
+        self._live: dict[int, tuple[int, int]] = {}
+
+    def _file(self, block: tuple[int, int]) -> None:
+        self._free.insert(self._place(self._free, block), block)
+
+    def allocate(self, slot: int, size: int) -> int:
+        """Returns how many blocks it looked at."""
+        need = HEADER_BYTES + (size + 7) // 8 * 8
+        for looked_at, (begin, end) in enumerate(self._free, 1):
+            if end - begin >= need:
+                self._free.remove((begin, end))
+                cut = begin + need if end - begin >= need + SMALLEST_BYTES else end
+                if cut < end:
+                    self._file((cut, end))
+                self._live[slot] = (begin, cut)
+                return looked_at
+        return len(self._free)
+
+    def release(self, slot: int) -> None:
+        begin, end = self._live.pop(slot)
+        for block in [one for one in self._free if one[1] == begin or one[0] == end]:
+            self._free.remove(block)
+            begin, end = min(begin, block[0]), max(end, block[1])
+        self._file((begin, end))
+
+
+def newest_first(_free: list[tuple[int, int]], _block: tuple[int, int]) -> int:
+    return 0
+
+
+def by_address(free: list[tuple[int, int]], block: tuple[int, int]) -> int:
+    return sum(one < block for one in free)
+
+
+def looked_at(heap: FirstFit, trace: Trace) -> list[int]:
+    """Of each operation; 0 of a free."""
+    counts = []
+    for kind, slot, size, _ in trace.operations.tolist():
+        if kind == ALLOCATE:
+            counts.append(heap.allocate(slot, size))
+        else:
+            heap.release(slot)
+            counts.append(0)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("allocator", "place"), [("first_fit", newest_first), ("first_fit_ordered", by_address)]
+)
+def test_a_split_makes_the_longest_list_that_there_is(
+    allocator: str, place: Callable[[list[tuple[int, int]], tuple[int, int]], int]
+) -> None:
+    """Free blocks of 24 bytes, and live ones of 24 between them: 64 KiB hold (64 KiB + 24) / 48.
+
+    The one that lies highest is larger, so that it serves the request: it takes the place of two.
+    """
+    trace = known.SPLITS[0].trace()
+    counts = looked_at(FirstFit(place), trace)
+    assert replay(allocator, trace).probes.tolist() == counts
+    assert max(counts) == (heap_size.DEFAULT_BYTES + 24) // 48 - 1 == 1364
+
+
+def fitting_pairs(victim_bytes: int) -> int:
+    """How many pairs of fenced blocks a region serves until one is refused."""
+    builder = TraceBuilder()
+    for pair in range(2000):
+        builder.allocate(f"victim {pair}", victim_bytes)
+        builder.allocate(f"spacer {pair}", 8)
+    served = replay("first_fit", builder.trace("pairs")).status == 0
+    return int(np.argmin(served)) // 2
+
+
+@pytest.mark.parametrize("victim_bytes", [8, 16, 24, 72])
+def test_fenced_pairs_are_what_the_region_or_the_slots_hold(victim_bytes: int) -> None:
+    trace = next(one for one in known.worst_cases() if one.name == f"list of {victim_bytes}")
+    region = fitting_pairs(victim_bytes)
+    assert known.fenced_pairs(victim_bytes) == min(region, (MAX_SLOTS - 7) // 2)
+    if known.fenced_pairs(victim_bytes) < region:
+        assert MAX_SLOTS - 2 <= limits.most_slots(trace.operations) <= MAX_SLOTS
+
+
+def test_the_known_worst_cases_keep_to_the_scale_of_a_search() -> None:
+    for trace in (*known.worst_cases(), known.spread(4096, 64)):
+        assert len(trace.operations) <= MOST_OPERATIONS, trace.name
+        assert trace.operations[:, 1].max() < MAX_SLOTS, trace.name
+
+
+def test_known_cases_have_names_of_their_own() -> None:
+    names = [trace.name for trace in known.worst_cases()]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("allocator", ["best_fit", "heap_4", "linked_list_allocator"])
+def test_a_search_begins_with_the_known_cases(allocator: str, tmp_path: Path) -> None:
+    """The starts in C play what the generators here write down."""
+    program = host_search.build(allocator, "allocate")
+    made = [*(split.trace() for split in known.SPLITS), known.two_sizes(), known.fenced_then_split()]
+    costs = [host_search.cost(program, trace.operations, "allocate") for trace in made]
+    begun = Search(allocator, "allocate", 1, 4096, tmp_path).run(Budget(lists=len(made) + 1))
+    assert begun.progress.cost >= max(costs)
+
+
+def test_a_search_of_space_begins_with_robsons(tmp_path: Path) -> None:
+    program = host_search.build("seglist", "used")
+    robson = host_search.cost(program, known.spread(8192, 64).operations, "used")
+    begun = Search("seglist", "fragmentation", 1, 8192, tmp_path).run(Budget(lists=1))
+    assert begun.progress.cost == robson
+
+
+def test_the_limit_that_a_list_comes_to() -> None:
+    """1,364 blocks of 48 bytes fill the region; 2,046 holes of 24 take the slots, and 49 KiB."""
+    first, _, small, *_ = known.SPLITS[:4]
+    assert limits.reached("first_fit", first.trace().operations) == ("region",)
+    assert limits.reached("linked_list_allocator", small.trace().operations) == ("slots",)
+    builder = TraceBuilder()
+    for _ in range(MOST_OPERATIONS // 2):
+        builder.allocate("one", 8)
+        builder.free("one")
+    assert limits.reached("first_fit", builder.trace("again").operations) == ("operations",)
