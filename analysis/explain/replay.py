@@ -23,6 +23,7 @@ from base.run_folder.edges import NS_PER_S, EdgeList
 from base.run_folder.manifest import Manifest
 from firmware.build import catalogue, outside
 from firmware.build import image as firmware
+from firmware.build.placement import Placement, placed
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.outputs import State, words
@@ -43,7 +44,7 @@ def elf_of(manifest: Manifest) -> Path:
 
 def moved_elf_of(manifest: Manifest, shift_bytes: int) -> Path:
     """The same firmware, all code but the markers `shift_bytes` further on in the flash."""
-    return _built(manifest, shift_bytes).elf
+    return placed(_built(manifest), Placement(shift_bytes, shift_bytes)).elf
 
 
 def _admit(manifest: Manifest) -> None:
@@ -60,7 +61,7 @@ def _admit(manifest: Manifest) -> None:
     catalogue.admit(row)
 
 
-def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
+def _built(manifest: Manifest) -> firmware.FirmwareImage:
     _admit(manifest)
     knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
     return firmware.build(
@@ -70,7 +71,6 @@ def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
         knobs,
         manifest.firmware.kernel_calls,
         heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
-        shift_bytes=shift_bytes,
     )
 
 

@@ -63,7 +63,6 @@ class _Build:
     knobs: Mapping[str, int] = field(default_factory=dict)
     kernel_calls: bool = False
     without: tuple[str, ...] = ()
-    shift_bytes: int = 0
 
     @property
     def folder(self) -> Path:
@@ -75,7 +74,6 @@ class _Build:
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += ["kernel-calls"] if self.kernel_calls else []
         words += [f"without-{instrument}" for instrument in self.without]
-        words += [f"shift={self.shift_bytes}"] if self.shift_bytes else []
         return BUILDS / "-".join(words)
 
 
@@ -98,13 +96,12 @@ def build(
     kernel_calls: bool = False,
     without: tuple[str, ...] = (),
     heap_bytes: int = heap_size.DEFAULT_BYTES,
-    shift_bytes: int = 0,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `kernel_calls` whether operations may call the kernel; `without` leaves out some of INSTRUMENTS,
     to learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
-    leaves. With `shift_bytes` all code but the markers lies so much further on in the flash.
+    leaves.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -124,7 +121,6 @@ def build(
         {**row.knobs, **(knobs or {})},
         kernel_calls,
         without,
-        shift_bytes,
     )
     described = _cmake_build(chosen)
     key = tuple(described.configure_command)
@@ -143,7 +139,7 @@ def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build
     _check_overhead(chosen)
     elf = chosen.folder / "tailscope.elf"
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    return FirmwareImage(elf, digest, row.id, _configuration(chosen), _looks(row, elf))
+    return FirmwareImage(elf, digest, row.id, _configuration(chosen), looks(row, elf))
 
 
 def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str:
@@ -195,7 +191,11 @@ def _configuration(chosen: _Build) -> Configuration:
     )
 
 
-def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
+def looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
+    """The addresses of FirmwareImage.looks in `elf`, which lies in its build folder.
+
+    Raises BuildError.
+    """
     try:
         return search_places.find(elf, row.search or (), row.source.folder if row.source else None)
     except search_places.SearchError as error:
@@ -221,7 +221,6 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         "TAILSCOPE_KERNEL_CALLS": _on(chosen.kernel_calls),
-        **({"TAILSCOPE_SHIFT": chosen.shift_bytes} if chosen.shift_bytes else {}),
         **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),
