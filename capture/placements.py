@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -28,9 +28,11 @@ from capture.summary.summary import summarise_run
 from firmware.build.placement import placed, placement
 
 
-def measure(request: RunRequest, count: int, first: Manifest, tell: Tell = lambda _: None) -> Placements:
-    """The figures of `request` at its first `count` placements. `first` is what the run of
-    placement 0, the image as it is, came to.
+def measure(
+    request: RunRequest, count: int, first: Manifest | None = None, tell: Tell = lambda _: None
+) -> Placements:
+    """The figures of `request` at its first `count` placements. `first` is the run.json of
+    placement 0, the image as it is, where that has run already.
 
     `tell` hears of each placement. Raises TailscopeError, and signals.Stopped.
     """
@@ -42,9 +44,9 @@ def measure(request: RunRequest, count: int, first: Manifest, tell: Tell = lambd
         duration_s=request.duration_s,
         records=request.records,
     )
-    found = _at_once(plain, count) if direct.fits(request.resource, request.records) else _each(plain, count)
-    manifests = [first]
-    for manifest in found:
+    conduct_them = _at_once if direct.fits(request.resource, request.records) else _each
+    manifests = [] if first is None else [first]
+    for manifest in conduct_them(plain, range(len(manifests), count)):
         manifests.append(manifest)
         tell(f"placement {len(manifests):,} of {count:,}")
     return Placements.of([_measured(number, manifest) for number, manifest in enumerate(manifests)])
@@ -59,10 +61,10 @@ def _placed(request: RunRequest, number: int) -> RunRequest:
     return replace(request, image=placed(request.image, placement(number)))
 
 
-def _at_once(request: RunRequest, count: int) -> Iterator[Manifest]:
+def _at_once(request: RunRequest, numbers: Iterable[int]) -> Iterator[Manifest]:
     with ThreadPoolExecutor(os.cpu_count(), "placement") as at_a_time:
         try:
-            yield from at_a_time.map(lambda number: _alone(request, number), range(1, count))
+            yield from at_a_time.map(lambda number: _alone(request, number), numbers)
         finally:
             at_a_time.shutdown(cancel_futures=True)
 
@@ -73,8 +75,8 @@ def _alone(request: RunRequest, number: int) -> Manifest:
     return summarise_run(found.evidence, found.setting)
 
 
-def _each(request: RunRequest, count: int) -> Iterator[Manifest]:
-    for number in range(1, count):
+def _each(request: RunRequest, numbers: Iterable[int]) -> Iterator[Manifest]:
+    for number in numbers:
         with tempfile.TemporaryDirectory(prefix="tailscope-placement-") as name:
             asked = replace(_placed(request, number), runs=Path(name))
             yield read_manifest(conduct(Sigrok(asked)).folder / names.MANIFEST)

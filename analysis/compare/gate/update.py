@@ -13,7 +13,9 @@ from analysis.compare.gate.lines import write
 from analysis.compare.gate.measured import Measured, read
 from analysis.compare.gate.outcome import JUDGED, counted
 from analysis.compare.settings import differing
+from analysis.compare.worst import WORST_CASES
 from analysis.errors import GateError
+from base.run_folder.placements import Range
 
 
 def updated(
@@ -47,10 +49,15 @@ def updated(
 
 def _check_same(entry: Entry, other: Entry, run: Measured) -> None:
     """The virtual board repeats itself, so two runs that differ are of two firmwares."""
-    if entry != other:
+    if _unplaced(entry) != _unplaced(other):
         raise GateError(
             f"{run.folder}: is of the same settings as another run, and came out otherwise; give one."
         )
+
+
+def _unplaced(entry: Entry) -> Entry:
+    """An entry without what it was not run for: one of two equal runs may lack placements."""
+    return entry.model_copy(update={"placements": {}})
 
 
 def _entry(runs: Sequence[Measured]) -> Entry:
@@ -77,8 +84,16 @@ def _entry(runs: Sequence[Measured]) -> Entry:
         settings=first.chosen,
         made_by=first.made_by,
         quantities=quantities,
+        placements=_placements(runs),
         operations=write(operations, first.labels, pulse_beyond),
     )
+
+
+def _placements(runs: Sequence[Measured]) -> dict[str, Range]:
+    """Those of the first run that has any."""
+    told = next((run.run.ranges for run in runs if run.run.ranges), {})
+    keys = [quantity.key for quantity in WORST_CASES]
+    return {key: told[key] for key in keys if key in told}
 
 
 def _check_counts(runs: Sequence[Measured]) -> None:

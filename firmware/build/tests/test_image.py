@@ -212,19 +212,6 @@ def test_accelerator_is_a_knob() -> None:
     assert accelerated not in " ".join(_disassembly(plain.elf, "clock_start").values())
 
 
-def test_all_code_but_the_markers_can_lie_further_on() -> None:
-    image, moved = firmware.build("seglist"), firmware.build("seglist", shift_bytes=8)
-    assert moved.elf != image.elf
-
-    def begins(elf: Path, symbol: str) -> int:
-        return min(_disassembly(elf, symbol))
-
-    for symbol in ("heap_port_critical_begin", "operation_begin"):
-        assert begins(moved.elf, symbol) == begins(image.elf, symbol)
-    for symbol in ("clock_start", "heap_index_find"):
-        assert begins(moved.elf, symbol) == begins(image.elf, symbol) + 8
-
-
 def test_unknown_allocator_is_named_with_the_choice() -> None:
     with pytest.raises(BuildError, match=r"no allocator 'tlfs'.*seglist, tlsf"):
         firmware.build("tlfs")
