@@ -13,11 +13,13 @@ import pytest
 from analysis.compare.compared import Comparison, compare
 from analysis.compare.document import as_json
 from analysis.compare.sentences import headline, overall, worst_sentence
-from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, with_cycles, write
+from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, place, with_cycles, write
 from analysis.compare.text import as_text
 from analysis.compare.worst import Worst
 from analysis.errors import CompareError
 from base.files.errors import TailscopeError
+from base.run_folder.folder import PLACEMENTS
+from base.run_folder.placements import Measured, Placements
 from dashboards.tests.synthetic import Operation
 
 
@@ -332,3 +334,51 @@ def test_the_document_is_json_and_says_the_same(tmp_path: Path) -> None:
     assert (document["status"], pair["status"], pair["way"]) == ("worse", "worse", "exact")
     assert pair["operations"]["columns"][2]["increase"]["seq"] == 1
     assert pair["worst"][0]["change"] == pytest.approx(40 * CYCLE_NS)
+
+
+def place(folder: Path, *critical_ns: float) -> Path:
+    """The run in `folder` with placements of these longest critical sections."""
+    measured = [
+        Measured(
+            number=number,
+            rest_bytes=0,
+            heap_bytes=4 * number,
+            elf_sha256="0" * 64,
+            verdict="complete",
+            reasons=[],
+            greatest={"critical_ns": value},
+        )
+        for number, value in enumerate(critical_ns)
+    ]
+    content = Placements.of(measured).model_dump(mode="json", by_alias=True)
+    (folder / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("last", "smaller"), [(7_500.0, True), (7_610.0, True), (7_650.0, False)])
+def test_a_difference_that_placement_could_make_is_told(tmp_path: Path, last: float, smaller: bool) -> None:
+    a = place(write(tmp_path / "a"), 7_142.9, 7_610.0, 7_000.0)
+    b = place(write(tmp_path / "b", with_cycles({1: 40})), last, 7_700.0)
+    found = compare(a, b)
+    sentence = (
+        "worst critical section of an allocation: the difference is smaller than what placement does: "
+        f"7,000 to 7,610 ns in A (3 placements), {last:,.0f} to 7,700 ns in B (2)."
+    )
+    assert found.status == "worse"
+    assert (sentence in found.compared[0].notes) is smaller
+    assert (sentence in " ".join(as_text(found).split())) is smaller
+    (told,) = as_json(found)["pairs"][0]["placements"]
+    assert told["smaller_than_placement"] is smaller
+    assert told["a"] == {"n": 3, "least": 7_000.0, "median": 7_142.9, "greatest": 7_610.0}
+
+
+def test_without_placements_of_both_nothing_is_told_of_them(tmp_path: Path) -> None:
+    a, b = write(tmp_path / "a"), place(write(tmp_path / "b", with_cycles({1: 40})), 7_000.0, 9_000.0)
+    told = as_json(compare(a, b))["pairs"][0]
+    assert told["placements"] == []
+    assert not any("placement" in note for note in told["notes"])
+
+
+def test_equal_worst_cases_differ_by_nothing_that_placement_could_make(tmp_path: Path) -> None:
+    a, b = (place(write(tmp_path / name), 7_000.0, 7_200.0) for name in ("a", "b"))
+    assert not compare(a, b).compared[0].notes
