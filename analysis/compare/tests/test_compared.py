@@ -18,8 +18,6 @@ from analysis.compare.text import as_text
 from analysis.compare.worst import Worst
 from analysis.errors import CompareError
 from base.files.errors import TailscopeError
-from base.run_folder.folder import PLACEMENTS
-from base.run_folder.placements import Measured, Placements
 from dashboards.tests.synthetic import Operation
 
 
@@ -334,25 +332,6 @@ def test_the_document_is_json_and_says_the_same(tmp_path: Path) -> None:
     assert (document["status"], pair["status"], pair["way"]) == ("worse", "worse", "exact")
     assert pair["operations"]["columns"][2]["increase"]["seq"] == 1
     assert pair["worst"][0]["change"] == pytest.approx(40 * CYCLE_NS)
-
-
-def place(folder: Path, *critical_ns: float) -> Path:
-    """The run in `folder` with placements of these longest critical sections."""
-    measured = [
-        Measured(
-            number=number,
-            rest_bytes=0,
-            heap_bytes=4 * number,
-            elf_sha256="0" * 64,
-            verdict="complete",
-            reasons=[],
-            greatest={"critical_ns": value},
-        )
-        for number, value in enumerate(critical_ns)
-    ]
-    content = Placements.of(measured).model_dump(mode="json", by_alias=True)
-    (folder / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
-    return folder
 
 
 @pytest.mark.parametrize(("last", "smaller"), [(7_500.0, True), (7_610.0, True), (7_650.0, False)])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from cli.shell.values import MOST_PLACEMENTS
 from firmware.build import image as firmware
@@ -25,6 +26,7 @@ def functions(elf: Path) -> dict[str, range]:
     """The addresses of each function in the flash."""
     with elf.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
         found = [
             one for one in table.iter_symbols() if one["st_info"]["type"] == "STT_FUNC" and one["st_size"]
         ]
