@@ -93,7 +93,7 @@ def test_the_page_has_a_row_for_each_allocator_that_frees() -> None:
 
 
 @pytest.mark.docs
-@pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
+@pytest.mark.parametrize("allocator", ["seglist"])
 def test_rows_of_the_page_are_what_a_fresh_measurement_gives(allocator: str) -> None:
     number = r"([\d,]+)"
     of_one = rf"{number} \| {number} to {number} \| [\d.]+ % \|"
