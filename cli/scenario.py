@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
-from cli.shell.values import SCENARIO, SECONDS, Choice, Several
+from cli.shell.values import PLACEMENTS, SCENARIO, SECONDS, Choice, Several
 
 ART = {"on": True, "off": False}
 
@@ -48,6 +48,12 @@ ART = {"on": True, "off": False}
 @shared.trace
 @shared.scale
 @shared.heap
+@option(
+    "--placements",
+    type=PLACEMENTS,
+    default=1,
+    help="link the image so many times, code at other places in the flash; range of each worst case",
+)
 @option("--full", is_flag=True, help="print all statistics, also of many runs")
 @shared.summary
 @json_option

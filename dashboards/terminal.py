@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from dashboards import placements
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown
 from dashboards.loaded.runs import LoadedRun
@@ -49,17 +50,20 @@ def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> Renderable
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
         if len(series) > MOST_IN_FULL and not full:
-            parts += [_worst_first(scenario, series), *_heap_waits(series)]
+            parts += [_worst_first(scenario, series), *_heap_waits(series), *_placements(series)]
             parts += [*_origins(series), *_reasons(_doubtful(series))]
             parts += [Text("In ns on the wire. --full prints all statistics.", style="dim"), Text()]
             continue
-        parts += [_table(scenario, series), *_by_size(series), *_heap_waits(series), *_origins(series)]
+        parts += [_table(scenario, series), *_by_size(series), *_heap_waits(series)]
+        parts += [*_placements(series), *_origins(series)]
         parts += [*_bounds(series), *_reasons(series), Text()]
     return Group(*parts)
 
 
 def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
-    """For each run its folder, its settings, its verdict and its statistics as in run.json."""
+    """For each run its folder, settings, verdict, and statistics as in run.json; the ranges of its
+    worst cases over placements, None where its image was linked once.
+    """
     return {
         "runs": [
             {
@@ -71,11 +75,20 @@ def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
                 "verdict": run.manifest.verdict,
                 "reasons": list(run.manifest.reasons),
                 "statistics": {name: one.model_dump() for name, one in run.manifest.statistics.items()},
+                "placements": (
+                    {key: one.model_dump() for key, one in run.placements.headlines.items()}
+                    if run.placements
+                    else None
+                ),
             }
             for run in runs
         ],
         "dashboard": str(page),
     }
+
+
+def _placements(series: Sequence[Series]) -> list[RenderableType]:
+    return [*placements.table(series), *map(Text, placements.undecided(series))]
 
 
 def _worst_first(scenario: str, series: Sequence[Series]) -> Table:

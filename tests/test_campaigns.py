@@ -30,9 +30,11 @@ from analysis.campaign.work import Outcome, Sample
 from analysis.errors import CampaignError
 from base.files.errors import TailscopeError
 from base.paths import ROOT
-from capture import same
+from capture import placements, same
+from capture.acquisition.source import RunRequest
 from capture.tests.altered import one_edge_late
 from firmware.build import catalogue
+from firmware.build import image as firmware
 from simulator import build as simulator
 from tests import lab
 
@@ -281,6 +283,25 @@ def test_the_first_run_of_each_image_at_each_samplerate_is_verified(
         "4 captured direct, 2 of them verified by sigrok-cli."
         in lab.run("campaign", "status", direct_folder).stdout
     )
+
+
+def test_placements_are_runs_of_one_campaign(tmp_path: Path) -> None:
+    path = tmp_path / "placed.toml"
+    path.write_text(
+        'scenarios = ["mem_frag"]\nallocators = ["tlsf"]\nparameters = [{ depth = 2, trials = 1 }]\n'
+        'placements = 3\ncapture = "direct"\nverify = 1e-9\n',
+        encoding="utf-8",
+    )
+    asked = matrix.read(path)
+    store, course = conducted(asked, tmp_path / "placed", Inline(tmp_path / "scratch"))
+    assert (course.settled, course.incomplete, course.differs) == (3, 0, None)
+    runs = store.rows().collect().sort("placement")
+    # The first run of an image is verified; a placement of it is no other image.
+    assert runs.select("placement", "verified").rows() == [(0, True), (1, False), (2, False)]
+    plan = asked.scenario(next(asked.points())).compile()
+    alone = placements.measure(RunRequest(plan=plan, image=firmware.build("tlsf")), 3)
+    for column in ("critical_ns", "dwt_cycles", "interrupt_latency_ns"):
+        assert runs[f"{column}_max"].to_list() == [one.greatest[column] for one in alone.measured]
 
 
 def test_a_share_is_chosen_by_key() -> None:

@@ -142,7 +142,7 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
     for point in matrix.points():
         choice = (
             *(point.scenario, str(point.parameters), point.heap_bytes),
-            *(point.allocator, point.locking, point.art, str(point.knobs), point.samplerate),
+            *(point.allocator, point.locking, point.art, str(point.knobs), point.samplerate, point.placement),
         )
         if choice in tried or point.allocator in unfit:
             continue
@@ -242,7 +242,7 @@ class _Conductor:
             order, image = self._orders.make(point)
             found = recognized(order, image)
             self._store.note(wish, found)
-        verify = self._sample.takes(found.key, image, samplerate_hz(point))
+        verify = self._sample.takes(found.key, image, samplerate_hz(point), point.placement)
         if self._is_done(found.key, verify):
             return None
         return replace(order or self._orders.make(point)[0], verify=verify), image

@@ -19,6 +19,7 @@ from base.run_folder.records import Locking
 from firmware.build import catalogue as allocators_of
 from firmware.build import outside
 from firmware.build.outside_file import OutsideError
+from firmware.build.placement import MOST as MOST_PLACEMENTS
 from scenarios import catalogue
 from scenarios.parameters import Value
 from scenarios.scenario import Scenario
@@ -70,11 +71,13 @@ class _Settings(Table):
 
 
 class _Exclude(_Settings):
+    placement: Listed[Annotated[int, Field(ge=0, lt=MOST_PLACEMENTS)]] | None = None
     scenarios: Listed[ScenarioName] | None = None
 
 
 class _File(_Settings):
     scenarios: Listed[ScenarioName]
+    placements: Annotated[int, Field(ge=1, le=MOST_PLACEMENTS)] = 1
     capture: Capture = "sigrok"
     verify: Annotated[float, Field(ge=0, le=1)] | None = None
     exclude: list[_Exclude] = Field(default_factory=list)
@@ -103,6 +106,7 @@ class Point:
     locking: str | None = None
     knobs: dict[str, int] = field(default_factory=dict)
     samplerate: int | None = None
+    placement: int = 0
 
     @property
     def title(self) -> str:
@@ -111,6 +115,7 @@ class Point:
         words = [f"{name}={value}" for name, value in chosen if value is not None]
         words += [word for word in (self.locking, "" if self.art == "on" else "ART off") if word]
         words += [f"heap {self.heap_bytes:,}"] if self.heap_bytes else []
+        words += [f"placement {self.placement}"] if self.placement else []
         return ", ".join([f"{self.scenario} on {self.allocator}", *words])
 
 
@@ -164,8 +169,10 @@ class Matrix:
             for seed, allocator, locking, art in product(
                 seeds, allocators, _or_default(file.locking), _distinct(file.art or ["on"])
             ):
-                for knobs, rate in product(knobs_of[allocator], _or_default(file.samplerate)):
-                    point = Point(name, allocator, parameters, seed, heap, art, locking, knobs, rate)
+                for knobs, rate, place in product(
+                    knobs_of[allocator], _or_default(file.samplerate), range(file.placements)
+                ):
+                    point = Point(name, allocator, parameters, seed, heap, art, locking, knobs, rate, place)
                     if not self._leaves_out(point):
                         yield point
 
@@ -270,7 +277,7 @@ def _check_size(document: Document, file: _File) -> None:
     allocators = [every if one == EVERY else 1 for one in file.allocators or DEFAULT_ALLOCATORS]
     lists = (file.seeds, file.parameters, file.heap_bytes, file.art, file.locking, file.knobs)
     sizes = [len(listed or [None]) for listed in (file.scenarios, *lists, file.samplerate)]
-    count = prod(sizes) * sum(allocators)
+    count = prod(sizes) * sum(allocators) * file.placements
     if count > MOST_COMBINATIONS:
         raise document.complain(
             f"The lists have {count:,} combinations, and a campaign has at most {MOST_COMBINATIONS:,}: "

@@ -18,6 +18,7 @@ from capture.desk.bench import BoardResource, read_bench
 from firmware.build import image as firmware
 from firmware.build.catalogue import Allocator, allocators
 from firmware.build.image import Configuration, FirmwareImage
+from firmware.build.placement import placed, placement
 from scenarios.plan import Plan
 
 BOARD = "virtual"
@@ -94,6 +95,7 @@ class Needs:
     knobs: tuple[tuple[str, int], ...]
     extras: tuple[str, ...]
     heap_bytes: int
+    placement: int = 0
 
     @classmethod
     def of(cls, point: Point, plan: Plan) -> Needs:
@@ -103,7 +105,8 @@ class Needs:
     def with_extras(cls, point: Point, extras: tuple[str, ...], heap_bytes: int) -> Needs:
         """The needs of a point whose plan asks this of the firmware, and this size of heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        return cls(point.allocator, point.art == "on", point.locking, knobs, extras, heap_bytes)
+        asked = (point.allocator, point.art == "on", point.locking, knobs, extras, heap_bytes)
+        return cls(*asked, point.placement)
 
 
 @cache
@@ -128,7 +131,7 @@ def shipped(needs: Needs) -> ShippedImage:
         needs.extras,
         heap_bytes=needs.heap_bytes,
     )
-    return of_image(image)
+    return of_image(placed(image, placement(needs.placement)))
 
 
 def of_image(image: FirmwareImage) -> ShippedImage:

@@ -22,6 +22,7 @@ COLUMNS = pl.Schema(
         "key": pl.String(),
         "state": pl.String(),
         "verified": pl.Boolean(),
+        "placement": pl.Int64(),
         **{name: dtype for name, dtype in index.COLUMNS.items() if name not in _NOT_OF_A_CAMPAIGN},
         **{
             f"{key}_{name}": pl.Int64() if name == "n" else pl.Float64()
@@ -45,7 +46,7 @@ DIFFERS = "differs"
 _MOST_REASON = 600
 
 
-def row_of(key: str, manifest: Manifest, verified: bool | None = None) -> dict[str, Any]:
+def row_of(key: str, manifest: Manifest, verified: bool | None = None, placement: int = 0) -> dict[str, Any]:
     """The row of a run. `verified` is None of one by the real tools."""
     row = {name: value for name, value in index.finished(manifest).items() if name in COLUMNS}
     for quantity in KEYS:
@@ -53,7 +54,7 @@ def row_of(key: str, manifest: Manifest, verified: bool | None = None) -> dict[s
         for name in STATISTICS:
             value = getattr(summary, name, None)
             row[f"{quantity}_{name}"] = value if name == "n" or value is None else float(value)
-    return {**row, "key": key, "state": "finished", "verified": verified}
+    return {**row, "key": key, "state": "finished", "verified": verified, "placement": placement}
 
 
 _EXACT = ("n", "min", "median", "p99", "p99_9", "max")
@@ -82,6 +83,7 @@ def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
         "key": key,
         "state": "failed",
         "verified": None,
+        "placement": point.placement,
         "scenario": point.scenario,
         "allocator": point.allocator,
         "parameters": _listed(point.parameters),

@@ -44,6 +44,8 @@ SIGROK, DIRECT = "sigrok", "direct"
 class Sample:
     """Which runs are made both ways: the first of each image at each samplerate, and a share.
 
+    An image that is another placement of one is no other image: to link it takes far less time.
+
     Matrix and keys decide alone, so that the choice is the same after each loss. The first of an
     image takes about as long as its build, and a fault of all runs shows before many are made.
     """
@@ -52,12 +54,12 @@ class Sample:
         self._share = share
         self._met: set[tuple[str, int]] = set()
 
-    def takes(self, key: str, image: ShippedImage, samplerate_hz: int) -> bool:
+    def takes(self, key: str, image: ShippedImage, samplerate_hz: int, placement: int = 0) -> bool:
         """To be asked of each run, in the order of the matrix."""
         if not self._share:
             return False
         what = (image.digest, samplerate_hz)
-        is_first = what not in self._met
+        is_first = not placement and what not in self._met
         self._met.add(what)
         return is_first or int(key, 16) < self._share * 2.0**256
 
@@ -197,7 +199,9 @@ def _outcome(order: Order, made: _Made) -> Outcome:
     packed = {what: _packed(order.key, table) for what, table in tables.items()}
     digests = {what: hashlib.sha256(content).hexdigest() for what, content in packed.items()}
     verified = order.verify if order.capture == "direct" else None
-    return Outcome(order.key, row_of(order.key, made.manifest, verified), packed, digests)
+    return Outcome(
+        order.key, row_of(order.key, made.manifest, verified, order.point.placement), packed, digests
+    )
 
 
 def _packed(key: str, table: pl.DataFrame) -> bytes:

@@ -19,6 +19,7 @@ from analysis.compare import run as of_run
 from analysis.compare import settings
 from analysis.compare.operations import COLUMNS, Operations
 from analysis.compare.pairing import Pair, Pairing, SideRuns, find, pair
+from analysis.compare.placements import Ranges, of_worst_cases
 from analysis.compare.run import Run
 from analysis.compare.settings import Change
 from analysis.compare.worst import Distribution, Worst, allowed, distributions, worst_cases
@@ -35,7 +36,8 @@ class Compared:
 
     `way` is `exact` where both are of the virtual board, captured at one samplerate: then each
     difference counts. Otherwise differences up to the error budgets mean nothing. `operations` is
-    None where the runs did not run the same operations.
+    None where the runs did not run the same operations. `placements` is empty unless the images of
+    both were linked several times.
     """
 
     pair: Pair
@@ -46,6 +48,7 @@ class Compared:
     operations: Operations | None
     worst: tuple[Worst, ...]
     distributions: tuple[Distribution, ...]
+    placements: tuple[Ranges, ...]
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
@@ -108,6 +111,7 @@ def compare_pair(pair: Pair) -> Compared:
     a, b = of_run.read(pair.a), of_run.read(pair.b)
     exact = a.manifest.exact and b.manifest.exact and a.manifest.samplerate_hz == b.manifest.samplerate_hz
     same = of_run.same_operations(a, b)
+    worst = worst_cases(a, b, exact, by_operation.join(a, b) if same else None)
     return Compared(
         pair=pair,
         a=a,
@@ -115,8 +119,9 @@ def compare_pair(pair: Pair) -> Compared:
         way="exact" if exact else "budgets",
         settings=settings.changes(a.manifest, b.manifest),
         operations=by_operation.compare(a, b, {} if exact else _allowed(a, b)) if same else None,
-        worst=worst_cases(a, b, exact, by_operation.join(a, b) if same else None),
+        worst=worst,
         distributions=distributions(a, b, exact),
+        placements=of_worst_cases(worst, a.ranges, b.ranges),
     )
 
 
@@ -163,6 +168,7 @@ def _notes(compared: Compared) -> Iterator[str]:
         )
     if compared.way == "budgets" and a.exact and b.exact:
         yield "The runs were sampled at different rates, so the wire is compared within the error budgets."
+    yield from (one.sentence() for one in compared.placements if one.smaller)
     for one in compared.worst:
         if one.a is None or one.b is None:
             yield f"Not compared, since run {'A' if one.a is None else 'B'} has no sample of it: {one.words}."

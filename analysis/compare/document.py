@@ -48,6 +48,7 @@ def _pair(one: Compared) -> dict[str, Any]:
         "settings": [asdict(change) for change in one.settings],
         "worst": [_worst(worst) for worst in one.worst],
         "operations": None if one.operations is None else _operations(one.operations),
+        "placements": [each.as_json() for each in one.placements],
         "distributions": [_distribution(each) for each in one.distributions],
     }
 

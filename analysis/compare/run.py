@@ -12,8 +12,10 @@ import polars as pl
 from analysis.compare.pairing import Stored
 from base.metrology.quantiles import Summary, summarise
 from base.run_folder import folder as names
+from base.run_folder import placements
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest
+from base.run_folder.placements import Range
 from base.run_folder.quantities import QUANTITIES, Quantity
 from base.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
 from capture.summary.samples import maximum
@@ -32,6 +34,14 @@ class Run:
     @property
     def manifest(self) -> Manifest:
         return self.stored.manifest
+
+    @cached_property
+    def ranges(self) -> dict[str, Range]:
+        """Each greatest value over the placements of the code, by quantity; empty where the image
+        was linked once. Raises RunError.
+        """
+        found = placements.read(self.stored.folder)
+        return found.headlines if found else {}
 
     def samples(self, quantity: Quantity) -> pl.DataFrame:
         """The rows that have the quantity."""

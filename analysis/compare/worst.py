@@ -98,6 +98,12 @@ CHANCE = (1 - CONFIDENCE) / len(WORST_CASES)
 _ROUNDING = 1e-12
 """Times in ns are samples by a samplerate: two that are equal may differ in the last places."""
 
+
+def words_of(quantity: Quantity) -> str:
+    """`worst interrupt latency`: of one of WORST_CASES."""
+    return _WORDS[quantity.key]
+
+
 Finding = Literal["equal", "better", "worse", "within the budgets", "chance", "not told"]
 
 
@@ -142,7 +148,7 @@ class Worst:
 
     @property
     def words(self) -> str:
-        return _WORDS[self.quantity.key]
+        return words_of(self.quantity)
 
     @property
     def change(self) -> float | None:

@@ -23,6 +23,7 @@ from base.run_folder.edges import NS_PER_S, EdgeList
 from base.run_folder.manifest import Manifest
 from firmware.build import catalogue, outside
 from firmware.build import image as firmware
+from firmware.build.placement import Placement, placed
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.outputs import State, words
@@ -50,7 +51,7 @@ def moved_elf_of(manifest: Manifest, shift_bytes: int) -> Path:
     """The same firmware, all code but the markers `shift_bytes` further on in the flash. It is
     asked for after elf_of().
     """
-    return _built(manifest, shift_bytes).elf
+    return placed(_built(manifest), Placement(shift_bytes, shift_bytes)).elf
 
 
 def _admit(manifest: Manifest, named: Path | None) -> None:
@@ -77,7 +78,7 @@ def _admit(manifest: Manifest, named: Path | None) -> None:
     catalogue.admit(row)
 
 
-def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
+def _built(manifest: Manifest) -> firmware.FirmwareImage:
     knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
     return firmware.build(
         manifest.allocator,
@@ -86,7 +87,6 @@ def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
         knobs,
         manifest.firmware.extras,
         heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
-        shift_bytes=shift_bytes,
     )
 
 

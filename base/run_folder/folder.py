@@ -32,6 +32,7 @@ IMAGE = "operations.bin"
 SERIAL_LOG = "uart.log"
 COUNTS = "counts.csv"
 PLAN = "plan.parquet"
+PLACEMENTS = "placements.json"
 OBSERVED = "observed.json"
 """What was asked of a run from the wire alone; no other run has it."""
 

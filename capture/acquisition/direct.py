@@ -28,18 +28,24 @@ ANALYZER = "direct"
 """What run.json names as the analyzer of such a run."""
 
 
+def fits(resource: BoardResource, records: str) -> bool:
+    """True if check() raises nothing."""
+    return resource.loader.kind == "virtual-nucleo" and records == "uart"
+
+
 def check(resource: BoardResource, records: str) -> None:
     """Raises CaptureError where a run cannot be captured so."""
+    if fits(resource, records):
+        return
     if resource.loader.kind != "virtual-nucleo":
         raise CaptureError(
             f"The board {resource.name!r} cannot be captured direct: only the virtual board hands over its "
             "edges without an analyzer; leave --capture out."
         )
-    if records != "uart":
-        raise CaptureError(
-            f"Records by {records} need a debug probe, which a direct capture has not; leave out --records, "
-            "or --capture."
-        )
+    raise CaptureError(
+        f"Records by {records} need a debug probe, which a direct capture has not; leave out --records, "
+        "or --capture."
+    )
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from cli.shell import known
 
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+MOST_PLACEMENTS = 256
+"""As firmware.build.placement has it, which takes a while to load."""
 _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
 _MOST_SHOWN = 80
@@ -394,6 +396,7 @@ SCENARIO = Scenario()
 BOARD = Board()
 RUN = RunFolder()
 WHOLE = Whole()
+PLACEMENTS = Whole(most=MOST_PLACEMENTS)
 SEED = Whole(least=None)  # type: ignore[arg-type]
 SECONDS = Seconds()
 INSTANT = Instant()

@@ -15,7 +15,8 @@ class Options:
     (prefetch and caches) to run with. `records` says what carries the records, one of
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
     default. `heap_bytes` is the size of the heap's region. `capture` is sigrok, the
-    real tools, or direct, the virtual board itself.
+    real tools, or direct, the virtual board itself. `placements` is how many times each image is
+    linked, the first as it is.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class Options:
     lockings: tuple[str | None, ...] = (None,)
     heap_bytes: int | None = None
     capture: str = "sigrok"
+    placements: int = 1
 
 
 def recorded(trace: Path | None, scale: int | None) -> dict[str, str | int]:

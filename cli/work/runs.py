@@ -23,13 +23,14 @@ from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
 from capture.acquisition.direct import Direct
 from capture.acquisition.direct import check as check_direct
+from capture.acquisition.direct import fits as fits_direct
 from capture.acquisition.live import Part
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import read_bench
 from capture.store import RunResult
-from cli.work import ahead, choose_allocators, progress, so_far_words
+from cli.work import ahead, choose_allocators, placements, progress, so_far_words
 from cli.work.options import Options
 from cli.work.plan import compiled
 from firmware.build import catalogue as allocators_of
@@ -55,18 +56,15 @@ def run(
     names, left_out = choose_allocators.choose(plans, allocators)
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
         drawn = not all(plan.ramp for plan in plans)
-        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if _waits_for_us(options) else None
+        fits = fits_direct(read_bench().board(options.board), options.records)
+        # Then nothing is lost where this program is slow to take what comes.
+        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if fits else None
         shown("building the virtual Nucleo")
         images = _images(plans, names, left_out, options, shown)
         if beside:
             beside.prepare(built.image for of_needs in images.values() for built in of_needs)
         pairs = [(plan, built) for plan in plans for built in images[_needs(plan)]]
         return _run_all(pairs, runs_folder, options, shown, beside)
-
-
-def _waits_for_us(options: Options) -> bool:
-    """Whether nothing is lost where this program is slow to take what comes."""
-    return options.records == "uart" and read_bench().board(options.board).loader.kind == "virtual-nucleo"
 
 
 def _run_all(
@@ -90,8 +88,11 @@ def _run_all(
             part = Part(number, len(pairs), counted.left_s)
             watched = _Watched(title, part, shown)
             try:
-                results.append(_run_one(plan, built, runs_folder, options, watched, beside))
+                request = _request(plan, built, runs_folder, options, watched, beside)
+                results.append(_run_one(request, options, watched, beside))
                 signals.check()
+                if options.placements > 1:
+                    placements.measure(request, results[-1], options.placements, watched)
                 if explained:
                     explained.result()
                 explained = explaining.submit(_explain, results[-1], title, shown)
@@ -226,15 +227,14 @@ def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) 
     )
 
 
-def _run_one(
+def _request(
     plan: Plan,
     built: _Built,
     runs_folder: Path,
     options: Options,
     watched: _Watched,
     beside: ahead.Ahead | None,
-) -> RunResult:
-
+) -> RunRequest:
     def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
         if beside:
             beside.wait()
@@ -249,7 +249,7 @@ def _run_one(
 
         return memory_of_run(image, plan, log)
 
-    request = RunRequest(
+    return RunRequest(
         plan,
         built.image,
         board=options.board,
@@ -264,6 +264,11 @@ def _run_one(
         part=watched.part,
         options=built.options,
     )
+
+
+def _run_one(
+    request: RunRequest, options: Options, watched: _Watched, beside: ahead.Ahead | None
+) -> RunResult:
     result = conduct(Direct(request) if options.capture == "direct" else Sigrok(request))
     watched.shown.line(f"{watched.title}: {result.verdict}")
     if beside:

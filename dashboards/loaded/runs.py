@@ -15,6 +15,8 @@ from base.run_folder import folder as names
 from base.run_folder import tables
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.placements import Placements
+from base.run_folder.placements import read as read_placements
 from base.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
 from dashboards.loaded.certainty import Certainty, certainty_of
 
@@ -67,7 +69,7 @@ class LoadedRun:
 
     def check_tables(self) -> None:
         """Reads the tables now. Raises RunError."""
-        _ = self.operations, self.interrupts
+        _ = self.operations, self.interrupts, self.placements
 
     @cached_property
     def edges(self) -> EdgeList | None:
@@ -79,6 +81,13 @@ class LoadedRun:
         if not path.exists() and not self.manifest.complete:
             return None
         return read_parquet(path)
+
+    @cached_property
+    def placements(self) -> Placements | None:
+        """Its figures with the code at other places in the flash; None where the image was linked
+        once. Raises RunError.
+        """
+        return read_placements(self.folder)
 
     @cached_property
     def certainty(self) -> Certainty:

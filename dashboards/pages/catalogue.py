@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from dashboards import placements
 from dashboards.answer import answer
 from dashboards.blocks import (
     Block,
@@ -228,7 +229,14 @@ _LEGEND = (
 def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     """Every allocator in every scenario, the worst allocation first."""
     groups = tuple(_group(scenario, series) for scenario, series in scenarios.items())
-    grid = Grid("matrix", "Worst case by allocator and scenario", _MATRIX_COLUMNS, groups, legend=_LEGEND)
+    of_placements = [
+        f"{scenario}: {sentence}"
+        for scenario, series in scenarios.items()
+        for sentence in placements.undecided(series)
+    ]
+    meant = placements.meaning([one for series in scenarios.values() for one in series])
+    legend = " ".join((_LEGEND, *meant, *of_placements))
+    grid = Grid("matrix", "Worst case by allocator and scenario", _MATRIX_COLUMNS, groups, legend=legend)
     return Page("matrix", "Matrix", (), (grid,))
 
 

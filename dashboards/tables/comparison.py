@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from base.metrology.quantiles import PERCENTILES, samples_needed
 from base.run_folder.quantities import LATENCY, Quantity
-from dashboards import caveats
+from dashboards import caveats, placements
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import MISSING, grouped, number
@@ -58,6 +58,8 @@ def _legend(series: Sequence[Series]) -> list[str]:
         *dict.fromkeys(certainty.refused for certainty in certainties if certainty.refused),
         *([caveats.TIMER] if any(_timed(one) for one in series) else []),
         *([caveats.BOUND] if bounded else []),
+        *placements.meaning(series),
+        *placements.undecided(series),
         *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.adjustments),
     ]
 
@@ -123,7 +125,7 @@ def worst(quantity: Quantity, one: Series, greatest: float) -> Cell:
     key = worst_key(one.run, quantity)
     if value is None or key is None:
         return Cell(number(value, quantity.unit), value)
-    notes = (say(quantity, one) for say in (budget, _timer, _bound, _refusal))
+    notes = (say(quantity, one) for say in (budget, _timer, _bound, _refusal, placements.note))
     return Cell(
         number(value, quantity.unit),
         value,
@@ -134,11 +136,13 @@ def worst(quantity: Quantity, one: Series, greatest: float) -> Cell:
 
 
 def brief(quantity: Quantity, one: Series, greatest: float) -> Cell:
-    """The cell of `worst`, with the error budget as its only note."""
+    """The cell of `worst`, with the error budget and the range over placements as notes."""
     cell = worst(quantity, one, greatest)
     total = one.run.certainty.budgets.get(quantity.key)
-    notes = () if total is None or cell.sample is None else (f"±{number(total, quantity.unit)}",)
-    return replace(cell, notes=notes)
+    if cell.sample is None:
+        return replace(cell, notes=())
+    notes = ("" if total is None else f"±{number(total, quantity.unit)}", placements.note(quantity, one))
+    return replace(cell, notes=tuple(note for note in notes if note))
 
 
 def _timer(quantity: Quantity, one: Series) -> str:

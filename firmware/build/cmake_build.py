@@ -116,13 +116,22 @@ class Build:
 
     def run_step(self, step: str, command: list[str]) -> None:
         """Runs `command`, which is to `step`. Raises BuildError with the last words of the tool."""
-        try:
-            finished = children.run(command, within_s=_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            raise BuildError(f"{self.title} did not {step} within {_WITHIN_S:g} s.") from None
-        if finished.returncode != 0:
-            tail = (finished.stdout + finished.stderr).splitlines()[-_TAIL_LINES:]
-            raise BuildError("\n".join([f"{self.title} did not {step}; the tool said:", *tail]))
+        run_step(self.title, step, command)
+
+
+def run_step(title: str, step: str, command: list[str], folder: Path | None = None) -> str:
+    """Runs `command` in `folder`, which has `title` `step`, and returns what it printed.
+
+    Raises BuildError with the last words of the tool.
+    """
+    try:
+        finished = children.run(command, within_s=_WITHIN_S, folder=folder)
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"{title} did not {step} within {_WITHIN_S:g} s.") from None
+    if finished.returncode != 0:
+        tail = (finished.stdout + finished.stderr).splitlines()[-_TAIL_LINES:]
+        raise BuildError("\n".join([f"{title} did not {step}; the tool said:", *tail]))
+    return finished.stdout
 
 
 def check_tools(tools: Mapping[str, str]) -> None:

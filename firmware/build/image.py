@@ -64,7 +64,6 @@ class _Build:
     knobs: Mapping[str, int] = field(default_factory=dict)
     extras: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    shift_bytes: int = 0
 
     @property
     def folder(self) -> Path:
@@ -76,7 +75,6 @@ class _Build:
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += [extra.replace("_", "-") for extra in self.extras]
         words += [f"without-{instrument}" for instrument in self.without]
-        words += [f"shift={self.shift_bytes}"] if self.shift_bytes else []
         return BUILDS / "-".join(words)
 
 
@@ -99,13 +97,12 @@ def build(
     extras: tuple[str, ...] = (),
     without: tuple[str, ...] = (),
     heap_bytes: int = heap_size.DEFAULT_BYTES,
-    shift_bytes: int = 0,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `extras` what of EXTRAS its operations may call; `without` leaves out some of INSTRUMENTS, to
     learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
-    leaves. With `shift_bytes` all code but the markers lies so much further on in the flash.
+    leaves.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -125,7 +122,6 @@ def build(
         {**row.knobs, **(knobs or {})},
         extras,
         without,
-        shift_bytes,
     )
     described = _cmake_build(chosen)
     key = tuple(described.configure_command)
@@ -144,7 +140,7 @@ def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build
     _check_overhead(chosen)
     elf = chosen.folder / "tailscope.elf"
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    return FirmwareImage(elf, digest, row.id, _configuration(chosen), _looks(row, elf))
+    return FirmwareImage(elf, digest, row.id, _configuration(chosen), looks(row, elf))
 
 
 def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str:
@@ -196,7 +192,11 @@ def _configuration(chosen: _Build) -> Configuration:
     )
 
 
-def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
+def looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
+    """The addresses of FirmwareImage.looks in `elf`, which lies in its build folder.
+
+    Raises BuildError.
+    """
     try:
         return search_places.find(elf, row.search or (), row.source.folder if row.source else None)
     except search_places.SearchError as error:
@@ -222,7 +222,6 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         **{f"TAILSCOPE_{name.upper()}": _on(name in chosen.extras) for name in EXTRAS},
-        **({"TAILSCOPE_SHIFT": chosen.shift_bytes} if chosen.shift_bytes else {}),
         **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),

@@ -10,19 +10,7 @@
 #include "heap.h"
 #include "task.h"
 
-/* The first function of the heap begins a 16-byte flash line. So a change of what is linked before
- * it does not move the heap's code within its lines, and its cycles stay what they were. A link
- * that is to move it (TAILSCOPE_SHIFT) begins it so many bytes behind the line. */
-#ifdef TAILSCOPE_SHIFT
-#define SPACE_BYTES(shift) #shift
-#define SPACE(shift) ".text\n.balign 16\n.space " SPACE_BYTES(shift) "\n"
-__asm__(SPACE(TAILSCOPE_SHIFT));
-#define FIRST_OF_HEAP
-#else
-#define FIRST_OF_HEAP __attribute__((aligned(16)))
-#endif
-
-FIRST_OF_HEAP void *pvPortMalloc(size_t xWantedSize) {
+void *pvPortMalloc(size_t xWantedSize) {
     void *const payload = heap_allocate(xWantedSize);
     traceMALLOC(payload, xWantedSize);
 #if (configUSE_MALLOC_FAILED_HOOK == 1)

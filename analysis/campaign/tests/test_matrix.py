@@ -141,3 +141,16 @@ def test_a_scenario_by_path_is_looked_for_beside_the_matrix(tmp_path: Path) -> N
 def test_what_is_wrong_is_told_with_its_line(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match=said):
         read(tmp_path, text)
+
+
+def test_placements_are_points_of_their_own(tmp_path: Path) -> None:
+    text = 'scenarios = ["mem_frag"]\nallocators = ["tlsf", "seglist"]\nplacements = 3\n'
+    asked = read(tmp_path, f'{text}[[exclude]]\nallocators = ["seglist"]\nplacement = [1, 2]\n')
+    points = [(point.allocator, point.placement) for point in asked.points()]
+    assert points == [("tlsf", 0), ("tlsf", 1), ("tlsf", 2), ("seglist", 0)]
+    assert [point.title for point in asked.points()][1:3] == [
+        "mem_frag on tlsf, placement 1",
+        "mem_frag on tlsf, placement 2",
+    ]
+    with pytest.raises(CampaignError, match=r"matrix\.toml:1: placements must be .*256"):
+        read(tmp_path, 'placements = 257\nscenarios = ["mem_frag"]\n')

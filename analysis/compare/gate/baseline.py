@@ -18,6 +18,7 @@ from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
 from base.files.whole import write_bytes
 from base.metrology.quantiles import Number
+from base.run_folder.placements import Range
 
 SCHEMA = 1
 BYTES_MOST = 8 << 20
@@ -62,9 +63,10 @@ class Entry(Table):
 
     `exact` says that each repetition is the same to the cycle. `pulse_beyond_cycles` is how much
     longer the pulses are than the cycles, in samples; absent where pulses are not kept.
-    `scatter_cycles` is the widest that any operation scattered over the repetitions, and
-    `beyond_scatter` how many operations a repetition had that were slower than in all others, and
-    by more than these scatter; both are 0 of what is exact.
+    `placements` has the greatest values over the placements of the code, by quantity; empty where
+    the image was linked once. `scatter_cycles` is the widest that any operation scattered over the
+    repetitions, and `beyond_scatter` how many operations a repetition had that were slower than in
+    all others, and by more than these scatter; both are 0 of what is exact.
     """
 
     exact: bool
@@ -76,6 +78,7 @@ class Entry(Table):
     settings: _Texts
     made_by: _Texts
     quantities: dict[Annotated[str, Field(max_length=64)], Statistics] = Field(default_factory=dict)
+    placements: dict[Annotated[str, Field(max_length=64)], Range] = Field(default_factory=dict)
     operations: Annotated[str, Field(pattern=r"^[^'\x00-\x09\x0b-\x1f\x7f]*$")]
 
     @property
@@ -170,12 +173,15 @@ def _order(entry: Entry) -> tuple[str, ...]:
 
 
 def _entry(entry: Entry) -> str:
-    told = entry.model_dump(exclude={"settings", "made_by", "quantities", "operations"}, exclude_none=True)
+    apart = {"settings", "made_by", "quantities", "placements", "operations"}
+    told = entry.model_dump(exclude=apart, exclude_none=True)
     text = f"\n[[entry]]\n{_pairs(told)}operations = '''\n{entry.operations}'''\n"
     text += f"\n[entry.settings]\n{_pairs(entry.settings)}\n[entry.made_by]\n{_pairs(entry.made_by)}"
     for name, quantity in entry.quantities.items():
         values = quantity.model_dump(exclude_none=True)
         text += f"\n[entry.quantities.{_key(name)}]\n{_pairs(values)}"
+    for name, found in entry.placements.items():
+        text += f"\n[entry.placements.{_key(name)}]\n{_pairs(found.model_dump())}"
     return text
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from analysis.compare.gate.baseline import Statistics
 from analysis.compare.gate.measured import Measured
+from analysis.compare.placements import Ranges
 from analysis.compare.settings import Change
 from base.metrology.quantiles import Summary
 from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, TASK
@@ -36,7 +37,8 @@ class Judged:
     """One run, or several of equal settings.
 
     `refusal` is the sentence why nothing can be said, else None. `changes` are the settings that
-    the sources or tools decided otherwise than in the baseline.
+    the sources or tools decided otherwise than in the baseline. `placements` has the baseline's
+    range and the run's of each worst case, where both were placed.
     """
 
     folders: tuple[str, ...]
@@ -45,6 +47,7 @@ class Judged:
     refusal: str | None = None
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
+    placements: tuple[Ranges, ...] = ()
 
     @property
     def exit_status(self) -> int:

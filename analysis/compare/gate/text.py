@@ -75,6 +75,7 @@ def as_json(report: Report) -> dict[str, Any]:
                 "checks": [asdict(check) for check in run.checks],
                 "changes": [{"setting": one.name, "before": one.a, "now": one.b} for one in run.changes],
                 "notes": list(run.notes),
+                "placements": [one.as_json() for one in run.placements],
             }
             for run in report.runs
         ],

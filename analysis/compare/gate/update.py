@@ -15,8 +15,10 @@ from analysis.compare.gate.lines import write
 from analysis.compare.gate.measured import Measured, read
 from analysis.compare.gate.outcome import JUDGED, counted
 from analysis.compare.settings import differing
+from analysis.compare.worst import WORST_CASES
 from analysis.errors import GateError
 from base.files.complaints import first_complaint, sentence
+from base.run_folder.placements import Range
 
 
 def updated(
@@ -50,10 +52,15 @@ def updated(
 
 def _check_same(entry: Entry, other: Entry, run: Measured) -> None:
     """The virtual board repeats itself, so two runs that differ are of two firmwares."""
-    if entry != other:
+    if _unplaced(entry) != _unplaced(other):
         raise GateError(
             f"{run.folder}: is of the same settings as another run, and came out otherwise; give one."
         )
+
+
+def _unplaced(entry: Entry) -> Entry:
+    """An entry without what it was not run for: one of two equal runs may lack placements."""
+    return entry.model_copy(update={"placements": {}})
 
 
 def _entry(runs: Sequence[Measured]) -> Entry:
@@ -81,11 +88,19 @@ def _entry(runs: Sequence[Measured]) -> Entry:
             settings=first.chosen,
             made_by=first.made_by,
             quantities=quantities,
+            placements=_placements(runs),
             operations=write(operations, first.labels, pulse_beyond),
         )
     except ValidationError as error:
         complaint = sentence(first_complaint(error, {}), "decode the run again, or run the scenario again")
         raise GateError(f"{first.folder}: cannot be a baseline: {complaint}") from None
+
+
+def _placements(runs: Sequence[Measured]) -> dict[str, Range]:
+    """Those of the first run that has any."""
+    told = next((run.run.ranges for run in runs if run.run.ranges), {})
+    keys = [quantity.key for quantity in WORST_CASES]
+    return {key: told[key] for key in keys if key in told}
 
 
 def _check_counts(runs: Sequence[Measured]) -> None:

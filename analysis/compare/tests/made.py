@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from base.run_folder.folder import PLACEMENTS
+from base.run_folder.placements import Measured, Placements
 from dashboards.tests import synthetic
 from dashboards.tests.synthetic import Operation
 
@@ -40,3 +43,22 @@ def write(
     """A run folder in `runs`, of the virtual board or of another."""
     told = {**(VIRTUAL if exact else {}), **(changes or {})}
     return synthetic.write_run(runs, scenario, allocator, list(operations), changes=told, **others)
+
+
+def place(folder: Path, *critical_ns: float) -> Path:
+    """The run in `folder` with placements of these longest critical sections."""
+    measured = [
+        Measured(
+            number=number,
+            rest_bytes=0,
+            heap_bytes=4 * number,
+            elf_sha256="0" * 64,
+            verdict="complete",
+            reasons=[],
+            greatest={"critical_ns": value},
+        )
+        for number, value in enumerate(critical_ns)
+    ]
+    content = Placements.of(measured).model_dump(mode="json", by_alias=True)
+    (folder / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
+    return folder

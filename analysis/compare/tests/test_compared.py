@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from analysis.compare.compared import Comparison, compare
+from analysis.compare.document import as_json
 from analysis.compare.sentences import headline, overall, worst_sentence
-from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, with_cycles, write
+from analysis.compare.tests.made import CYCLE_NS, OPERATIONS, place, with_cycles, write
 from analysis.compare.text import as_text
 from analysis.compare.worst import Worst
 from analysis.errors import CompareError
@@ -322,3 +323,32 @@ def test_a_table_that_is_missing_is_refused(tmp_path: Path) -> None:
     (b / "operations.parquet").unlink()
     with pytest.raises(TailscopeError, match=r"operations\.parquet: is missing"):
         compare(a, b)
+
+
+@pytest.mark.parametrize(("last", "smaller"), [(7_500.0, True), (7_610.0, True), (7_650.0, False)])
+def test_a_difference_that_placement_could_make_is_told(tmp_path: Path, last: float, smaller: bool) -> None:
+    a = place(write(tmp_path / "a"), 7_142.9, 7_610.0, 7_000.0)
+    b = place(write(tmp_path / "b", with_cycles({1: 40})), last, 7_700.0)
+    found = compare(a, b)
+    sentence = (
+        "worst critical section of an allocation: the difference is smaller than what placement does: "
+        f"7,000 to 7,610 ns in A (3 placements), {last:,.0f} to 7,700 ns in B (2)."
+    )
+    assert found.status == "worse"
+    assert (sentence in found.compared[0].notes) is smaller
+    assert (sentence in " ".join(as_text(found).split())) is smaller
+    (told,) = as_json(found)["pairs"][0]["placements"]
+    assert told["smaller_than_placement"] is smaller
+    assert told["a"] == {"n": 3, "least": 7_000.0, "median": 7_142.9, "greatest": 7_610.0}
+
+
+def test_without_placements_of_both_nothing_is_told_of_them(tmp_path: Path) -> None:
+    a, b = write(tmp_path / "a"), place(write(tmp_path / "b", with_cycles({1: 40})), 7_000.0, 9_000.0)
+    told = as_json(compare(a, b))["pairs"][0]
+    assert told["placements"] == []
+    assert not any("placement" in note for note in told["notes"])
+
+
+def test_equal_worst_cases_differ_by_nothing_that_placement_could_make(tmp_path: Path) -> None:
+    a, b = (place(write(tmp_path / name), 7_000.0, 7_200.0) for name in ("a", "b"))
+    assert not compare(a, b).compared[0].notes

@@ -19,6 +19,7 @@ from capture.acquisition.duration import longest_s
 from capture.acquisition.observe import Observation
 from capture.store import begin_folder, keep_observation, kind_of
 from firmware.build import image as firmware
+from firmware.build.placement import Placement, placed
 from scenarios.plan import Plan
 from simulator import run as simulator
 
@@ -46,7 +47,7 @@ def made_run(
     built = firmware.build(allocator)
     until = f"{round(longest_s(plan) * 1e9)}ns"
     done = simulator.run(
-        firmware.build(allocator, shift_bytes=shift).elf,
+        placed(built, Placement(shift, shift)).elf,
         image=image or plan.image,
         until=until,
         flash_acr=flash_acr,

@@ -78,7 +78,7 @@ def test_catalogue_and_cmake_have_the_same_knobs_and_defaults(
     subprocess.run([*command, *anew], capture_output=True, check=True)
     found = _cached(by_hand)
     assert found.pop("LOCKING") == row.lockings[0]
-    for common in ("ALLOCATOR", "ART", "HEAP_BYTES", "SHIFT", "SLOTS"):
+    for common in ("ALLOCATOR", "ART", "HEAP_BYTES", "SLOTS"):
         found.pop(common)
     assert found == {name: str(value) for name, value in row.knobs.items()}
 
@@ -210,19 +210,6 @@ def test_accelerator_is_a_knob() -> None:
     assert plain.elf != image.elf
     assert accelerated in " ".join(_disassembly(image.elf, "clock_start").values())
     assert accelerated not in " ".join(_disassembly(plain.elf, "clock_start").values())
-
-
-def test_all_code_but_the_markers_can_lie_further_on() -> None:
-    image, moved = firmware.build("seglist"), firmware.build("seglist", shift_bytes=8)
-    assert moved.elf != image.elf
-
-    def begins(elf: Path, symbol: str) -> int:
-        return min(_disassembly(elf, symbol))
-
-    for symbol in ("heap_port_critical_begin", "operation_begin"):
-        assert begins(moved.elf, symbol) == begins(image.elf, symbol)
-    for symbol in ("clock_start", "heap_index_find"):
-        assert begins(moved.elf, symbol) == begins(image.elf, symbol) + 8
 
 
 def test_unknown_allocator_is_named_with_the_choice() -> None:

@@ -16,7 +16,7 @@ from analysis.compare.gate import gate, text, update
 from analysis.compare.gate.baseline import Baseline
 from analysis.compare.gate.outcome import Check, Report
 from analysis.compare.gate.tests.made import NEW, noisy, ramp, with_interrupts, write
-from analysis.compare.tests.made import OPERATIONS, with_cycles
+from analysis.compare.tests.made import OPERATIONS, place, with_cycles
 from analysis.errors import GateError
 from base.files.errors import TailscopeError
 from dashboards.tests.synthetic import Operation
@@ -482,3 +482,30 @@ def test_what_a_run_calls_itself_cannot_break_out_of_the_file(tmp_path: Path) ->
     assert gate.judge(baseline, [folder], {}).exit_status == 0
     shutil.rmtree(folder)
     assert gate.judge(baseline, [folder], {}).exit_status == 2
+
+
+def test_a_difference_from_the_baseline_that_placement_could_make_is_told(tmp_path: Path) -> None:
+    before = place(write(tmp_path / "a"), 7_000.0, 7_100.0)
+    baseline = kept(tmp_path / "b.toml", before)
+    near = place(write(tmp_path / "near", with_cycles({1: 9}), build="cd"), 7_050.0, 7_300.0)
+    report = gate.judge(baseline, [near], {})
+    sentence = (
+        "worst critical section of an allocation: the difference is smaller than what placement does: "
+        "7,000 to 7,100 ns in the baseline (2 placements), 7,050 to 7,300 ns in the run (2)."
+    )
+    assert report.exit_status == 1
+    assert sentence in report.runs[0].notes
+    assert sentence in text.as_text(report)
+    (told,) = text.as_json(report)["runs"][0]["placements"]
+    assert told["smaller_than_placement"] is True
+    far = place(write(tmp_path / "far", with_cycles({1: 90}), build="ef"), 7_101.0, 7_300.0)
+    (told,) = text.as_json(gate.judge(baseline, [far], {}))["runs"][0]["placements"]
+    assert told["smaller_than_placement"] is False
+
+
+def test_a_run_without_placements_is_judged_as_ever(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", place(write(tmp_path / "a"), 7_000.0, 7_100.0))
+    report = gate.judge(baseline, [write(tmp_path / "b", build="cd")], {})
+    assert report.exit_status == 0
+    assert report.runs[0].placements == ()
+    assert report.runs[0].notes == ()

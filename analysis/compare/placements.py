@@ -1,0 +1,72 @@
+"""The worst cases of two runs over the placements of their code, where both were placed.
+
+See docs/reference/placements-json.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.compare.worst import WORST_CASES, Worst, words_of
+from base.run_folder.placements import Range
+from base.run_folder.quantities import Quantity
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """One worst case of A and B. `differs`: the images as linked, or the ranges, are not alike."""
+
+    quantity: Quantity
+    a: Range
+    b: Range
+    differs: bool
+
+    @property
+    def smaller(self) -> bool:
+        """True if there is a difference, and placement alone can turn it round."""
+        return self.differs and self.a.meets(self.b)
+
+    def sentence(self, a: str = "A", b: str = "B") -> str:
+        """What a reader must know where it is smaller."""
+        of_a, of_b = (f"{_whole(one.least)} to {_whole(one.greatest)}" for one in (self.a, self.b))
+        unit = f" {self.quantity.unit}" if self.quantity.unit else ""
+        return (
+            f"{words_of(self.quantity)}: the difference is smaller than what placement does: {of_a}{unit} in "
+            f"{a} ({self.a.n} placements), {of_b}{unit} in {b} ({self.b.n})."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Both ranges, and what they come to."""
+        return {
+            "quantity": self.quantity.key,
+            "unit": self.quantity.unit,
+            "a": self.a.model_dump(),
+            "b": self.b.model_dump(),
+            "smaller_than_placement": self.smaller,
+        }
+
+
+def of_worst_cases(
+    worst: Sequence[Worst], a: Mapping[str, Range], b: Mapping[str, Range]
+) -> tuple[Ranges, ...]:
+    """Of two runs, by the ranges of both."""
+    return tuple(
+        Ranges(one.quantity, a[one.quantity.key], b[one.quantity.key], one.finding != "equal")
+        for one in worst
+        if one.quantity.key in a and one.quantity.key in b
+    )
+
+
+def of_ranges(before: Mapping[str, Range], now: Mapping[str, Range]) -> tuple[Ranges, ...]:
+    """Of a run and a baseline that keeps no more than ranges."""
+    return tuple(
+        Ranges(quantity, before[quantity.key], now[quantity.key], before[quantity.key] != now[quantity.key])
+        for quantity in WORST_CASES
+        if quantity.key in before and quantity.key in now
+    )
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"

@@ -1,0 +1,63 @@
+"""placements.json: ranges, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from base.files.errors import RunError
+from base.run_folder.folder import PLACEMENTS
+from base.run_folder.placements import Measured, Placements, Range, read
+
+
+def measured(number: int, critical: float, verdict: str = "complete") -> Measured:
+    return Measured.model_validate(
+        {
+            "number": number,
+            "rest_bytes": 0,
+            "heap_bytes": 4 * number,
+            "elf_sha256": "0" * 64,
+            "verdict": verdict,
+            "reasons": [],
+            "greatest": {"critical_ns": critical, "probes": 2},
+        }
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16])
+def test_a_range_is_that_of_another_library(n: int) -> None:
+    values = [float(value) for value in np.random.default_rng(n).integers(4_000, 9_000, n)]
+    found = Placements.of([measured(number, value) for number, value in enumerate(values)])
+    told = found.headlines["critical_ns"]
+    assert (told.n, told.least, told.greatest) == (n, np.min(values), np.max(values))
+    assert told.median == pytest.approx(np.quantile(values, 0.5))
+    assert found.headlines["probes"].spread_percent == 0
+
+
+def test_figures_of_a_run_that_is_not_complete_are_in_no_range() -> None:
+    found = Placements.of([measured(0, 5.0), measured(1, 9.0, "inconclusive"), measured(2, 6.0)])
+    assert found.headlines["critical_ns"] == Range(n=2, least=5, median=5.5, greatest=6)
+
+
+@pytest.mark.parametrize(
+    ("other", "meets"), [((1, 4), False), ((1, 5), True), ((6, 7), True), ((9, 12), True), ((10, 12), False)]
+)
+def test_ranges_meet_where_they_have_a_value_in_common(other: tuple[int, int], meets: bool) -> None:
+    first = Range(n=2, least=5, median=7, greatest=9)
+    second = Range(n=2, least=other[0], median=other[0], greatest=other[1])
+    assert first.meets(second) is second.meets(first) is meets
+
+
+def test_a_file_is_read_as_written_and_refused_where_it_does_not_sum_up(tmp_path: Path) -> None:
+    assert read(tmp_path) is None
+    found = Placements.of([measured(0, 5.0), measured(1, 6.0)])
+    content = found.model_dump(mode="json", by_alias=True)
+    (tmp_path / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
+    assert read(tmp_path) == found
+    content["headlines"]["critical_ns"]["least"] = 4.0
+    (tmp_path / PLACEMENTS).write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(RunError, match=r"headlines .*not what `measured` comes to; remove the file"):
+        read(tmp_path)

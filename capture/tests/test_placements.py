@@ -1,0 +1,74 @@
+"""A run at several placements: the figures are those of each image by itself."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+from base.run_folder.placements import Placements
+from base.run_folder.records import OperationRecord
+from capture import placements
+from capture.acquisition import direct
+from capture.acquisition.source import RunRequest
+from firmware.build import image as firmware
+from firmware.build.placement import placed, placement
+from scenarios import catalogue
+from simulator import run as simulator
+
+COUNT = 5
+
+
+@pytest.fixture(scope="module")
+def request_() -> RunRequest:
+    plan = catalogue.load("mem_frag", {"depth": 24, "trials": 1}).compile()
+    return RunRequest(plan=plan, image=firmware.build("seglist", art=False))
+
+
+@pytest.fixture(scope="module")
+def found(request_: RunRequest) -> Placements:
+    return placements.measure(request_, COUNT)
+
+
+def by_hand(request: RunRequest, number: int) -> int:
+    """The most cycles of a measured allocation, as the records of the image alone have them."""
+    elf = placed(request.image, placement(number)).elf
+    done = simulator.run(elf, image=request.plan.image, until="1s")
+    measured = set(request.plan.operations.filter("measured")["seq"])
+    return max(
+        one.critical_cycles
+        for one in done.records.all(OperationRecord)
+        if one.kind in "AO" and one.seq in measured
+    )
+
+
+def test_a_range_is_what_the_images_come_to_by_themselves(found: Placements, request_: RunRequest) -> None:
+    told = [by_hand(request_, number) for number in range(COUNT)]
+    assert [one.greatest["dwt_cycles"] for one in found.measured] == told
+    assert len(set(told)) > 1
+    over = found.headlines["dwt_cycles"]
+    assert (over.n, over.least, over.greatest) == (COUNT, min(told), max(told))
+    assert over.median == statistics.quantiles(told, n=2, method="inclusive")[0]
+    probes = found.headlines["probes"]
+    assert probes.least == probes.greatest
+
+
+def test_the_same_placements_give_the_same_bytes(found: Placements, request_: RunRequest) -> None:
+    again = placements.measure(request_, COUNT)
+    assert again.model_dump_json() == found.model_dump_json()
+
+
+def test_the_real_tools_bring_the_same(
+    found: Placements, request_: RunRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(direct, "fits", lambda *_: False)
+    said: list[str] = []
+    assert placements.measure(request_, 2, tell=said.append).measured == found.measured[:2]
+    assert said == ["placement 1 of 2", "placement 2 of 2"]
+
+
+def test_nothing_is_written(request_: RunRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    placements.measure(request_, 1)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,88 @@
+"""What the worst cases come to with the code at other places in the flash: notes and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from rich.table import Table
+from rich.text import Text
+
+from base.run_folder.placements import Range
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from dashboards.formatting import MISSING, number
+from dashboards.loaded.series import Series
+
+WORST = (CRITICAL, FREE_CRITICAL, LATENCY, TASK)
+_LEGEND = (
+    "Placements: least to greatest of the same with the code at so many places in the flash; two runs "
+    "whose ranges meet are not told apart."
+)
+
+
+def range_of(quantity: Quantity, one: Series) -> Range | None:
+    """None where the run's image was linked once."""
+    told = one.run.placements
+    return told.headlines.get(quantity.key) if told else None
+
+
+def note(quantity: Quantity, one: Series) -> str:
+    """`16 placements 6,333.3 to 6,535.7`; empty where none were measured."""
+    found = range_of(quantity, one)
+    if found is None:
+        return ""
+    least, greatest = (number(value, quantity.unit) for value in (found.least, found.greatest))
+    return f"{found.n} placements {least} to {greatest}"
+
+
+def meaning(series: Sequence[Series]) -> list[str]:
+    """What the notes mean; nothing without placements."""
+    return [_LEGEND] if any(one.run.placements for one in series) else []
+
+
+def undecided(series: Sequence[Series]) -> Iterator[str]:
+    """For each worst case a sentence on neighbours in the order of it whose ranges meet."""
+    for quantity in WORST:
+        told = [
+            (value, one, found)
+            for one in series
+            if (found := range_of(quantity, one)) and (value := one.run.summary(quantity).max) is not None
+        ]
+        told.sort(key=lambda row: (-row[0], row[1].name))
+        close = [
+            f"{first.name} and {second.name}"
+            for (more, first, one), (less, second, other) in pairwise(told)
+            if more != less and one.meets(other)
+        ]
+        if close:
+            yield (
+                f"Longest {quantity.words}: the difference is smaller than what placement does between "
+                f"{'; between '.join(close)}."
+            )
+
+
+def table(series: Sequence[Series]) -> list[Table]:
+    """A row for each worst case of each run whose image was linked several times."""
+    rows = [
+        (quantity, one, found) for quantity in WORST for one in series if (found := range_of(quantity, one))
+    ]
+    if not rows:
+        return []
+    made = Table(
+        title="\nplacements, the longest of each", title_justify="left", box=None, padding=(0, 1, 0, 0)
+    )
+    made.add_column("")
+    made.add_column("allocator", overflow="fold")
+    for heading in ("n", "as linked", "least", "median", "greatest", "spread"):
+        made.add_column(heading, justify="right", no_wrap=True)
+    before = None
+    for quantity, one, found in rows:
+        values = (one.run.summary(quantity).max, found.least, found.median, found.greatest)
+        spread = MISSING if found.spread_percent is None else f"{found.spread_percent:.1f} %"
+        made.add_row(
+            Text("" if quantity is before else f"{quantity.words} ({quantity.unit})"),
+            Text(one.name),
+            *(str(found.n), *(number(value, quantity.unit) for value in values), spread),
+        )
+        before = quantity
+    return [made]

@@ -1,0 +1,106 @@
+"""`./lab scenario --placements`: the file, what is printed and shown; the published table."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from base.paths import ROOT
+from base.run_folder.folder import MANIFEST, PLACEMENTS
+from base.run_folder.manifest import read_manifest
+from base.run_folder.placements import read
+from cli.work import scenario
+from cli.work.options import Options
+from dashboards import terminal
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import by_scenario
+from dashboards.pages.catalogue import matrix
+from dashboards.placements import undecided
+from studies.tables.placements import allocators, worst
+
+PAGE = ROOT / "docs" / "reference" / "placements.md"
+TOLERANCE = 0.02
+"""A change anywhere in the image moves code among the lines of the flash."""
+
+
+def run(runs: Path, *names: str, **options: object) -> list[Path]:
+    """The folders of short direct runs, in their order."""
+    chosen = Options(parameters={"depth": 16, "trials": 1}, capture="direct", **options)  # type: ignore[arg-type]
+    page = runs / "page.html"
+    assert scenario.run(("mem_frag",), names, chosen, as_json=True, runs_folder=runs, dashboard=page) == 0
+    return sorted(runs.glob(f"*/{MANIFEST}"))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    runs = tmp_path_factory.mktemp("runs")
+    return [path.parent for path in run(runs, "tlsf", "tlsf_crate", placements=4)]
+
+
+def test_the_run_is_placement_0(folders: list[Path]) -> None:
+    for folder in folders:
+        found, manifest = read(folder), read_manifest(folder / MANIFEST)
+        assert found is not None
+        assert [one.number for one in found.measured] == [0, 1, 2, 3]
+        assert found.measured[0].elf_sha256 == manifest.firmware.elf_sha256
+        assert found.measured[0].greatest["critical_ns"] == manifest.statistics["critical_ns"].max
+        assert len({one.elf_sha256 for one in found.measured}) == 4
+
+
+def test_a_run_of_one_link_has_no_such_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (path,) = run(tmp_path, "tlsf")
+    assert not (path.parent / PLACEMENTS).exists()
+    assert json.loads(capsys.readouterr().out)["runs"][0]["placements"] is None
+
+
+def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> None:
+    runs = [load_run(folder) for folder in folders]
+    found = read(folders[0])
+    assert found is not None
+    over = found.headlines["critical_ns"]
+    words = f"4 placements {over.least:,.1f} to {over.greatest:,.1f}"
+    (grid,) = (block for block in matrix(by_scenario(runs)).blocks)
+    cells = [line.cells[0] for group in grid.groups for line in group.lines if line.name == "tlsf"]  # type: ignore[union-attr]
+    assert words in cells[0].notes
+    told = terminal.as_json(runs, Path())["runs"]
+    assert told[0]["placements"]["critical_ns"] == over.model_dump()
+    console = Console(width=100)
+    with console.capture() as captured:
+        console.print(terminal.terminal_report(runs))
+    assert re.search(
+        rf"tlsf +4 +[\d,.]+ +{over.least:,.1f} +{over.median:,.1f} +{over.greatest:,.1f}", captured.get()
+    )
+
+
+def test_neighbours_whose_ranges_meet_are_named(folders: list[Path]) -> None:
+    series = by_scenario([load_run(folder) for folder in folders])["mem_frag"]
+    ranges = [one.run.placements.headlines["critical_ns"] for one in series]  # type: ignore[union-attr]
+    sentences = [
+        words for words in undecided(series) if words.startswith("Longest critical section on the wire:")
+    ]
+    meet = ranges[0].least <= ranges[1].greatest and ranges[1].least <= ranges[0].greatest
+    assert bool(sentences) is meet
+    assert all("tlsf" in words and "tlsf_crate" in words for words in sentences)
+
+
+@pytest.mark.docs
+def test_the_page_has_a_row_for_each_allocator_that_frees() -> None:
+    assert re.findall(r"^\| (\w+) \| [\d,]+ \|", PAGE.read_text(), re.MULTILINE) == list(allocators())
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("allocator", ["seglist"])
+def test_rows_of_the_page_are_what_a_fresh_measurement_gives(allocator: str) -> None:
+    number = r"([\d,]+)"
+    of_one = rf"{number} \| {number} to {number} \| [\d.]+ % \|"
+    row = re.search(rf"^\| {allocator} \| {of_one} {of_one}$", PAGE.read_text(), re.MULTILINE)
+    assert row is not None
+    (on, over_on), (off, over_off) = worst(allocator, True), worst(allocator, False)
+    measured = [on, over_on.least, over_on.greatest, off, over_off.least, over_off.greatest]
+    assert [int(cell.replace(",", "")) for cell in row.groups()] == pytest.approx(measured, rel=TOLERANCE), (
+        "Run python -m studies.tables.placements and put its table into docs/reference/placements.md."
+    )
