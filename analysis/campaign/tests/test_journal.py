@@ -182,7 +182,8 @@ def test_the_row_of_a_run_that_could_not_be_made_has_its_settings() -> None:
     told = {
         "key": "aa", "state": "failed", "verified": None, "scenario": "mem_frag", "allocator": "tlsf",
         "parameters": "depth=8, trials=1", "seed": "7", "art": False, "locking": "primask",
-        "knobs": "a=1, b=2", "heap_bytes": 4_096, "samplerate_hz": 24, "verdict": None, "reason": "Why.",
+        "knobs": "a=1, b=2", "heap_bytes": 4_096, "placement": 0, "samplerate_hz": 24, "verdict": None,
+        "reason": "Why.",
     }  # fmt: skip
     assert failed_row("aa", point, "Why.") == told
     plain = failed_row("aa", Point("mem_frag", "tlsf"), "x" * 601)

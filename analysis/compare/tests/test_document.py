@@ -186,6 +186,7 @@ def test_the_document_tells_all_that_differs(tmp_path: Path) -> None:
                 "headline": HEADLINE,
                 "doubts": [],
                 "notes": [],
+                "placements": [],
                 "settings": [
                     {"name": name, "a": before, "b": now, "tool": tool}
                     for name, before, now, tool in (

@@ -245,7 +245,8 @@ def test_every_setting_has_its_name(tmp_path: Path) -> None:
         "knob SLOTS": "8", "locking": "basepri", "FLASH_ACR": "00000702", "core clock": "84,000,000 Hz",
         "records": "uart", "board": "virtual", "analyzer": "beaglelogic", "samplerate": "84,000,000 Hz",
         "imported file sha256": None, "kernel": "V11.2.0", "kernel's own calls": "not measured",
-        "probes": "records", "firmware sha256": "ab" * 32, "virtual_nucleo": "0.1.0", "python": "3.11.7",
+        "urgent task": "leaves the heap alone", "probes": "records",
+        "firmware sha256": "ab" * 32, "virtual_nucleo": "0.1.0", "python": "3.11.7",
     }  # fmt: skip
 
 

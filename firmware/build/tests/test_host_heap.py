@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,7 +147,7 @@ def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_build_that_does_not_end_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def hang(command: list[str], within_s: float) -> None:
+    def hang(command: list[str], within_s: float, **_: Any) -> None:
         raise subprocess.TimeoutExpired(command, within_s)
 
     monkeypatch.setattr(host_heap, "BUILDS", tmp_path)

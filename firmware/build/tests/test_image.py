@@ -213,7 +213,7 @@ def test_accelerator_is_a_knob() -> None:
 
 
 def test_unknown_allocator_is_named_with_the_choice() -> None:
-    with pytest.raises(BuildError, match=r"no allocator 'tlfs'.*seglist, tlsf"):
+    with pytest.raises(BuildError, match=r"no allocator 'tlfs'.*seglist, talc, tlsf"):
         firmware.build("tlfs")
 
 

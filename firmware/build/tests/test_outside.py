@@ -357,7 +357,8 @@ def test_the_example_is_clean_under_the_firmwares_warnings() -> None:
 
 def test_a_file_that_was_named_is_found_by_its_digest_alone(tmp_path: Path) -> None:
     file = tmp_path / "bump.c"
-    file.write_text(BUMP, encoding="utf-8")
+    # A file that no test before has named.
+    file.write_text(f"{BUMP}/* {tmp_path} */\n", encoding="utf-8")
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     assert outside.remembered("bump", sha256) is None
     outside.read(file)

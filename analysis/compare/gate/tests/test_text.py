@@ -118,7 +118,7 @@ def test_the_document_tells_all_of_the_report() -> None:
                     {"setting": "firmware sha256", "before": DIGESTS[0], "now": DIGESTS[1]},
                     {"setting": "compiler", "before": "12", "now": None},
                 ],
-                "notes": ["Update it."],
+                "notes": ["Update it."], "placements": [],
             },
             {
                 "folders": ["runs/c"], "name": "c", "state": "cannot say",
@@ -126,7 +126,7 @@ def test_the_document_tells_all_of_the_report() -> None:
                 "checks": [
                     {"quantity": "limit free", "state": "cannot say", "sentence": "No <budget>.", **nothing}
                 ],
-                "changes": [], "notes": [],
+                "changes": [], "notes": [], "placements": [],
             },
             {
                 "folders": ["runs/d"], "name": "d*", "state": "as good", "refusal": None,
@@ -134,7 +134,7 @@ def test_the_document_tells_all_of_the_report() -> None:
                     {"quantity": "outcomes", "state": "as good",
                      "sentence": "All end\nas `before`.", **nothing}
                 ],
-                "changes": [], "notes": [],
+                "changes": [], "notes": [], "placements": [],
             },
         ],
         "notes": ["No run was given for 1 entry."],
