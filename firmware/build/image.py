@@ -64,6 +64,7 @@ class _Build:
     kernel_calls: bool = False
     without: tuple[str, ...] = ()
     shift_bytes: int = 0
+    optimization: str = "2"
 
     @property
     def folder(self) -> Path:
@@ -76,6 +77,7 @@ class _Build:
         words += ["kernel-calls"] if self.kernel_calls else []
         words += [f"without-{instrument}" for instrument in self.without]
         words += [f"shift={self.shift_bytes}"] if self.shift_bytes else []
+        words += [] if self.optimization == "2" else [f"O{self.optimization}"]
         return BUILDS / "-".join(words)
 
 
@@ -99,12 +101,14 @@ def build(
     without: tuple[str, ...] = (),
     heap_bytes: int = heap_size.DEFAULT_BYTES,
     shift_bytes: int = 0,
+    optimization: str = "2",
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `kernel_calls` whether operations may call the kernel; `without` leaves out some of INSTRUMENTS,
     to learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
     leaves. With `shift_bytes` all code but the markers lies so much further on in the flash.
+    `optimization` is GCC's -O: 1, 2, 3 or s.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -125,6 +129,7 @@ def build(
         kernel_calls,
         without,
         shift_bytes,
+        optimization,
     )
     described = _cmake_build(chosen)
     key = tuple(described.configure_command)
@@ -222,6 +227,7 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         "TAILSCOPE_KERNEL_CALLS": _on(chosen.kernel_calls),
         **({"TAILSCOPE_SHIFT": chosen.shift_bytes} if chosen.shift_bytes else {}),
+        "TAILSCOPE_OPTIMIZATION": chosen.optimization,
         **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),

@@ -60,12 +60,14 @@ Figures: TypeAlias = Mapping[Place, MadeFigure]
 class Remade:
     """A table made again. `variants` are the ways in which it was, such as a whole call and its
     critical section; the first is what compares best. `made_from` says what was run: scenario,
-    seeds, board. `notes` are sentences on what came out.
+    seeds, board. `notes` are sentences on what came out. `judged` are the variants that a
+    conclusion must agree in, for the publication does not say which it is; none: the first.
     """
 
     variants: Mapping[str, Figures]
     made_from: str
     notes: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
