@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from scenarios import catalogue as scenarios
 from scenarios.generators.worst import CONSTRUCTIONS
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
+from studies.reproduce.crate import Footprints
 from studies.reproduce.empty import NOTHING, FixedCost, fixed_cost
 from studies.reproduce.heaps import HeapStudy, able
 from studies.reproduce.published import PublishedTable, source
@@ -99,18 +99,8 @@ _ONE_POLICY = ("best_fit", "avl")
 _GRANULE_BYTES = 48
 _REFERENCE = "Buddy"
 _SEARCHES = "half_fit_cstm"
-
-
-def traces(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
-    """thesis-1: the parameters of the scenarios."""
-    (part,) = table.part
-    keys = ("size_min_bytes", "size_max_bytes", "ttl_max")
-    figures = {
-        (part.title, row, column): MadeFigure(int(scenarios.load(name).parameters[key]), 1, 1)
-        for row, name in TRACES.items()
-        for column, key in zip(part.columns, keys, strict=True)
-    }
-    return Remade({"here": figures}, "the parameters of the scenarios lifetimes_*")
+_SUMMARISED = {"TLSF (Cont.)": "TLSF"}
+"""The name in table 14, where it is another."""
 
 
 def average_operation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -235,6 +225,39 @@ def heaps(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     first = next(iter(variants))
     variants[first] = {**variants[first], **present(live)}
     return Remade(variants, _studied(budget), tuple(_constants(table, variants[first])))
+
+
+def suitability(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-14: the figures behind the words."""
+    (part,) = table.part
+    timing = _TIMINGS["net"]
+    fixed = _fixed(measure, timing, TRACES["Small"])
+    timed = [_timed(measure, budget, name, timing) for name in TRACES.values()]
+    studied = [dict(_studies(measure, budget, name, THESIS_KNOBS)) for name in TRACES.values()]
+    figures: dict[Place, MadeFigure] = {}
+    for row, allocator in _rows(budget, board.able()):
+        if row == allocator:
+            continue
+        mine = _SUMMARISED.get(row, row)
+        means = [rows[row]["average operation"].value for rows in timed]
+        runs = [constructed(measure, allocator, one, timing.knobs(allocator)) for one in CONSTRUCTIONS]
+        worst_ = max(one for run in runs for one in allocations(run)["operation_cycles"])
+        shares = [share for study in studied for share in study[row]["fragmentation_there_percent"].to_list()]
+        spare = (one[row]["cost_metric_bytes"] - one[row]["used_there_bytes"] for one in studied)
+        beside = measure(Footprints(allocator))["static_ram"][0]
+        overheads = [beside + bytes_ for one in spare for bytes_ in one.to_list()]
+        found = {
+            "average operation": over_seeds(means, 1),
+            "worst allocation": MadeFigure(worst_ - fixed.allocation, len(runs), 1),
+            "F % there": over_seeds(shares, 0.01),
+            "overhead in bytes": over_seeds(overheads, _STEP_BYTES),
+        }
+        figures |= present({(part.title, mine, column): one for column, one in found.items()})
+    made_from = (
+        "thesis-6, thesis-7 and thesis-b-heap: averages of the four traces and the worst construction, in "
+        "cycles; F in the smallest heap; Cost Metric less used there, and static RAM; TLSF is Conte's"
+    )
+    return Remade({"net": figures}, made_from)
 
 
 _Needed: TypeAlias = Callable[[str], dict[str, dict[str, MadeFigure]]]

@@ -43,7 +43,7 @@ def test_a_table_has_a_section_with_its_figures_or_the_reason() -> None:
     text = page.html([made("article-9"), unmade("thesis-2")])
     assert '<section id="article-9">' in text
     assert 'id="plot-article-9-0"' in text
-    assert "Nobody can make it again." in text
+    assert "Nothing is compared." in text
     assert 'id="plot-thesis-2' not in text
     assert HOSTILE not in text
 
