@@ -45,9 +45,9 @@ _TIMINGS = {
     "whole call": _Timing(further=True),
     "critical section": _Timing(window="critical_cycles", further=True),
     "net": _Timing(net=True),
-    "whole call, ART on": _Timing(art=True),
-    "whole call, -Os": _Timing(optimization="s"),
-    "whole call, -O3": _Timing(optimization="3"),
+    "whole call with ART on": _Timing(art=True),
+    "whole call with -Os": _Timing(optimization="s"),
+    "whole call with -O3": _Timing(optimization="3"),
 }
 _JUDGED = tuple(name for name, timing in _TIMINGS.items() if timing.window == "operation_cycles")
 """The article does not state its flash, nor its compiler's options."""

@@ -206,14 +206,14 @@ def cycles(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """deck2-cycles: whole calls, net of an empty section, with the flash accelerator on and off."""
     variants = {
         "net": _statistics(table, measure, budget, "operation_cycles", True, net=True),
-        "net, ART off": _statistics(table, measure, budget, "operation_cycles", False, net=True),
+        "net with ART off": _statistics(table, measure, budget, "operation_cycles", False, net=True),
         "whole call": _statistics(table, measure, budget, "operation_cycles", True, net=False),
     }
     made_from = (
         f"{', '.join(_TESTS.values())}, seed 1; ART on if nothing else is said; net: the whole call less "
         f"that of an empty section; {board.BOARD}"
     )
-    return Remade(variants, made_from, judged=("net", "net, ART off"))
+    return Remade(variants, made_from, judged=("net", "net with ART off"))
 
 
 def instructions(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:

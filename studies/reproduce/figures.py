@@ -17,7 +17,7 @@ from studies.reproduce.beside import Beside, Pair
 from studies.reproduce.published import Part
 
 _ROW_PX, _AROUND_PX, _ORDER_PX = 22, 120, 460
-_PAGE_PX, _PANEL_PX, _MOST_ACROSS = 1040, 340, 2
+_PAGE_PX, _PANEL_PX, _MOST_ACROSS = 1040, 368, 2
 """Of a chart by order: about the width of the page, a panel's height, panels beside each other."""
 _LOGARITHMIC_FROM = 50
 """Where the greatest figure is so many times the least, the axis is logarithmic."""

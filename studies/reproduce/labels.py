@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-_LETTER_PX, _LINE_PX, _POINT_PX = 6.2, 13, 9
+_LETTER_PX, _LINE_PX, _POINT_PX = 6.2, 14, 12
 _DISTANCES_PX = range(14, 130, 8)
 _DIRECTIONS = ((0, -1), (1, -0.5), (-1, -0.5), (0, 1), (1, 0.5), (-1, 0.5), (1, -1.5), (-1, -1.5), (1, 1.5))
 

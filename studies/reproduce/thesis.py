@@ -87,12 +87,12 @@ class _Timing:
 
 _TIMINGS = {
     "net": _Timing(further=True),
-    "net, ART off": _Timing(art=False),
-    "net, -Os": _Timing(optimization="s"),
+    "net with ART off": _Timing(art=False),
+    "net with -Os": _Timing(optimization="s"),
     "whole call": _Timing(net=False),
-    "net, our own format": _Timing(formats=None),
+    "net in our own format": _Timing(formats=None),
 }
-_JUDGED = ("net", "net, ART off", "net, -Os")
+_JUDGED = ("net", "net with ART off", "net with -Os")
 """The thesis states neither its flash nor its compiler's options."""
 _STEP_BYTES = 8
 _ONE_POLICY = ("best_fit", "avl")
@@ -114,7 +114,8 @@ def average_operation(table: PublishedTable, measure: Measure, budget: Budget) -
             for trace, rows in timed.items()
             for row, found in rows.items()
         }
-    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED)
+    witnesses = _instructions(measure)
+    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED, witnesses)
 
 
 def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -131,7 +132,20 @@ def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Rema
                 found = {**found, "change %": MadeFigure(change, average.n, 100 / reference)}
                 figures |= {(part.title, row, column): found[column] for column in part.columns}
         variants[name] = figures
-    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED)
+    witnesses = _instructions(measure)
+    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED, witnesses)
+
+
+def _instructions(measure: Measure) -> dict[str, MadeFigure]:
+    """Those of an average operation's critical section on Small, less an empty one's."""
+    scenario = TRACES["Small"]
+    empty = fixed_cost(measure, scenario, "instructions", art=True).operation
+    witnesses = {}
+    for row, allocator in source("thesis").names.items():
+        run = _TIMINGS["net"].run(measure, allocator, scenario)
+        means = [float(part["instructions"].to_numpy().mean()) for part in (allocations(run), frees(run))]
+        witnesses[f"instructions of {row}"] = MadeFigure(sum(means) / 2 - empty, run.height, 1)
+    return witnesses
 
 
 def worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
