@@ -28,7 +28,6 @@ def command(
 ) -> None:
     """Make the tables of five publications again, beside their published values."""
     from cli.work import reproduce
-    from studies.reproduce.beside import rows
 
     if listed:
         print(reproduce.listing())
@@ -36,5 +35,5 @@ def command(
     whole = None if table or quick else ROOT / "docs" / "reference"
     done = reproduce.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     answer(
-        as_json, lambda: [row for made in done for row in rows(made)], lambda: reproduce.as_text(done, output)
+        as_json, lambda: [reproduce.as_json(made) for made in done], lambda: reproduce.as_text(done, output)
     )

@@ -21,20 +21,23 @@ from studies.reproduce import beside, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.published import UnknownTableError
 
-FREE = ("thesis-1", "thesis-2", "thesis-14")
+FREE = ("thesis-1", "thesis-2", "deck2-ranges")
 """Tables that need no run."""
 
 
 def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
     done = reproduce.run(FREE, output=tmp_path, jobs=1)
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
-    pages = {"reproduced.md", "reproduced/thesis.md", "reproduced.html"}
+    pages = {"reproduced.md", "reproduced/thesis.md", "reproduced/deck2.md", "reproduced.html"}
     assert names == {*(f"{name}.csv" for name in FREE), *pages}
-    with (tmp_path / "thesis-1.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "deck2-ranges.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
-    assert len(lines) == 12
-    assert {line["difference"] for line in lines} == {"0"}
-    assert reproduce.as_text(done, tmp_path).startswith("thesis-1   all 12 equal\n")
+    assert [line["difference"] for line in lines] == ["100", "0"]
+    told = reproduce.as_text(done, tmp_path).splitlines()
+    assert told[0] == "thesis-1      nothing to compare"
+    assert told[1].startswith("thesis-2      cannot be told: O1Heap is the fastest")
+    assert told[4].startswith("deck2-ranges  reverses: The list (10, 5) holds blocks")
+    assert told[-2] == "deck2-ranges  1 of 2 equal"
 
 
 def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
@@ -73,19 +76,21 @@ def test_every_table_is_listed() -> None:
     assert [line.split()[0] for line in lines] == list(published.names())
 
 
-def test_json_has_the_rows_of_the_csv(tmp_path: Path) -> None:
+def test_json_begins_with_the_conclusions_and_has_the_rows_of_the_csv(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
         "cli",
         "heap",
         "reproduce",
-        "thesis-1",
+        "deck2-ranges",
         "--json",
         "--output",
         str(tmp_path),
     ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
-    assert {one["table"] for one in found} == {"thesis-1"}
-    assert [one["here"] for one in found[:3]] == [8, 376, 35]
+    (found,) = json.loads(done.stdout)
+    assert list(found) == ["table", "conclusions", "figures"]
+    assert [one["verdict"] for one in found["conclusions"]] == ["reverses"]
+    assert "gives 1,184 for the 1,084" in found["conclusions"][0]["cause"]
+    assert [one["here"] for one in found["figures"]] == [1184, 1216]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from base.files.whole import write_bytes
 from base.processes import signals
 from cli.work import progress
 from studies.reproduce import beside, comparisons, page, published, recipes
 from studies.reproduce.beside import Beside
+from studies.reproduce.conclusions import conclusions
 from studies.reproduce.kept import Kept
 from studies.reproduce.recipes import RECIPES
 from studies.reproduce.remade import Budget
@@ -41,10 +44,26 @@ def run(
 
 
 def as_text(done: Sequence[Beside], output: Path) -> str:
-    """A line for each table, and where the pages are."""
+    """For each table its conclusions and a line on its figures; then where the pages are."""
     width = max(len(made.table.name) for made in done)
-    lines = [f"{made.table.name:{width}}  {comparisons.headline(made)}" for made in done]
+    lines = [line for made in done for line in _lines(made, width)]
     return "\n".join([*lines, f"pages: {output / _HTML}, {output / page.INDEX}"])
+
+
+def _lines(made: Beside, width: int) -> Iterator[str]:
+    for one in conclusions(made):
+        yield f"{made.table.name:{width}}  {one.verdict}: {one.says}"
+        yield from (f"{'':{width}}    {words}" for words in (one.told, one.cause) if words)
+    yield f"{made.table.name:{width}}  {comparisons.headline(made)}"
+
+
+def as_json(made: Beside) -> dict[str, Any]:
+    """A table as docs/reference/heap-reproduce.md has it."""
+    return {
+        "table": made.table.name,
+        "conclusions": [asdict(one) for one in conclusions(made)],
+        "figures": beside.rows(made),
+    }
 
 
 def listing() -> str:

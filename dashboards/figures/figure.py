@@ -45,23 +45,27 @@ class Figure:
 
     @classmethod
     def of_plots(
-        cls, rows: int = 1, cols: int = 1, *, spacing: float, shared_x: bool = False, shared_y: bool = False
+        cls,
+        rows: int = 1,
+        cols: int = 1,
+        *,
+        spacing: float,
+        spacing_down: float | None = None,
+        shared_x: bool = False,
+        shared_y: bool = False,
     ) -> Figure:
-        """A figure of several plots, in rows from the top or in columns, `spacing` apart: a share
-        of the figure. With `shared_x` all have the x axis of the last, with `shared_y` the y axis
-        of the first.
+        """A figure of several plots, in rows from the top and in columns, `spacing` apart: a share
+        of the figure; rows are `spacing_down` apart, if that is another. With `shared_x` all have
+        the x axis of the last plot, with `shared_y` the y axis of the first.
         """
-        figure, count = cls(), max(rows, cols)
-        size = (1.0 - spacing * (count - 1)) / count
+        figure, down = cls(), spacing if spacing_down is None else spacing_down
         figure._plots = [(row, col) for row in range(1, rows + 1) for col in range(1, cols + 1)]
-        for place in range(count):
-            own, begin = _suffix(place), (size + spacing) * (place if cols > 1 else count - 1 - place)
-            domains = [0.0, 1.0], [begin, begin + size]
-            across, up = domains if rows > 1 else domains[::-1]
-            x: dict[str, Any] = {"anchor": f"y{own}", "domain": across}
-            y: dict[str, Any] = {"anchor": f"x{own}", "domain": up}
-            if shared_x and place < count - 1:
-                x |= {"matches": f"x{_suffix(count - 1)}", "showticklabels": False}
+        for place, (row, col) in enumerate(figure._plots):
+            own, last = _suffix(place), place == len(figure._plots) - 1
+            x: dict[str, Any] = {"anchor": f"y{own}", "domain": _domain(col - 1, cols, spacing)}
+            y: dict[str, Any] = {"anchor": f"x{own}", "domain": _domain(rows - row, rows, down)}
+            if shared_x and not last:
+                x |= {"matches": f"x{_suffix(rows * cols - 1)}", "showticklabels": False}
             if shared_y and place > 0:
                 y |= {"matches": "y", "showticklabels": False}
             figure.layout |= {f"xaxis{own}": x, f"yaxis{own}": y}
@@ -74,6 +78,12 @@ class Figure:
         for trace in traces:
             rest = {name: value for name, value in trace.items() if name != "type"}
             self.data.append({**in_order(rest), "type": trace["type"], **axes})
+
+    def annotate(self, label: dict[str, Any], row: int = 1, col: int = 1) -> None:
+        """Adds an annotation to a plot, at values of its axes."""
+        own = _suffix(self._plots.index((row, col))) if self._plots else ""
+        axes = {"xref": f"x{own}", "yref": f"y{own}"}
+        self.layout.setdefault("annotations", []).append(in_order({**label, **axes}))
 
     def update_layout(self, **properties: Any) -> None:
         """Sets properties of the layout, and those within them."""
@@ -113,6 +123,13 @@ class Figure:
         value that is no number.
         """
         return json.dumps(self.to_dict(), separators=(",", ":"), allow_nan=False).translate(_ESCAPED)
+
+
+def _domain(number: int, count: int, spacing: float) -> list[float]:
+    """Where the `number`-th of `count` plots begins and ends, as shares of the figure."""
+    size = (1.0 - spacing * (count - 1)) / count
+    begin = (size + spacing) * number
+    return [begin, begin + size]
 
 
 def _suffix(place: int) -> str:

@@ -64,6 +64,7 @@ class _Build:
     knobs: Mapping[str, int] = field(default_factory=dict)
     extras: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    optimization: str = "2"
 
     @property
     def folder(self) -> Path:
@@ -75,6 +76,7 @@ class _Build:
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += [extra.replace("_", "-") for extra in self.extras]
         words += [f"without-{instrument}" for instrument in self.without]
+        words += [] if self.optimization == "2" else [f"O{self.optimization}"]
         return BUILDS / "-".join(words)
 
 
@@ -97,12 +99,13 @@ def build(
     extras: tuple[str, ...] = (),
     without: tuple[str, ...] = (),
     heap_bytes: int = heap_size.DEFAULT_BYTES,
+    optimization: str = "2",
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `extras` what of EXTRAS its operations may call; `without` leaves out some of INSTRUMENTS, to
     learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
-    leaves.
+    leaves. `optimization` is GCC's -O: 1, 2, 3 or s.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -122,6 +125,7 @@ def build(
         {**row.knobs, **(knobs or {})},
         extras,
         without,
+        optimization,
     )
     described = _cmake_build(chosen)
     key = tuple(described.configure_command)
@@ -222,6 +226,7 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         **{f"TAILSCOPE_{name.upper()}": _on(name in chosen.extras) for name in EXTRAS},
+        "TAILSCOPE_OPTIMIZATION": chosen.optimization,
         **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,43 @@ from scenarios.generators.sizes import FRAGMENTED, FRESH
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations
 from studies.reproduce.crate import Footprints
+from studies.reproduce.empty import NOTHING, fixed_cost
 from studies.reproduce.published import PublishedTable, Source, source
 from studies.reproduce.remade import Budget, Figures, MadeFigure, Measure, Place, Remade
 
 _BOARD = f"{board.BOARD}; ART off"
-_WINDOWS = {"whole call": "operation_cycles", "critical section": "critical_cycles"}
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """A way to time: what the article leaves open, and what is subtracted."""
+
+    window: str = "operation_cycles"
+    art: bool = False
+    optimization: str = "2"
+    net: bool = False
+    further: bool = False
+    """Allocators that the article does not have, too."""
+
+    def run(self, measure: Measure, allocator: str, scenario: str) -> pl.DataFrame:
+        """The run, with its cycles in the column `cycles`."""
+        found = measure(BoardRun(allocator, scenario, self.art, optimization=self.optimization))
+        cost = (
+            fixed_cost(measure, scenario, self.window, self.art, self.optimization) if self.net else NOTHING
+        )
+        return found.with_columns(cycles=pl.col(self.window) - cost.allocation)
+
+
+_TIMINGS = {
+    "whole call": _Timing(further=True),
+    "critical section": _Timing(window="critical_cycles", further=True),
+    "net": _Timing(net=True),
+    "whole call with ART on": _Timing(art=True),
+    "whole call with -Os": _Timing(optimization="s"),
+    "whole call with -O3": _Timing(optimization="3"),
+}
+_JUDGED = tuple(name for name, timing in _TIMINGS.items() if timing.window == "operation_cycles")
+"""The article does not state its flash, nor its compiler's options."""
 _STRESS, _FRAG, _SIZES = "mem_stress", "mem_frag", "sizes"
 _DEPTHS, _DEEP, _SHALLOW = 256, 252, 17
 _MOST_PROBES = 8
@@ -68,36 +101,44 @@ def cycles_under_stress(table: PublishedTable, measure: Measure, budget: Budget)
     """article-9: median and p99 of the cycles of an allocation, and the first one."""
     (part,) = (part.title for part in table.part)
     variants: dict[str, Figures] = {}
-    for window, column in _WINDOWS.items():
+    for variant, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
-        for row, allocator in _rows(budget):
-            cycles = allocations(measure(BoardRun(allocator, _STRESS)))[column]
+        for row, allocator in _timed_rows(budget, timing):
+            cycles = allocations(timing.run(measure, allocator, _STRESS))["cycles"]
             figures |= {
                 (part, row, name): found for name, found in _quantiles(cycles, {"median": 50, "p99": 99})
             }
             figures[part, row, "first allocation"] = MadeFigure(cycles[0], 1, 1)
-        variants[window] = figures
-    return Remade(variants, f"mem_stress, seed 0x1234abcd; {_BOARD}")
+        variants[variant] = figures
+    witnesses = {
+        f"instructions of {row}": found
+        for row, allocator in source("article").names.items()
+        for _, found in _quantiles(
+            allocations(measure(BoardRun(allocator, _STRESS)))["instructions"], {"p99": 99}
+        )
+    }
+    return Remade(variants, _timed_from(measure, "mem_stress, seed 0x1234abcd"), (), _JUDGED, witnesses)
 
 
 def cycles_by_probes(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """article-9-probes: the mean of each bin of probes."""
     (part,) = table.part
     variants: dict[str, Figures] = {}
-    for window, column in _WINDOWS.items():
+    for variant, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
-        for row, allocator in _rows(budget, counting=True):
-            bins = allocations(measure(BoardRun(allocator, _STRESS))).group_by("probes")
-            for probes, cycles in bins.agg(pl.col(column)).select("probes", column).iter_rows():
+        for row, allocator in _timed_rows(budget, timing, counting=True):
+            bins = allocations(timing.run(measure, allocator, _STRESS)).group_by("probes")
+            for probes, cycles in bins.agg("cycles").iter_rows():
                 if 1 <= probes <= _MOST_PROBES:
                     place = part.title, row, part.columns[probes - 1]
                     figures[place] = MadeFigure(float(np.mean(cycles)), len(cycles), 1)
-        variants[window] = figures
+        variants[variant] = figures
     notes = (
         *_uncounted(budget),
         f"Bins above {_MOST_PROBES} probes, which some allocators have, are left out.",
     )
-    return Remade(variants, f"mem_stress, seed 0x1234abcd; {_BOARD}", notes if not budget.quick else ())
+    made_from = _timed_from(measure, "mem_stress, seed 0x1234abcd")
+    return Remade(variants, made_from, notes if not budget.quick else (), _JUDGED)
 
 
 def search_under_fragments(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -120,16 +161,29 @@ def cycles_under_fragments(table: PublishedTable, measure: Measure, budget: Budg
     """article-10-cycles: the least of three trials, and what one more free block costs."""
     (part,) = table.part
     variants: dict[str, Figures] = {}
-    for window, column in _WINDOWS.items():
+    for variant, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
-        for row, allocator in _rows(budget):
-            least = _by_depth(measure(BoardRun(allocator, _FRAG)), column, "min")
+        for row, allocator in _timed_rows(budget, timing):
+            least = _by_depth(timing.run(measure, allocator, _FRAG), "cycles", "min")
             figures[part.title, row, f"depth {_DEEP}"] = MadeFigure(least[_DEEP], 3, 1)
             slope = (least[_DEEP] - least[_SHALLOW]) / (_DEEP - _SHALLOW)
             figures[part.title, row, "one more block"] = MadeFigure(slope, 6, 1 / (_DEEP - _SHALLOW))
-        variants[window] = figures
-    made_from = f"mem_frag, the slope from depth {_SHALLOW} to {_DEEP}; {_BOARD}"
-    return Remade(variants, made_from)
+        variants[variant] = figures
+    made_from = _timed_from(measure, f"mem_frag, the slope from depth {_SHALLOW} to {_DEEP}")
+    return Remade(variants, made_from, (), _JUDGED)
+
+
+def _timed_from(measure: Measure, scenario: str) -> str:
+    cost = fixed_cost(measure, _STRESS, "operation_cycles").allocation
+    return (
+        f"{scenario}; ART off and -O2 if nothing else is said; net: the whole call less that of an empty "
+        f"section, {cost:.0f} cycles (ART off); {board.BOARD}"
+    )
+
+
+def _timed_rows(budget: Budget, timing: _Timing, counting: bool = False) -> list[tuple[str, str]]:
+    known = set(source("article").names.values())
+    return [pair for pair in _rows(budget, counting) if timing.further or pair[1] in known]
 
 
 def footprint(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:

@@ -68,7 +68,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Beside:
-    """A table beside what came out; `remade` is None if nobody can make it again, or did."""
+    """A table beside what came out; `remade` is None if it was not made."""
 
     source: Source
     table: PublishedTable

@@ -38,10 +38,14 @@ class BoardRun:
     art: bool = False
     parameters: Parameters = ()
     knobs: Settings = ()
+    optimization: str = "2"
 
     def __str__(self) -> str:
         art = "on" if self.art else "off"
-        return f"{self.scenario} on {self.allocator}{words(self.knobs)}, ART {art}{words(self.parameters)}"
+        return (
+            f"{self.scenario} on {self.allocator}{words(self.knobs)}, ART {art}, "
+            f"-O{self.optimization}{words(self.parameters)}"
+        )
 
     def measure(self) -> pl.DataFrame:
         """The OP records, with the plan's `measured`, `label` and `depth`.
@@ -51,7 +55,9 @@ class BoardRun:
         and ValueError if the run does not come to its end.
         """
         plan = replace(catalogue.load(self.scenario, dict(self.parameters)), stimulus=_QUIET).compile()
-        image = firmware.build(self.allocator, art=self.art, knobs=dict(self.knobs))
+        image = firmware.build(
+            self.allocator, art=self.art, knobs=dict(self.knobs), optimization=self.optimization
+        )
         done = simulator.run(
             image.elf,
             image=plan.image,

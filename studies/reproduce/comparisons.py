@@ -13,13 +13,16 @@ from studies.reproduce.published import Part
 LEAST_PAIRS = 4
 """An order of fewer says nothing."""
 
+REACHED, BOUND = "used", "by the formula"
+"""Columns of a table that is compared as a bound."""
+
 _MOST_LISTED = 8
 
 
 def headline(made: Beside) -> str:
     """The result in some words, for the list of all tables."""
     if made.table.compared == "nothing":
-        return "nobody can make it again"
+        return "nothing to compare"
     if made.remade is None:
         return "not made here yet"
     if made.table.compared == "as a bound":
@@ -59,13 +62,13 @@ def sentences(made: Beside) -> Iterator[str]:
 
 
 def _bounded(made: Beside) -> str:
-    """A sentence on the last part: how many second figures lie within the first, the formula's."""
-    part = made.table.part[-1]
-    bound, reached = part.columns
-    values = {(pair.row, pair.column): pair.found.value for pair in made.of(part) if pair.found}
-    rows = [row for row in part.rows if (row, bound) in values]
-    within = sum(values[row, reached] <= values[row, bound] for row in rows)
-    return f"{_of(within, len(rows))} within the formula"
+    """A sentence on the last part: how many used bytes lie within the formula's."""
+    values = {
+        (pair.row, pair.column): pair.found.value for pair in made.of(made.table.part[-1]) if pair.found
+    }
+    bounds = {row: value for (row, column), value in values.items() if column == BOUND}
+    within = sum(values[row, REACHED] <= value for row, value in bounds.items())
+    return f"{_of(within, len(bounds))} within the formula"
 
 
 def _exactly(led: str, own: Sequence[Pair]) -> str:

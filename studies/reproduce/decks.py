@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import log2
 from statistics import fmean, stdev
 
 from firmware.build.host_heap import HostHeapError
-from scenarios import catalogue as scenarios
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
+from studies.reproduce.empty import NOTHING, fixed_cost
 from studies.reproduce.heaps import HeapStudy, WorstOnThisMachine, able
-from studies.reproduce.published import PublishedTable, source
+from studies.reproduce.published import PublishedTable, Source, source
 from studies.reproduce.remade import Budget, MadeFigure, Measure, Place, Remade
-from studies.reproduce.thesis import HEAP_BYTES, constructed
+from studies.reproduce.spread import Spread
+from studies.reproduce.thesis import TRACES, constructed
 from studies.worst import host
 from studies.worst.matrix import constructions
 
-_BOUNDED = "lifetimes_typical"
+_BY_ADDRESS = "FF by address"
+_FORMULAE: Mapping[str, Callable[[int], float]] = {
+    "FF": lambda largest: 1 + log2(largest),
+    _BY_ADDRESS: lambda largest: 1 + log2(largest),
+    "BB": lambda largest: 2 * log2(largest),
+}
+"""Used memory at most over M, by m: those that state a constant."""
 _CONSTRUCTIONS = {"FF WC": "list", "BB WC": "halving", "AVL BC": "tree", "TLSF WC": "split"}
 """DL BC frees into fastbins, which no allocator here has."""
 _NO_FASTBINS = "DL BC does not exist here: it frees into fastbins, which dlmalloc 2.8.6 and newlib lack."
@@ -25,7 +32,7 @@ _UNSERVED = "Where an allocator refuses a part of a set-up in 8 MiB, there is no
 _WORST_FROM = (
     "the constructions of the scenario worst; instructions of one operation on this machine in a heap "
     "of 8 MiB, with 16,384 free blocks (FF WC) and 1,000 (AVL BC); cycles of a critical section of the "
-    "virtual Nucleo, ART on, 65,536 bytes, with 640 and 90"
+    "virtual Nucleo, ART on, 65,536 bytes, with 640 and 90, less those of an empty section"
 )
 _TESTS = {"Test 1": "periodic_huge", "Test 2": "periodic_small", "Test 3": "periodic_hybrid"}
 _SETS = {f"C{number}": f"periodic_c{number}" for number in range(1, 5)}
@@ -36,40 +43,53 @@ _LISTS_LOG2 = 5
 """The slide's J."""
 
 
-def bounds(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
-    """deck1-bounds: the deck's formulae for one of our traces, and what came out on it.
+def bounds(table: PublishedTable, measure: Measure, _budget: Budget) -> Remade:
+    """deck1-bounds: used memory on the trace that a search found worst, and the deck's formula.
 
-    M is the trace's peak live memory and m its largest block, in bytes; the formulae bound used
-    memory, so less M, in percent of M, they bound F.
+    M is the most that live blocks took at a time and m the largest block, in bytes, headers
+    included. A formula in O() has no constant, and so no figure.
     """
     _, part = table.part
-    largest = int(scenarios.load(_BOUNDED).parameters["size_max_bytes"])
-    factors = {
-        "first_fit": 1 + log2(largest),
-        "best_fit": largest,
-        "avl": largest,
-        "binary_buddy": 2 * log2(largest),
-        "half_fit": largest,
-        "tlsf": largest,
-    }
-    known = {here: row for row, here in source(table.name.split("-")[0]).names.items()}
     figures: dict[Place, MadeFigure] = {}
-    for allocator in budget.allocators(known, set(able(HEAP_BYTES)) & set(known)):
-        work = HeapStudy(
-            *(allocator, _BOUNDED, budget.seeds, HEAP_BYTES), searches=False, processes=budget.processes
-        )
-        study = measure(work)
-        shares = study["fragmentation_percent"].to_list()
-        bound = 100 * (factors[allocator] - 1)
-        figures[part.title, known[allocator], "by the formula"] = MadeFigure(bound, 1, 0.01)
-        figures[part.title, known[allocator], "most of all seeds"] = MadeFigure(
-            max(shares), len(shares), 0.01
-        )
-    return Remade(
-        {"here": figures},
-        f"{_BOUNDED}, seeds {budget.seeds[0]} to {budget.seeds[-1]}, replayed on the PC in a heap of "
-        f"{HEAP_BYTES:,} bytes; m = {largest:,} bytes",
+    for row, allocator in {**_deck(table).names, _BY_ADDRESS: "first_fit_ordered"}.items():
+        bytes_ = measure(Spread(allocator)).row(0, named=True)
+        live, largest = bytes_["peak_live"], bytes_["largest"]
+        found = {"used": bytes_["used"], "M": live, "m": largest}
+        if row in _FORMULAE:
+            found["by the formula"] = live * _FORMULAE[row](largest)
+        figures |= {(part.title, row, column): MadeFigure(value, 1, 1) for column, value in found.items()}
+    witnesses = {
+        "by address": figures[part.title, _BY_ADDRESS, "used"],
+        "by address at most": figures[part.title, _BY_ADDRESS, "by the formula"],
+    }
+    made_from = (
+        "the trace of scenarios/found that spreads the blocks of each allocator furthest, replayed on the PC "
+        "in a heap of 65,536 bytes"
     )
+    return Remade({"here": figures}, made_from, witnesses=witnesses)
+
+
+def summary(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """deck1-summary: the figures behind the marks, those of deck1-alloc and deck1-fragmentation."""
+    (part,) = table.part
+    columns = part.columns[-4:]
+    figures: dict[Place, MadeFigure] = {}
+    for row, allocator in _rows(table, budget, able(host.HEAP_BYTES)):
+        counts = [_instructions(measure, allocator, one) for one in _CONSTRUCTIONS.values()]
+        served = [count for count in counts if count is not None]
+        if served:
+            figures[part.title, row, columns[0]] = MadeFigure(max(served), len(served), 1)
+            figures[part.title, row, columns[1]] = MadeFigure(max(served) / min(served), len(served), 0.1)
+    sets = [_shares(table, measure, budget, name, _SETS_BYTES) for name in _SETS.values()]
+    for row in dict.fromkeys(row for one in sets for row in one):
+        shares = [share for one in sets for share in one.get(row, [])]
+        figures[part.title, row, columns[2]] = _share(fmean(shares), shares, of_all=True)
+        figures[part.title, row, columns[3]] = _share(stdev(shares), shares)
+    made_from = (
+        "deck1-alloc: the most instructions of FF WC, BB WC, AVL BC and TLSF WC, and that over the least; "
+        "deck1-fragmentation: F of all sets and seeds"
+    )
+    return Remade({"here": figures}, made_from, (_UNSERVED,))
 
 
 def ranges(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
@@ -82,12 +102,17 @@ def ranges(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
         (part.title, row, column): MadeFigure(edge, 1, 1)
         for column, edge in zip(part.columns, edges, strict=True)
     }
-    return Remade({"here": figures}, "the slide's formula")
+    witnesses = {
+        "printed": MadeFigure(part.printed(row, part.columns[0]) or 0, 1, 1),
+        "by the formula": figures[part.title, row, part.columns[0]],
+    }
+    return Remade({"here": figures}, "the slide's formula", witnesses=witnesses)
 
 
 def worst_allocation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """deck1-alloc: four constructions on every allocator, in instructions and in cycles."""
     instructions, cycles = (part.title for part in table.part)
+    fixed = fixed_cost(measure, TRACES["Small"], "critical_cycles", art=True)
     figures: dict[Place, MadeFigure] = {}
     for row, allocator in _rows(table, budget, able(host.HEAP_BYTES)):
         for column, construction in _CONSTRUCTIONS.items():
@@ -96,7 +121,7 @@ def worst_allocation(table: PublishedTable, measure: Measure, budget: Budget) ->
     for row, allocator in _rows(table, budget, board.able()):
         for column, construction in _CONSTRUCTIONS.items():
             cost = constructed(measure, allocator, construction)["critical_cycles"][0]
-            figures[cycles, row, column] = MadeFigure(cost, 1, 1)
+            figures[cycles, row, column] = MadeFigure(cost - fixed.allocation, 1, 1)
     return Remade({"here": figures}, _WORST_FROM, (_NO_FASTBINS, _UNSERVED))
 
 
@@ -107,9 +132,10 @@ def worst_free(table: PublishedTable, measure: Measure, budget: Budget) -> Remad
         measure, _rows(table, budget, able(host.HEAP_BYTES)), part.title, "instructions", True
     )
     names = constructions(frees=True)
+    fixed = fixed_cost(measure, TRACES["Small"], "critical_cycles", art=True)
     for row, allocator in _rows(table, budget, board.able()):
         most = max(constructed(measure, allocator, one)["critical_cycles"][0] for one in names)
-        figures[part.title, row, "cycles"] = MadeFigure(most, len(names), 1)
+        figures[part.title, row, "cycles"] = MadeFigure(most - fixed.free, len(names), 1)
     return Remade({"here": figures}, _WORST_FROM, (_UNSERVED,))
 
 
@@ -144,8 +170,12 @@ def _instructions(measure: Measure, allocator: str, construction: str) -> int | 
 
 def _rows(table: PublishedTable, budget: Budget, able_ones: Iterable[str]) -> list[tuple[str, str]]:
     """Pairs for each allocator: its name in the deck, or its own; and its own."""
-    known = {here: row for row, here in source(table.name.split("-")[0]).names.items()}
+    known = {here: row for row, here in _deck(table).names.items()}
     return [(known.get(name, name), name) for name in budget.allocators(known, able_ones)]
+
+
+def _deck(table: PublishedTable) -> Source:
+    return source(table.name.split("-")[0])
 
 
 def fragmentation_of_sets(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -154,7 +184,9 @@ def fragmentation_of_sets(table: PublishedTable, measure: Measure, budget: Budge
     for part in table.part:
         for row, shares in _shares(table, measure, budget, _SETS[part.title], _SETS_BYTES).items():
             one = {"mean": fmean(shares), "standard deviation": stdev(shares)}
-            figures |= {(part.title, row, name): _share(value, shares) for name, value in one.items()}
+            figures |= {
+                (part.title, row, name): _share(value, shares, name == "mean") for name, value in one.items()
+            }
     return Remade({"here": figures}, _periodic_from(budget, "periodic_c1 to periodic_c4", _SETS_BYTES))
 
 
@@ -164,38 +196,48 @@ def fragmentation_of_tests(table: PublishedTable, measure: Measure, budget: Budg
     for part in table.part:
         for row, shares in _shares(table, measure, budget, _TESTS[part.title], _TESTS_BYTES).items():
             one = {"avg": fmean(shares), "stdv": stdev(shares), "max": max(shares), "min": min(shares)}
-            figures |= {(part.title, row, name): _share(value, shares) for name, value in one.items()}
+            figures |= {
+                (part.title, row, name): _share(value, shares, name == "avg") for name, value in one.items()
+            }
     return Remade({"here": figures}, _periodic_from(budget, ", ".join(_TESTS.values()), _TESTS_BYTES))
 
 
 def cycles(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
-    """deck2-cycles: whole calls, with the flash accelerator off and on."""
+    """deck2-cycles: whole calls, net of an empty section, with the flash accelerator on and off."""
     variants = {
-        f"ART {'on' if art else 'off'}": _statistics(table, measure, budget, "operation_cycles", art)
-        for art in (False, True)
+        "net": _statistics(table, measure, budget, "operation_cycles", True, net=True),
+        "net with ART off": _statistics(table, measure, budget, "operation_cycles", False, net=True),
+        "whole call": _statistics(table, measure, budget, "operation_cycles", True, net=False),
     }
-    return Remade(variants, f"{', '.join(_TESTS.values())}, seed 1; whole calls; {board.BOARD}")
+    made_from = (
+        f"{', '.join(_TESTS.values())}, seed 1; ART on if nothing else is said; net: the whole call less "
+        f"that of an empty section; {board.BOARD}"
+    )
+    return Remade(variants, made_from, judged=("net", "net with ART off"))
 
 
 def instructions(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
-    """deck2-instructions: those of the critical section."""
-    found = _statistics(table, measure, budget, "instructions", art=True)
+    """deck2-instructions: those of the critical section, net of an empty one."""
+    found = _statistics(table, measure, budget, "instructions", art=True, net=True)
     made_from = (
-        f"{', '.join(_TESTS.values())}, seed 1; Thumb-2 instructions of critical sections; {board.BOARD}"
+        f"{', '.join(_TESTS.values())}, seed 1; Thumb-2 instructions of critical sections less those of an "
+        f"empty one; {board.BOARD}"
     )
-    return Remade({"here": found}, made_from)
+    return Remade({"net": found}, made_from)
 
 
 def _statistics(
-    table: PublishedTable, measure: Measure, budget: Budget, column: str, art: bool
+    table: PublishedTable, measure: Measure, budget: Budget, column: str, art: bool, net: bool
 ) -> dict[Place, MadeFigure]:
     """The statistics of each part, such as `malloc, Test 1` or `free, Test 1`."""
     figures: dict[Place, MadeFigure] = {}
     for part in table.part:
         operation, test = part.title.split(", ")
+        fixed = fixed_cost(measure, _TESTS[test], column, art) if net else NOTHING
+        cost = fixed.allocation if operation == "malloc" else fixed.free
         for row, allocator in _rows(table, budget, board.able()):
             run = measure(BoardRun(allocator, _TESTS[test], art))
-            samples = (allocations if operation == "malloc" else frees)(run)[column].to_list()
+            samples = [one - cost for one in (allocations if operation == "malloc" else frees)(run)[column]]
             one: Mapping[str, float] = {
                 "avg": fmean(samples),
                 "stdv": stdev(samples),
@@ -226,8 +268,9 @@ def _shares(
     return found
 
 
-def _share(value: float, shares: list[float]) -> MadeFigure:
-    return MadeFigure(value, len(shares), 0.01)
+def _share(value: float, shares: list[float], of_all: bool = False) -> MadeFigure:
+    """A figure of all seeds; those of each stand behind a mean."""
+    return MadeFigure(value, len(shares), 0.01, samples=tuple(shares) if of_all else ())
 
 
 def _periodic_from(budget: Budget, names: str, heap_bytes: int) -> str:

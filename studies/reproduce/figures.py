@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil, log10
+from typing import Any
 
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.series import INK, MUTED, SHADES
-from studies.reproduce import beside
+from studies.reproduce import beside, labels
 from studies.reproduce.beside import Beside, Pair
 from studies.reproduce.published import Part
 
-_ROW_PX, _AROUND_PX, _ORDER_PX = 22, 120, 420
+_ROW_PX, _AROUND_PX, _ORDER_PX = 22, 120, 460
+_PAGE_PX, _PANEL_PX, _MOST_ACROSS = 1040, 368, 2
+"""Of a chart by order: about the width of the page, a panel's height, panels beside each other."""
 _LOGARITHMIC_FROM = 50
 """Where the greatest figure is so many times the least, the axis is logarithmic."""
 _MOST_PANELS = 4
 """As many columns of a part stand beside each other; the tables have all of them."""
 _COLOURS = (SHADES[1], SHADES[0], SHADES[2])
-_HERE_SYMBOLS = ("circle", "square", "triangle-up")
+_HERE_SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star")
 
 
 def charts(made: Beside) -> list[Chart]:
@@ -89,22 +94,100 @@ def _dots(made: Beside, pairs: Sequence[Pair], first: bool) -> list[Trace]:
 
 
 def _order(made: Beside, part: Part, key: str, columns: Sequence[str]) -> Chart:
-    """Published against made here: points on a rising line have the same order."""
-    figure = Figure.of_plots(cols=len(columns), spacing=0.09)
-    for place, column in enumerate(columns, start=1):
-        for number, variant in enumerate(made.variants()):
-            own = [
-                pair
-                for pair in made.of(part, variant)
-                if pair.column == column and pair.found and pair.published is not None
-            ]
-            figure.add(_points(own, variant, number, first=place == 1), col=place)
-        figure.update_xaxes(title_text=f"{column}, published", col=place)
-    style(figure, _ORDER_PX)
-    _scale(made, part, columns, figure)
-    figure.update_yaxes(title_text=f"here ({part.unit})", col=1)
-    told = "A point for each allocator that both have: the order is the same where they rise together."
+    """Published against made here, both on one scale, with the line on which they are equal."""
+    across = min(len(columns), _MOST_ACROSS)
+    down = ceil(len(columns) / across)
+    figure = Figure.of_plots(rows=down, cols=across, spacing=0.1, spacing_down=0.22 / down)
+    for number, column in enumerate(columns):
+        place = {"row": number // across + 1, "col": number % across + 1}
+        pairs = [
+            pair
+            for pair in made.of(part)
+            if pair.column == column and pair.found and pair.published is not None
+        ]
+        scale = _scale_of(pairs)
+        figure.add(_equal_values(scale, first=number == 0), **place)
+        for shade, variant in enumerate(made.variants()):
+            own = [pair for pair in pairs if pair.variant == variant]
+            if own:
+                figure.add(_points(own, variant, shade, first=number == 0), **place)
+        for label in _labels(made, pairs, scale, across):
+            figure.annotate(label, **place)
+        axis: dict[str, Any] = {"type": scale.kind, "range": scale.range, "nticks": 6}
+        figure.update_xaxes(title_text=f"{column}, published ({part.unit_of(column)})", **axis, **place)
+        figure.update_yaxes(title_text=f"here ({part.unit_of(column)})", **axis, **place)
+    style(figure, _ORDER_PX * down)
+    told = (
+        "A point for each allocator that both have; a label names the first variant's, the others stand "
+        "above or below it. On the line both are equal; the order is the same where points rise together."
+    )
     return _chart(made, part, key, columns, figure, told)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """One scale for both axes: `kind` as plotly names it, `range` in its units."""
+
+    kind: str
+    range: tuple[float, float]
+
+    def share(self, value: float) -> float:
+        """The value's place between the ends, 0 to 1."""
+        least, most = self.range
+        return ((log10(value) if self.kind == "log" else value) - least) / (most - least)
+
+
+def _scale_of(pairs: Sequence[Pair]) -> _Scale:
+    values = [pair.published for pair in pairs if pair.published is not None]
+    values += [pair.found.value for pair in pairs if pair.found]
+    kind = _axis(values)
+    ends = [log10(end) if kind == "log" else end for end in (min(values), max(values))]
+    margin = 0.12 * (ends[1] - ends[0]) or 1.0
+    return _Scale(kind, (ends[0] - margin, ends[1] + margin))
+
+
+def _equal_values(scale: _Scale, first: bool) -> Trace:
+    ends = [10**end if scale.kind == "log" else end for end in scale.range]
+    return scatter(
+        x=ends,
+        y=ends,
+        mode="lines",
+        name="equal values",
+        legendgroup="equal values",
+        showlegend=first,
+        line={"color": MUTED, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+    )
+
+
+def _labels(made: Beside, pairs: Sequence[Pair], scale: _Scale, across: int) -> Iterator[dict[str, object]]:
+    """The names of the first variant's points, beside them."""
+    named = [pair for pair in pairs if pair.variant == made.variants()[0]]
+    width = _PAGE_PX / across * 0.9
+    spots = [
+        (width * scale.share(pair.published), -_PANEL_PX * scale.share(pair.found.value))
+        for pair in (*named, *(pair for pair in pairs if pair not in named))
+        if pair.found and pair.published is not None
+    ]
+    words = [pair.row for pair in named]
+    found = labels.offsets(spots[: len(named)], words, spots[len(named) :])
+    for pair, (right, down) in zip(named, found, strict=True):
+        assert pair.published is not None and pair.found
+        at = [log10(value) if scale.kind == "log" else value for value in (pair.published, pair.found.value)]
+        yield {
+            "x": at[0],
+            "y": at[1],
+            "ax": right,
+            "ay": down,
+            "text": pair.row,
+            "font": {"size": 11, "color": INK},
+            "showarrow": True,
+            "arrowhead": 0,
+            "arrowwidth": 0.7,
+            "arrowcolor": MUTED,
+            "standoff": 4,
+            "borderpad": 0,
+        }
 
 
 def _points(own: Sequence[Pair], variant: str, number: int, first: bool) -> Trace:
@@ -112,10 +195,7 @@ def _points(own: Sequence[Pair], variant: str, number: int, first: bool) -> Trac
         x=[pair.published for pair in own],
         y=[pair.found.value for pair in own if pair.found],
         error_y=_ranges(own),
-        mode="markers+text" if number == 0 else "markers",
-        text=[pair.row for pair in own],
-        textposition=[("top center", "bottom center")[index % 2] for index in _ranks(own)],
-        textfont={"size": 10, "color": MUTED},
+        mode="markers",
         name=variant,
         legendgroup=variant,
         showlegend=first,
@@ -126,15 +206,8 @@ def _points(own: Sequence[Pair], variant: str, number: int, first: bool) -> Trac
     )
 
 
-def _ranks(own: Sequence[Pair]) -> list[int]:
-    """The place of each point from left to right, so that neighbours' labels part."""
-    order = sorted(range(len(own)), key=lambda index: own[index].published or 0.0)
-    places = {index: place for place, index in enumerate(order)}
-    return [places[index] for index in range(len(own))]
-
-
 def _marker(number: int) -> dict[str, object]:
-    return {"size": 7, "color": _COLOURS[number % 3], "symbol": _HERE_SYMBOLS[number % 3]}
+    return {"size": 7, "color": _COLOURS[number % 3], "symbol": _HERE_SYMBOLS[number % 6]}
 
 
 def _ranges(own: Sequence[Pair]) -> dict[str, object]:
@@ -168,11 +241,7 @@ def _scale(made: Beside, part: Part, columns: Sequence[str], figure: Figure) -> 
         pairs = [pair for pair in made.of(part) if pair.column == column]
         here = [pair.found.value for pair in pairs if pair.found]
         theirs = [pair.published for pair in pairs if pair.published is not None]
-        if made.table.compared == "by order":
-            figure.update_yaxes(type=_axis(here), col=place)
-            figure.update_xaxes(type=_axis(theirs), nticks=5, col=place)
-        else:
-            figure.update_xaxes(type=_axis([*here, *theirs]), nticks=5, col=place)
+        figure.update_xaxes(type=_axis([*here, *theirs]), nticks=5, col=place)
 
 
 def _axis(values: Sequence[float]) -> str:

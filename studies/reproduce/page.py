@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from dashboards.page.templates import DRAWING, Figure, entries, render
 from studies.reproduce import figures
 from studies.reproduce.beside import Beside
+from studies.reproduce.conclusions import Conclusion
 from studies.reproduce.sections import Chapter, Grid, Section, chapters
 
 INDEX = "reproduced.md"
@@ -42,7 +43,7 @@ def pages(tables: Sequence[Beside]) -> dict[str, str]:
 
 
 def _rendered(template: str, **values: object) -> str:
-    text = _TEMPLATES.get_template(template).render(**values, lines=_lines, wrapped=_wrapped)
+    text = _TEMPLATES.get_template(template).render(**values, lines=_lines, wrapped=_wrapped, told=_told)
     return text.rstrip() + "\n"
 
 
@@ -51,6 +52,12 @@ def _wrapped(text: str, indent: str = "") -> str:
     return fill(
         text, _WIDTH_COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+
+
+def _told(one: Conclusion) -> str:
+    """A conclusion, its word and the cause."""
+    cause = f" Cause: {one.cause}" if one.cause else ""
+    return f"{one.says} **{one.verdict.capitalize()}.** {one.told}{cause}"
 
 
 def _lines(grid: Grid) -> list[str]:

@@ -21,7 +21,7 @@ Compared = Literal["exactly", "as difference", "by order", "by range", "as a bou
 """exactly: integers that follow from the operations alone. as difference: the platform is the same,
 or near. by order: it is another, so only the order of the allocators compares. by range: the trace
 is one of many, so the published value is one of a distribution. as a bound: a formula, and what
-came out below it. nothing: nobody can make it again.
+came out below it. nothing: the table says why.
 """
 
 Printed = float | int | str
@@ -60,6 +60,40 @@ class Part(Document):
             yield from ((row, column, figure) for column, figure in zip(self.columns, figures, strict=True))
 
 
+Verdict = Literal["holds", "reverses", "cannot be told"]
+"""What becomes of a publication's conclusion here."""
+
+
+class Cause(Document):
+    """The cause of a verdict, where it is known. `says` names witnesses in braces: figures measured
+    here (remade.py). It is told only where the witness `lesser` is below `greater`.
+    """
+
+    when: Verdict
+    says: str
+    lesser: str
+    greater: str
+
+
+class Claim(Document):
+    """A conclusion of the publication: what it says, and how figures show it.
+
+    `ascending` has groups of rows: each figure of a group is below each of the next. `equal` are
+    rows that are alike. With `printed` the figures are those that are printed. `of` "columns"
+    compares columns in place of rows; `along` are the columns (rows) in which they are compared,
+    and `parts` where: all if empty. A table that nobody makes again only has what it says.
+    """
+
+    says: str
+    ascending: list[list[str]] = Field(default_factory=list)
+    equal: list[str] = Field(default_factory=list)
+    printed: bool = False
+    of: Literal["rows", "columns"] = "rows"
+    along: list[str] = Field(default_factory=list)
+    parts: list[str] = Field(default_factory=list)
+    cause: list[Cause] = Field(default_factory=list)
+
+
 class Misprint(Document):
     """A figure that contradicts others beside it. `should` is what they say; None: not known."""
 
@@ -73,7 +107,7 @@ class Misprint(Document):
 
 
 class PublishedTable(Document):
-    """One table or figure. `reason` says why nobody can make it again, where that is so."""
+    """One table or figure. `reason` says why nothing is compared, where that is so."""
 
     name: str
     title: str
@@ -81,6 +115,7 @@ class PublishedTable(Document):
     compared: Compared
     reason: str = ""
     remarks: list[str] = Field(default_factory=list)
+    claim: list[Claim] = Field(default_factory=list)
     part: list[Part] = Field(default_factory=list)
 
     def part_called(self, title: str) -> Part:

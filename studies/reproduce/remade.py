@@ -43,6 +43,8 @@ class MadeFigure:
     resolution: float
     least: float | None = None
     most: float | None = None
+    samples: tuple[float, ...] = ()
+    """Of each seed, in their order."""
 
     @property
     def constant(self) -> bool:
@@ -60,12 +62,16 @@ Figures: TypeAlias = Mapping[Place, MadeFigure]
 class Remade:
     """A table made again. `variants` are the ways in which it was, such as a whole call and its
     critical section; the first is what compares best. `made_from` says what was run: scenario,
-    seeds, board. `notes` are sentences on what came out.
+    seeds, board. `notes` are sentences on what came out. `judged` are the variants that a
+    conclusion must agree in, for the publication does not say which it is; none: the first.
+    `witnesses` are figures, by name, that show the cause of what came out.
     """
 
     variants: Mapping[str, Figures]
     made_from: str
     notes: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
+    witnesses: Mapping[str, MadeFigure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,8 @@ def over_seeds(values: Iterable[float | None], resolution: float) -> MadeFigure 
     present = [value for value in found if value is not None]
     if not present or len(present) < len(found):
         return None
-    return MadeFigure(median_low(present), len(present), resolution, min(present), max(present))
+    edges = min(present), max(present)
+    return MadeFigure(median_low(present), len(present), resolution, *edges, samples=tuple(present))
 
 
 def present(figures: Mapping[Place, MadeFigure | None]) -> Figures:

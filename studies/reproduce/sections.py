@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from studies.reproduce import beside
 from studies.reproduce.beside import Beside, Pair
 from studies.reproduce.comparisons import headline, sentences
+from studies.reproduce.conclusions import Conclusion, conclusions, summary
 from studies.reproduce.published import Part, Source
 
 
@@ -34,6 +35,8 @@ class Section:
     place: str
     compared: str
     headline: str
+    verdicts: str
+    conclusions: Sequence[Conclusion]
     reason: str
     made_from: str
     sentences: Sequence[str]
@@ -64,12 +67,15 @@ def chapters(tables: Sequence[Beside]) -> list[Chapter]:
 
 def section(made: Beside) -> Section:
     """All that is said of one table."""
+    concluded = conclusions(made)
     return Section(
         made.table.name,
         made.table.title,
         made.table.place,
         made.table.compared,
         headline(made),
+        summary(concluded),
+        concluded,
         made.table.reason,
         made.remade.made_from if made.remade else "",
         list(_told(made)),

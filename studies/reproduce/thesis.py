@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
-from scenarios import catalogue as scenarios
 from scenarios.generators.worst import CONSTRUCTIONS
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
+from studies.reproduce.crate import Footprints
+from studies.reproduce.empty import NOTHING, FixedCost, fixed_cost
 from studies.reproduce.heaps import HeapStudy, able
 from studies.reproduce.published import PublishedTable, source
 from studies.reproduce.remade import (
@@ -35,7 +37,6 @@ TRACES = {
     "Typical": "lifetimes_typical",
 }
 HEAP_BYTES = 86_064
-_ART = {"ART off": False, "ART on": True}
 _HEAP_COLUMNS = {
     "used": "used_bytes",
     "F %": "fragmentation_percent",
@@ -52,75 +53,128 @@ THESIS_KNOBS: Mapping[str, Settings] = {
 }
 """The thesis's formats. Which header its first fit and best fit have, it does not say."""
 _FORMATS: Mapping[str, Mapping[str, Settings] | None] = {"here": THESIS_KNOBS, "our own format": None}
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """A way to time: what the thesis leaves open, and what is subtracted or compared."""
+
+    art: bool = True
+    optimization: str = "2"
+    net: bool = True
+    formats: Mapping[str, Settings] | None = field(default_factory=lambda: THESIS_KNOBS)
+    """None: our own formats, of those that the thesis has otherwise."""
+    further: bool = False
+    """Allocators that the thesis does not have, too."""
+
+    def knobs(self, allocator: str) -> Settings:
+        return (self.formats or {}).get(allocator, ())
+
+    def has(self, allocator: str, known: Container[str]) -> bool:
+        return (self.further or allocator in known) and (
+            self.formats is not None or allocator in THESIS_KNOBS
+        )
+
+    def run(self, measure: Measure, allocator: str, scenario: str) -> pl.DataFrame:
+        return measure(
+            BoardRun(
+                *(allocator, scenario, self.art),
+                knobs=self.knobs(allocator),
+                optimization=self.optimization,
+            )
+        )
+
+
+_TIMINGS = {
+    "net": _Timing(further=True),
+    "net with ART off": _Timing(art=False),
+    "net with -Os": _Timing(optimization="s"),
+    "whole call": _Timing(net=False),
+    "net in our own format": _Timing(formats=None),
+}
+_JUDGED = ("net", "net with ART off", "net with -Os")
+"""The thesis states neither its flash nor its compiler's options."""
 _STEP_BYTES = 8
 _ONE_POLICY = ("best_fit", "avl")
 _GRANULE_BYTES = 48
 _REFERENCE = "Buddy"
-
-
-def traces(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
-    """thesis-1: the parameters of the scenarios."""
-    (part,) = table.part
-    keys = ("size_min_bytes", "size_max_bytes", "ttl_max")
-    figures = {
-        (part.title, row, column): MadeFigure(int(scenarios.load(name).parameters[key]), 1, 1)
-        for row, name in TRACES.items()
-        for column, key in zip(part.columns, keys, strict=True)
-    }
-    return Remade({"here": figures}, "the parameters of the scenarios lifetimes_*")
+_SEARCHES = "half_fit_cstm"
+_SUMMARISED = {"TLSF (Cont.)": "TLSF"}
+"""The name in table 14, where it is another."""
 
 
 def average_operation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-6: half the sum of an allocation's mean and of a free's, on the board."""
     (part,) = table.part
     variants: dict[str, Figures] = {}
-    for art, on in _ART.items():
-        timed = {trace: _timed(measure, budget, name, on) for trace, name in TRACES.items()}
-        variants[art] = {
+    for name, timing in _TIMINGS.items():
+        timed = {trace: _timed(measure, budget, scenario, timing) for trace, scenario in TRACES.items()}
+        variants[name] = {
             (part.title, row, trace): found["average operation"]
             for trace, rows in timed.items()
             for row, found in rows.items()
         }
-    return Remade(variants, _made_from("lifetimes_*"), _refused(measure, budget))
+    witnesses = _instructions(measure)
+    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED, witnesses)
 
 
 def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-b-time: means and maxima of allocations and frees, and the change to Buddy."""
     variants: dict[str, Figures] = {}
-    for art, on in _ART.items():
+    for name, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
         for part in table.part:
-            rows = _timed(measure, budget, TRACES[part.title], on)
+            rows = _timed(measure, budget, TRACES[part.title], timing)
             reference = rows[_REFERENCE]["average operation"].value
             for row, found in rows.items():
                 average = found["average operation"]
                 change = 100 * (average.value / reference - 1)
                 found = {**found, "change %": MadeFigure(change, average.n, 100 / reference)}
                 figures |= {(part.title, row, column): found[column] for column in part.columns}
-        variants[art] = figures
-    return Remade(variants, _made_from("lifetimes_*"), _refused(measure, budget))
+        variants[name] = figures
+    witnesses = _instructions(measure)
+    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED, witnesses)
+
+
+def _instructions(measure: Measure) -> dict[str, MadeFigure]:
+    """Those of an average operation's critical section on Small, less an empty one's."""
+    scenario = TRACES["Small"]
+    empty = fixed_cost(measure, scenario, "instructions", art=True).operation
+    witnesses = {}
+    for row, allocator in source("thesis").names.items():
+        run = _TIMINGS["net"].run(measure, allocator, scenario)
+        means = [float(part["instructions"].to_numpy().mean()) for part in (allocations(run), frees(run))]
+        witnesses[f"instructions of {row}"] = MadeFigure(sum(means) / 2 - empty, run.height, 1)
+    return witnesses
 
 
 def worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-7: the worst that was found of each, constructed or on a synthetic trace."""
     own, thresholds = table.part
-    figures: dict[Place, MadeFigure] = {}
-    for row, allocator in _rows(budget, board.able()):
-        runs = [constructed(measure, allocator, target) for target in CONSTRUCTIONS]
-        runs += [measure(BoardRun(allocator, name, art=True)) for name in TRACES.values()]
-        for column, part_of in (("allocation", allocations), ("free", frees)):
-            cycles = [one for run in runs for one in part_of(run)["operation_cycles"]]
-            figures[own.title, row, column] = MadeFigure(max(cycles), len(cycles), 1)
-    for row in thresholds.rows:
-        knobs = settings(SEARCH_THRESHOLD=int(row.removeprefix("threshold ")))
-        run = constructed(measure, "half_fit_cstm", "list", knobs)
-        figures[thresholds.title, row, "allocation"] = MadeFigure(
-            int(allocations(run)["operation_cycles"][0]), 1, 1
-        )
-    made_from = (
-        f"the constructions of the scenario worst, and lifetimes_*, seed 1; whole calls; {board.BOARD}"
-    )
-    return Remade({"ART on": figures}, made_from)
+    variants: dict[str, Figures] = {}
+    for name, timing in _TIMINGS.items():
+        figures: dict[Place, MadeFigure] = {}
+        fixed = _fixed(measure, timing, TRACES["Small"])
+        for row, allocator in _timed_rows(budget, timing):
+            runs = [
+                constructed(
+                    measure, allocator, target, timing.knobs(allocator), timing.art, timing.optimization
+                )
+                for target in CONSTRUCTIONS
+            ]
+            runs += [timing.run(measure, allocator, scenario) for scenario in TRACES.values()]
+            parts = (("allocation", allocations, fixed.allocation), ("free", frees, fixed.free))
+            for column, part_of, cost in parts:
+                cycles = [one for run in runs for one in part_of(run)["operation_cycles"]]
+                figures[own.title, row, column] = MadeFigure(max(cycles) - cost, len(cycles), 1)
+        for row in thresholds.rows if timing.formats is not None else ():
+            knobs = (*timing.knobs(_SEARCHES), ("SEARCH_THRESHOLD", int(row.removeprefix("threshold "))))
+            run = constructed(measure, _SEARCHES, "list", knobs, timing.art, timing.optimization)
+            cycles_ = float(allocations(run)["operation_cycles"][0])
+            figures[thresholds.title, row, "allocation"] = MadeFigure(cycles_ - fixed.allocation, 1, 1)
+        variants[name] = figures
+    made_from = f"the constructions of the scenario worst, and {_timed_from(measure)}"
+    return Remade(variants, made_from, (), _JUDGED)
 
 
 def fragmentation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -187,6 +241,39 @@ def heaps(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     return Remade(variants, _studied(budget), tuple(_constants(table, variants[first])))
 
 
+def suitability(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-14: the figures behind the words."""
+    (part,) = table.part
+    timing = _TIMINGS["net"]
+    fixed = _fixed(measure, timing, TRACES["Small"])
+    timed = [_timed(measure, budget, name, timing) for name in TRACES.values()]
+    studied = [dict(_studies(measure, budget, name, THESIS_KNOBS)) for name in TRACES.values()]
+    figures: dict[Place, MadeFigure] = {}
+    for row, allocator in _rows(budget, board.able()):
+        if row == allocator:
+            continue
+        mine = _SUMMARISED.get(row, row)
+        means = [rows[row]["average operation"].value for rows in timed]
+        runs = [constructed(measure, allocator, one, timing.knobs(allocator)) for one in CONSTRUCTIONS]
+        worst_ = max(one for run in runs for one in allocations(run)["operation_cycles"])
+        shares = [share for study in studied for share in study[row]["fragmentation_there_percent"].to_list()]
+        spare = (one[row]["cost_metric_bytes"] - one[row]["used_there_bytes"] for one in studied)
+        beside = measure(Footprints(allocator))["static_ram"][0]
+        overheads = [beside + bytes_ for one in spare for bytes_ in one.to_list()]
+        found = {
+            "average operation": over_seeds(means, 1),
+            "worst allocation": MadeFigure(worst_ - fixed.allocation, len(runs), 1),
+            "F % there": over_seeds(shares, 0.01),
+            "overhead in bytes": over_seeds(overheads, _STEP_BYTES),
+        }
+        figures |= present({(part.title, mine, column): one for column, one in found.items()})
+    made_from = (
+        "thesis-6, thesis-7 and thesis-b-heap: averages of the four traces and the worst construction, in "
+        "cycles; F in the smallest heap; Cost Metric less used there, and static RAM; TLSF is Conte's"
+    )
+    return Remade({"net": figures}, made_from)
+
+
 _Needed: TypeAlias = Callable[[str], dict[str, dict[str, MadeFigure]]]
 """Of a scenario by row, then by column: what heap studies found."""
 
@@ -245,34 +332,62 @@ def _one_policy(measure: Measure, budget: Budget) -> tuple[str, ...]:
     )
 
 
-def constructed(measure: Measure, allocator: str, target: str, knobs: Settings = ()) -> pl.DataFrame:
+def constructed(
+    measure: Measure,
+    allocator: str,
+    target: str,
+    knobs: Settings = (),
+    art: bool = True,
+    optimization: str = "2",
+) -> pl.DataFrame:
     """The one measured operation of a construction."""
-    run = measure(BoardRun(allocator, "worst", art=True, parameters=settings(target=target), knobs=knobs))
-    return run.filter("measured")
+    work = BoardRun(
+        *(allocator, "worst", art),
+        parameters=settings(target=target),
+        knobs=knobs,
+        optimization=optimization,
+    )
+    return measure(work).filter("measured")
 
 
-def _timed(measure: Measure, budget: Budget, scenario: str, art: bool) -> dict[str, dict[str, MadeFigure]]:
-    """The cycles of whole calls, by row, then by column."""
+def _timed(
+    measure: Measure, budget: Budget, scenario: str, timing: _Timing
+) -> dict[str, dict[str, MadeFigure]]:
+    """The cycles of calls, by row, then by column."""
     rows: dict[str, dict[str, MadeFigure]] = {}
-    for row, allocator in _rows(budget, board.able()):
-        run = measure(BoardRun(allocator, scenario, art))
-        taken, given = (part["operation_cycles"].to_numpy() for part in (allocations(run), frees(run)))
+    fixed = _fixed(measure, timing, scenario)
+    for row, allocator in _timed_rows(budget, timing):
+        run = timing.run(measure, allocator, scenario)
+        taken = allocations(run)["operation_cycles"].to_numpy() - fixed.allocation
+        given = frees(run)["operation_cycles"].to_numpy() - fixed.free
         means = float(np.mean(taken)), float(np.mean(given))
         rows[row] = {
             "average allocation": MadeFigure(means[0], len(taken), 1),
             "average free": MadeFigure(means[1], len(given), 1),
-            "worst allocation": MadeFigure(int(taken.max()), len(taken), 1),
-            "worst free": MadeFigure(int(given.max()), len(given), 1),
+            "worst allocation": MadeFigure(float(taken.max()), len(taken), 1),
+            "worst free": MadeFigure(float(given.max()), len(given), 1),
             "average operation": MadeFigure(sum(means) / 2, len(taken) + len(given), 1),
         }
     return rows
+
+
+def _timed_rows(budget: Budget, timing: _Timing) -> list[tuple[str, str]]:
+    """The rows of _rows() that are timed so."""
+    known = set(source("thesis").names.values())
+    return [(row, one) for row, one in _rows(budget, board.able()) if timing.has(one, known)]
+
+
+def _fixed(measure: Measure, timing: _Timing, scenario: str) -> FixedCost:
+    if not timing.net:
+        return NOTHING
+    return fixed_cost(measure, scenario, "operation_cycles", timing.art, timing.optimization)
 
 
 def _refused(measure: Measure, budget: Budget) -> tuple[str, ...]:
     """A sentence on those that did not serve everything: their means are of less work."""
     counts = {
         f"{allocator} on {trace}": int(
-            (measure(BoardRun(allocator, name))["kind"] == "O").sum(),
+            (_TIMINGS["net"].run(measure, allocator, name)["kind"] == "O").sum(),
         )
         for trace, name in TRACES.items()
         for _, allocator in _rows(budget, board.able())
@@ -319,8 +434,13 @@ def _rows(budget: Budget, able_ones: Iterable[str]) -> list[tuple[str, str]]:
     return [(known.get(name, name), name) for name in budget.allocators(known, able_ones)]
 
 
-def _made_from(scenario: str) -> str:
-    return f"{scenario}, seed 1; whole calls; {board.BOARD}"
+def _timed_from(measure: Measure) -> str:
+    costs = fixed_cost(measure, TRACES["Small"], "operation_cycles", art=True)
+    return (
+        f"lifetimes_*, seed 1; ART on and -O2 if nothing else is said; in the thesis's formats; net: the "
+        f"whole call less that of an empty section, {costs.allocation:.0f} cycles of an allocation and "
+        f"{costs.free:.0f} of a free (ART on); {board.BOARD}"
+    )
 
 
 def _studied(budget: Budget) -> str:

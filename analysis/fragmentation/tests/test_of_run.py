@@ -12,6 +12,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.fragmentation.of_run import memory_of_run
+from analysis.fragmentation.study import Study
 from base.files.tests.sentences import is_sentence
 from base.processes import signals
 from base.run_folder.manifest import MemoryFigures
@@ -25,6 +26,7 @@ from scenarios.generator import Step
 from scenarios.operations import Allocate, Call, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import NO_STIMULUS
+from scenarios.trace import of_steps
 from simulator import run as simulator
 
 LIFETIMES = replace(
@@ -40,6 +42,7 @@ ALIGNED = compile_steps(
         *(Step(Allocate(slot, 90, align_log2=8)) for slot in range(0, 20, 3)),
     ],
 )
+STRESS = catalogue.load("mem_stress", {})
 SLOT_BYTES = 8
 
 
@@ -179,3 +182,17 @@ def test_a_signal_while_a_run_is_replayed_does_not_keep_it_from_being_judged(
     records = simulator.run(image.elf, image=LIFETIMES.image, until="400ms").records
     why_not = memory_of_run(image, LIFETIMES, records).figures.why_not
     assert why_not == "The run was stopped before its operations were replayed on the PC."
+
+
+@pytest.mark.parametrize("allocator", ["buddy_system_allocator", "tlsf"])
+def test_a_run_and_a_study_have_one_figure(allocator: str) -> None:
+    """The study knows nothing of the board: its region begins where the PC's does."""
+    image = firmware.build(allocator)
+    assert addresses(image.elf)["heap_region"] == 0x20000000
+    (studied,) = Study([of_steps("x", STRESS.generator.steps())], [allocator], 65536, searches=False).rows()
+    plan = replace(STRESS, stimulus=NO_STIMULUS).compile()
+    log = simulator.run(image.elf, image=plan.image, until="60s").records
+    figures = memory_of_run(image, plan, log).figures
+    assert figures is not None
+    assert figures.used_bytes == studied.given.used_bytes
+    assert figures.fragmentation_percent == studied.given.fragmentation_percent

@@ -1,0 +1,168 @@
+"""The word on a publication's conclusion: computed from figures, so that other figures give another
+word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from studies.reproduce import published
+from studies.reproduce.beside import Beside, beside
+from studies.reproduce.conclusions import conclusions, judge, summary
+from studies.reproduce.published import Claim, PublishedTable
+from studies.reproduce.remade import Figures, MadeFigure, Remade
+
+CLAIMS = [(table, claim) for source in published.sources() for table in source.table for claim in table.claim]
+
+
+def made(name: str, figure: Callable[[float], float] = lambda value: value, **more: object) -> Beside:
+    """A table of which came out what is published, each figure changed by `figure`."""
+    source, table = published.find(name)
+    here = {
+        (part.title, row, column): MadeFigure(figure(value), 10, 1)
+        for part in table.part
+        for row in part.rows
+        for column in part.columns
+        if (value := part.printed(row, column)) is not None
+    }
+    return beside(source, table, (), Remade({"here": here}, "a test", **more))  # type: ignore[arg-type]
+
+
+def planted(
+    found: Beside, row: str, column: str, value: float, variants: Mapping[str, Figures] = {}
+) -> Beside:
+    """The same with one figure changed in its first part."""
+    assert found.remade is not None
+    place = found.table.part[0].title, row, column
+    here = {**found.remade.variants["here"], place: MadeFigure(value, 10, 1)}
+    return beside(found.source, found.table, (), replace(found.remade, variants={"here": here, **variants}))
+
+
+def words(found: Beside) -> list[str]:
+    return [one.verdict for one in conclusions(found)]
+
+
+def test_the_published_figures_show_the_published_conclusion() -> None:
+    assert words(made("article-9")) == ["holds", "holds"]
+
+
+def test_a_planted_measurement_changes_the_word() -> None:
+    """TLSF's p99 of 468 is below SEGLIST's 490; 491 is above it, and 490 neither."""
+    found = made("article-9")
+    assert words(planted(found, "TLSF", "p99", 491))[0] == "reverses"
+    assert words(planted(found, "TLSF", "p99", 490))[0] == "cannot be told"
+    assert words(planted(found, "TLSF", "p99", 489))[0] == "holds"
+
+
+def test_a_difference_below_the_uncertainty_cannot_be_told() -> None:
+    """The uncertainty is handed over: 22 cycles apart, known to within 10 each, or 12 each."""
+    found = made("article-9")
+    assert conclusions(found, lambda _: 10)[0].verdict == "holds"
+    assert conclusions(found, lambda _: 12)[0].verdict == "cannot be told"
+
+
+def test_what_a_publication_leaves_open_must_agree() -> None:
+    """One of two choices says the reverse: no word can be given, and both are named."""
+    found = made("article-9", judged=("here", "other"))
+    assert found.remade is not None
+    other = planted(found, "TLSF", "p99", 600).remade
+    assert other is not None
+    both = planted(found, "TLSF", "p99", 468, {"other": other.variants["here"]})
+    first = conclusions(both)[0]
+    assert first.verdict == "cannot be told"
+    assert first.told == "TLSF 468, SEGLIST 490 (p99) [here]; but other: reverses (first: holds)."
+
+
+def test_of_many_comparisons_all_must_hold_and_more_than_half_reverse() -> None:
+    """thesis-6: Half Tree below Conte's TLSF on four traces."""
+    found = made("thesis-6")
+    claim = 0
+    assert words(found)[claim] == "holds"
+    for column, word in zip(
+        ("Small", "Large", "Random", "Typical"),
+        ("cannot be told", "cannot be told", "reverses", "reverses"),
+        strict=True,
+    ):
+        found = planted(found, "Half Tree", column, 999)
+        assert words(found)[claim] == word
+
+
+def test_printed_figures_hold_only_if_all_are_equal() -> None:
+    found = made("deck2-ranges")
+    assert words(found) == ["holds"]
+    assert words(planted(found, "(10, 5)", "first", 1184)) == ["reverses"]
+
+
+def test_a_cause_is_told_only_where_figures_here_show_it() -> None:
+    def cause(of_tlsf: float) -> str:
+        witnesses = {
+            "instructions of SEGLIST": MadeFigure(191, 1, 1),
+            "instructions of TLSF": MadeFigure(of_tlsf, 1, 1),
+        }
+        return conclusions(planted(made("article-9", witnesses=witnesses), "TLSF", "p99", 491))[0].cause
+
+    assert "216 instructions and SEGLIST's 191" in cause(216)
+    assert cause(190) == ""
+    assert conclusions(planted(made("article-9"), "TLSF", "p99", 491))[0].cause == ""
+
+
+def test_a_table_that_was_not_made_tells_nothing() -> None:
+    source, table = published.find("thesis-3")
+    (found,) = conclusions(beside(source, table, (), None))
+    assert (found.verdict, found.says) == (
+        "cannot be told",
+        "Half Tree outperforms Buddy on the trace stable.",
+    )
+    assert found.told.startswith("The traces were recorded")
+
+
+@pytest.mark.parametrize(
+    ("below", "word"),
+    [(32, "holds"), (24, "holds"), (16, "cannot be told"), (22, "cannot be told"), (8, "reverses")],
+)
+def test_seeds_are_compared_one_by_one(below: int, word: str) -> None:
+    """Of 32 seeds. Two-sided binomial probabilities: 24 or 8 of 32 have 0.7 %, 22 of 32 has 5 %.
+
+    The medians are the same in all of these: only pairs tell.
+    """
+    lesser = tuple(float(seed) for seed in range(32))
+    greater = tuple(seed + (0.5 if number < below else -0.5) for number, seed in enumerate(lesser))
+    below_, above = (MadeFigure(15, 32, 1, 0, 32, one) for one in (lesser, greater))
+    assert judge(below_, above) == word
+
+
+def test_words_are_counted() -> None:
+    found = conclusions(planted(made("article-9"), "TLSF", "p99", 491))
+    assert summary(found) == "1 holds, 1 reverses"
+    assert summary(found[:1]) == "reverses"
+    assert summary(found * 2) == "2 hold, 2 reverse"
+    assert summary([]) == ""
+
+
+@pytest.mark.parametrize(("table", "claim"), CLAIMS, ids=lambda one: getattr(one, "name", ""))
+def test_a_claim_names_what_its_table_has(table: PublishedTable, claim: Claim) -> None:
+    """And says what shows it in one way, unless nothing is compared."""
+    parts = [part for part in table.part if not claim.parts or part.title in claim.parts]
+    assert len(parts) == (len(claim.parts) or len(table.part))
+    names = [*(name for group in claim.ascending for name in group), *claim.equal]
+    lines, crossed = ({*part.rows} for part in parts), ({*part.columns} for part in parts)
+    rows, columns = set().union(*lines), set().union(*crossed)
+    if claim.of == "columns":
+        rows, columns = columns, rows
+    else:
+        rows |= {*published.find(table.name)[0].names, "FF by address", "VaiOS, SEGLIST", "VaiOS, TLSF"}
+    assert set(names) <= rows | {"Buddy"}
+    assert set(claim.along) <= columns
+    assert bool(claim.ascending) + bool(claim.equal) + claim.printed <= 1
+
+
+@pytest.mark.parametrize("name", sorted({table.name for table, _ in CLAIMS}))
+def test_what_is_printed_bears_out_what_is_concluded(name: str) -> None:
+    """No claim is put into a publication's mouth that its own figures do not show."""
+    _, table = published.find(name)
+    for claim, one in zip(table.claim, conclusions(made(name)), strict=True):
+        states = bool(claim.ascending or claim.equal or claim.printed)
+        if states and not one.told.startswith("Nothing of it"):
+            assert one.verdict == "holds", one
