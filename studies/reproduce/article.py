@@ -215,7 +215,7 @@ def _rows(budget: Budget, counting: bool = False) -> list[tuple[str, str]]:
     """
     article: Source = source("article")
     known = {here: row for row, here in article.names.items()}
-    rows = allocators.allocators()
+    rows = allocators.own()
     able = [name for name in board.able() if not counting or "counts_probes" in rows[name].promises]
     return [(known.get(name, name), name) for name in budget.allocators(known, able)]
 
@@ -223,7 +223,7 @@ def _rows(budget: Budget, counting: bool = False) -> list[tuple[str, str]]:
 def _uncounted(budget: Budget) -> tuple[str, ...]:
     if budget.quick:
         return ()
-    rows = allocators.allocators().values()
+    rows = allocators.own().values()
     names = [row.id for row in rows if "frees" in row.promises and "counts_probes" not in row.promises]
     return (f"These do not count their probes: {', '.join(names)}.",)
 

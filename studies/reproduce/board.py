@@ -84,8 +84,8 @@ def _instructions(found: Sequence[OperationRecord], counted: pl.Series) -> pl.Se
 
 def able() -> tuple[str, ...]:
     """The allocators that can run a scenario with frees on the board."""
-    rows = allocators_here.allocators()
-    return tuple(name for name in firmware.allocators() if "frees" in rows[name].promises)
+    rows = allocators_here.own()
+    return tuple(name for name in firmware.allocators() if name in rows and "frees" in rows[name].promises)
 
 
 def allocations(run: pl.DataFrame) -> pl.DataFrame:

@@ -103,7 +103,7 @@ def able(heap_bytes: int) -> tuple[str, ...]:
     """The allocators that can replay a trace with frees over such a region on this machine."""
     return tuple(
         name
-        for name, row in allocators.allocators().items()
+        for name, row in allocators.own().items()
         if "frees" in row.promises and host_heap.objection(name, heap_bytes) is None
     )
 
