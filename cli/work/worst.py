@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from cli.work import choose_allocators, fragmentation, progress
@@ -14,9 +14,8 @@ from scenarios.scenario import Scenario
 from scenarios.trace import of_steps
 from simulator import build as simulator
 from studies.worst import board, host
+from studies.worst.errors import WorstError
 from studies.worst.matrix import Cell, Matrix
-
-_Tell = Callable[[str], None]
 
 
 def run(wanted: Sequence[str], on_host: bool) -> Matrix:
@@ -28,7 +27,8 @@ def run(wanted: Sequence[str], on_host: bool) -> Matrix:
     with progress.shown() as tell:
         for sentence in left_out:
             tell.line(sentence)
-        return _on_host(names, tell) if on_host else _on_board(names, tell)
+        takes_all = list(wanted) == ["all"]
+        return (_on_host if on_host else _on_board)(names, takes_all, tell)
 
 
 def _scenario(construction: str) -> Scenario:
@@ -42,7 +42,7 @@ def _choose(wanted: Sequence[str], on_host: bool) -> tuple[Sequence[str], Sequen
     return choose_allocators.choose([_scenario(name).compile() for name in CONSTRUCTIONS], wanted)
 
 
-def _on_board(allocators: Sequence[str], tell: _Tell) -> Matrix:
+def _on_board(allocators: Sequence[str], takes_all: bool, tell: progress.Steps) -> Matrix:
     tell("building the virtual Nucleo")
     simulator.build()
     images = []
@@ -50,26 +50,49 @@ def _on_board(allocators: Sequence[str], tell: _Tell) -> Matrix:
     for allocator in allocators:
         counted(f"building firmware with {allocator}")
         images.append(firmware.build(allocator))
-    cells = []
     counted = progress.Counted(tell, len(allocators) * len(CONSTRUCTIONS))
-    for allocator in allocators:
+
+    def cells_of(allocator: str) -> Iterator[Cell]:
         for name, construction in CONSTRUCTIONS.items():
             counted(f"{name} on {allocator}")
             measured = board.measure(allocator, list(_scenario(name).generator.steps()))
             blocks = construction.blocks[1] if construction.blocks else None
-            cells.append(Cell(name, allocator, blocks, measured.instructions, measured))
+            yield Cell(name, allocator, blocks, measured.instructions, measured)
+
+    cells = _served(allocators, cells_of, takes_all, tell)
     return Matrix("virtual board", images[0].configuration.heap_bytes, tuple(cells))
 
 
-def _on_host(allocators: Sequence[str], tell: _Tell) -> Matrix:
-    cells, slopes = [], []
+def _on_host(allocators: Sequence[str], takes_all: bool, tell: progress.Steps) -> Matrix:
     counted = progress.Counted(tell, len(allocators) * len(CONSTRUCTIONS))
     with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
         folder = Path(name)
-        for allocator in allocators:
+
+        def cells_of(allocator: str) -> Iterator[Cell]:
             for construction in CONSTRUCTIONS:
                 counted(f"{construction} on {allocator}")
-                cells.append(host.cell(construction, allocator, folder))
-                if construction in host.GROWING:
-                    slopes.append(host.slope(cells[-1], folder))
+                yield host.cell(construction, allocator, folder)
+
+        cells = _served(allocators, cells_of, takes_all, tell)
+        slopes = [host.slope(cell, folder) for cell in cells if cell.construction in host.GROWING]
     return Matrix("this machine (x86, 32 bits)", host.HEAP_BYTES, tuple(cells), tuple(slopes))
+
+
+def _served(
+    allocators: Sequence[str],
+    cells_of: Callable[[str], Iterator[Cell]],
+    takes_all: bool,
+    tell: progress.Steps,
+) -> list[Cell]:
+    """The cells of each allocator that serves the constructions. With `takes_all` a sentence says
+    which do not; else WorstError does.
+    """
+    cells: list[Cell] = []
+    for allocator in allocators:
+        try:
+            cells += list(cells_of(allocator))
+        except WorstError as error:
+            if not takes_all:
+                raise
+            tell.line(f"{allocator} is left out. {error}")
+    return cells
