@@ -19,8 +19,8 @@ MYRIAD = 10_000
 # By name, each as a share in ten-thousandths.
 PERCENTILES = {"median": 5_000, "p90": 9_000, "p99": 9_900, "p99_9": 9_990, "p99_99": 9_999}
 
-MOST_NUMBER = 1e18
-"""What any figure of a document may be, or minus that: as ns thirty years."""
+MOST_NUMBER = 1e28
+"""What any figure of a document may be, or minus that: in ns the most samples at 1 Hz."""
 
 Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 

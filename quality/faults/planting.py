@@ -48,21 +48,26 @@ class Healthy:
     @cached_property
     def kinds(self) -> Mapping[str, Callable[[np.random.Generator], Planted]]:
         """The kinds of faults that can be planted in it, by name."""
-        seen = self.stored.seen
-        on_wire = {name: partial(self._on_wire, kind) for name, kind in wire.kinds(seen.edges)}
-        in_records = {
-            name: partial(self._in_records, kind) for name, kind in records.kinds(seen.serial_bytes)
-        }
-        return on_wire | in_records
+        return self._kinds_on_wire | self._kinds_in_records
+
+    @property
+    def _kinds_on_wire(self) -> dict[str, Callable[[np.random.Generator], Planted]]:
+        return {name: partial(self._on_wire, kind) for name, kind in wire.kinds(self.stored.seen.edges)}
+
+    @property
+    def _kinds_in_records(self) -> dict[str, Callable[[np.random.Generator], Planted]]:
+        kinds = records.kinds(self.stored.seen.serial_bytes)
+        return {name: partial(self._in_records, kind) for name, kind in kinds}
 
     def pair(self, random: np.random.Generator) -> Planted:
-        """The run with two faults in it, of any kinds, and where and how large each is."""
-        first, first_words = self._any(random)
-        second, words = _with(self, first)._any(random)
-        return second, f"{first_words}; {words}"
+        """The run with two faults in it, and where and how large each is.
 
-    def _any(self, random: np.random.Generator) -> Planted:
-        return self.kinds[str(random.choice(list(self.kinds)))](random)
+        One is of any kind, the other of the wire: damaged records name no kinds.
+        """
+        first, first_words = self.kinds[str(random.choice(list(self.kinds)))](random)
+        kinds = replace(self, stored=first)._kinds_on_wire
+        second, words = kinds[str(random.choice(list(kinds)))](random)
+        return second, f"{first_words}; {words}"
 
     def _on_wire(self, kind: wire.Kind, random: np.random.Generator) -> Planted:
         edges, words = kind(self.stored.seen.edges, random)
@@ -72,10 +77,6 @@ class Healthy:
         serial_bytes, words = kind(self.stored.seen.serial_bytes, random)
         seen = replace(self.stored.seen, serial_bytes=serial_bytes)
         return self.stored._replace(seen=seen), words
-
-
-def _with(run: Healthy, stored: Taken) -> Healthy:
-    return Healthy(run.name, stored, run.manifest)
 
 
 def healthy(name: str, stored: Taken) -> Healthy:

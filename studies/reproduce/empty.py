@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from firmware.build import outside
+from firmware.build import catalogue, outside
 from studies.reproduce.board import BoardRun
 from studies.reproduce.remade import Measure
 
@@ -38,7 +38,10 @@ class EmptySection:
         `operation_cycles`, `critical_cycles` and `instructions`. Raises TailscopeError.
         """
         (name,) = outside.admit([str(_SOURCE)])
-        run = BoardRun(name, self.scenario, self.art, optimization=self.optimization).measure()
+        try:
+            run = BoardRun(name, self.scenario, self.art, optimization=self.optimization).measure()
+        finally:
+            catalogue.OUTSIDE.pop(name, None)
         means = [pl.col(window).mean() for window in _WINDOWS]
         return run.filter(pl.col("kind").is_in(["A", "F"])).group_by("kind", maintain_order=True).agg(means)
 

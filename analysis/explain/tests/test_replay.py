@@ -48,15 +48,16 @@ def test_firmware_that_comes_out_otherwise_is_said(tmp_path: Path, monkeypatch: 
         asked.append((words, others))
         return SimpleNamespace(sha256=digests[0], elf=Path("made.elf"))
 
+    def placed(image: Any, at: Any) -> Any:
+        return SimpleNamespace(elf=image.elf.with_name(f"{at.rest_bytes}-{at.heap_bytes}.elf"))
+
     monkeypatch.setattr(replay, "firmware", SimpleNamespace(build=build))
+    monkeypatch.setattr(replay, "placed", placed)
     digests = ["ab" * 32]
-    assert elf_of(manifest) == moved_elf_of(manifest, 64) == Path("made.elf")
-    words = ("tlsf", manifest.built_accelerated, "primask", {"SLOTS": 8}, False)
+    assert (elf_of(manifest), moved_elf_of(manifest, 64)) == (Path("made.elf"), Path("64-64.elf"))
+    words = ("tlsf", manifest.built_accelerated, "primask", {"SLOTS": 8}, ())
     assert DEFAULT_BYTES == 65_536
-    assert asked == [
-        (words, {"heap_bytes": 65_536, "shift_bytes": 0}),
-        (words, {"heap_bytes": 65_536, "shift_bytes": 64}),
-    ]
+    assert asked == [(words, {"heap_bytes": 65_536})] * 2
     digests[0] = "cd" * 32
     with pytest.raises(ExplainError) as refused:
         elf_of(manifest)

@@ -108,7 +108,7 @@ def test_a_cost_grows_evenly_with_a_walk() -> None:
 
 
 def test_a_search_on_the_boards_addresses_begins_with_the_boards_blocks() -> None:
-    """A buddy finds its blocks by address, and the board's region begins on a large power of two."""
+    """Buddies are found by address, and the board's region begins on a large power of two."""
     halving = next(trace for trace in known.worst_cases() if trace.name == "halving").operations
     costs = [
         host_search.cost(host_search.build("buddy_system_allocator", goal), halving, "allocate")
