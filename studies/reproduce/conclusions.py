@@ -5,6 +5,7 @@ The word is computed from the figures that were made here, and from how well the
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -131,8 +132,13 @@ def _cause(claim: Claim, verdict: Verdict, made: Beside) -> str:
     for cause in claim.cause:
         lesser, greater = witnesses.get(cause.lesser), witnesses.get(cause.greater)
         if cause.when == verdict and lesser and greater and judge(lesser, greater) == HOLDS:
-            return cause.says.format_map({name: figure(one.value, "") for name, one in witnesses.items()})
+            return _with_figures(cause.says, witnesses)
     return ""
+
+
+def _with_figures(says: str, witnesses: Mapping[str, MadeFigure]) -> str:
+    """The sentence with the figure of each witness in place of its name in braces."""
+    return re.sub(r"\{([^{}]+)\}", lambda named: figure(witnesses[named[1]].value, ""), says)
 
 
 def _compared(made: Beside, claim: Claim, variant: str, uncertainty: Uncertainty) -> Iterator[_Comparison]:
