@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from base.run_folder.manifest import VIRTUAL_BOARD, Manifest
-from base.run_folder.quantities import LATENCY
+from base.run_folder.quantities import HIT, LATENCY
 from dashboards.blocks import Belief
 from dashboards.formatting import grouped
 from dashboards.loaded.series import Series
@@ -14,7 +14,8 @@ from dashboards.loaded.series import Series
 def belief(series: Sequence[Series]) -> Belief | None:
     """How many runs are complete, how far the witnesses differ, the budget, n and the board.
 
-    Red if a run is not complete, amber if a complete one has a warning, green otherwise. None
+    Red if a run is not complete, amber if a complete one has a warning, green otherwise. That some
+    interrupts are undecided is told by a warning and no reason to doubt: the budgets have it. None
     without runs.
     """
     manifests = [one.run.manifest for one in series]
@@ -26,6 +27,12 @@ def belief(series: Sequence[Series]) -> Belief | None:
     )
     words = [f"{complete} of {len(manifests)} complete", *_agreement(manifests), *_budget(series)]
     return Belief(level, " · ".join([*words, *_counted(manifests), _board(manifests)]))
+
+
+def _undecided(manifest: Manifest) -> int:
+    """The number of warnings that only count undecided interrupts."""
+    budget = manifest.error_budget.get(HIT.key)
+    return int(budget is not None and budget.undecided is not None)
 
 
 def _agreement(manifests: Sequence[Manifest]) -> list[str]:
