@@ -55,8 +55,9 @@ def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
     if found is not None:
         least, most = found.n
         apart = evidence.wire.undecided_samples
+        noun = "interrupt" if found.count == 1 else "interrupts"
         yield (
-            f"{found.count} interrupts came within {apart} samples of a critical section's edge, so the wire "
+            f"{found.count} {noun} came within {apart} samples of a critical section's edge, so the wire "
             f"does not tell whether they met it: from {least} to {most} did. The budgets of "
             "interrupt_latency_hit_ns and interrupt_latency_clear_ns have both ends."
         )

@@ -22,9 +22,8 @@ def belief(series: Sequence[Series]) -> Belief | None:
     if not manifests:
         return None
     complete = sum(one.complete for one in manifests)
-    level = (
-        "red" if complete < len(manifests) else "amber" if any(one.warnings for one in manifests) else "green"
-    )
+    warned = any(len(one.warnings) > _undecided(one) for one in manifests)
+    level = "red" if complete < len(manifests) else "amber" if warned else "green"
     words = [f"{complete} of {len(manifests)} complete", *_agreement(manifests), *_budget(series)]
     return Belief(level, " · ".join([*words, *_counted(manifests), _board(manifests)]))
 
