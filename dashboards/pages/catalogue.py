@@ -13,6 +13,7 @@ from dataclasses import replace
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
 from dashboards import placements
 from dashboards.answer import answer
+from dashboards.belief import belief
 from dashboards.blocks import (
     Block,
     Cell,
@@ -38,7 +39,6 @@ from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.formatting import MISSING, grouped, number, samplerate
 from dashboards.headline import facts, headline
-from dashboards.loaded.belief import belief
 from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series

@@ -14,8 +14,8 @@ from plotly.offline import get_plotlyjs
 from base.files.errors import RunError
 from base.files.whole import WriteError
 from dashboards.answer import answer
+from dashboards.belief import belief
 from dashboards.headline import facts, headline
-from dashboards.loaded.belief import belief
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.templates import pack
