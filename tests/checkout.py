@@ -43,6 +43,7 @@ SMALL = {
     "nucleo": "--board virtual",
     "rtt": "--duration 2",
     "faults": "--n 4",
+    "faults --pairs": "--pairs 2",
     "differential": "--cases 1000",
     "bench simulator": "--repeats 1",
     "bench dashboard": "--repeats 1",
