@@ -1,10 +1,39 @@
-"""Where the bench keeps what it makes. Paths of a room's own sources stay in that room."""
+"""Where the bench keeps what it makes. Paths of a room's own sources stay in that room.
+
+In a checkout all of it lies in the checkout. An installed program writes nothing beside its code:
+runs go to the folder that it is called in, and what may be made again to the user's cache.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build"
-DASHBOARD = BUILD / "dashboard.html"
-RUNS = ROOT / "runs"
+"""The rooms' folder: the checkout, or a private folder of the installed package."""
+
+_VERSION = ROOT / "VERSION"
+INSTALLED = _VERSION.is_file()
+"""Whether this is an installed package (`./lab dev package` writes VERSION), and no checkout."""
+_WORDS = _VERSION.read_text(encoding="utf-8").split() if INSTALLED else []
+REVISION = "".join(_WORDS[1:2])
+"""Of an installed package git's revision of its checkout; "" where nobody knows."""
+
+
+def _of_user(variable: str, usual: str) -> Path:
+    """The folder of this program below one of the XDG base directories (specification 0.8)."""
+    named = os.environ.get(variable, "")
+    return (Path(named) if Path(named).is_absolute() else Path.home() / usual) / "tailscope"
+
+
+if INSTALLED:
+    BUILD = _of_user("XDG_CACHE_HOME", ".cache") / _WORDS[0]
+    RUNS = Path("runs")
+    DASHBOARD = RUNS / "dashboard.html"
+    _MAY_BE_THERE = (Path("bench.toml"), _of_user("XDG_CONFIG_HOME", ".config") / "bench.toml")
+    BENCH = next((path for path in _MAY_BE_THERE if path.is_file()), ROOT / "bench.toml")
+else:
+    BUILD = ROOT / "build"
+    RUNS = ROOT / "runs"
+    DASHBOARD = BUILD / "dashboard.html"
+    BENCH = ROOT / "bench.toml"

@@ -30,8 +30,8 @@ ART = {"on": True, "off": False}
 @option(
     "--capture",
     type=Choice("sigrok", "direct"),
-    default="sigrok",
-    help="who captures: sigrok, or direct, the virtual board itself: same results, sooner",
+    help="who captures: sigrok, or direct, the virtual board itself: same results, sooner; without this "
+    "option direct only where sigrok-cli is not installed",
 )
 @option(
     "--art",

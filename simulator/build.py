@@ -1,4 +1,4 @@
-"""Builds the virtual Nucleo with cargo."""
+"""The program that is the virtual Nucleo: built with cargo, or as the installed package has it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from functools import cache
 from pathlib import Path
 
 from base.files.errors import TailscopeError
+from base.paths import INSTALLED
 from base.processes import children
 
 FOLDER = Path(__file__).resolve().parent
-BINARY = FOLDER / "target" / "release" / "virtual-nucleo"
+NAME = "virtual-nucleo"
+BINARY = FOLDER / (NAME if INSTALLED else f"target/release/{NAME}")
 
 # The lowest version that Cargo.toml's rust-version and the locked dependencies accept.
 MINIMUM_CARGO = (1, 85)
 REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
 TAIL_LINES = 20
+STATIC = ("-C", "target-feature=+crt-static")
+"""For the linker alone: the program then runs on every Linux of its architecture."""
 # From nothing it takes a minute or two.
 BUILD_WITHIN_S = 3600.0
 VERSION_WITHIN_S = 10.0
@@ -36,12 +40,14 @@ def build() -> Path:
     """Builds the program if it is out of date, and returns its path. Raises BuildError.
 
     It does so once in each process: cargo takes a while even if it has nothing to do. If several
-    processes build at once, cargo lets one build and the others wait.
+    processes build at once, cargo lets one build and the others wait. An installed package has it
+    built, for its own architecture.
     """
+    if INSTALLED:
+        return BINARY
     _check_cargo()
-    command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
     try:
-        done = children.run(command, within_s=BUILD_WITHIN_S, folder=FOLDER)
+        done = children.run(command(), within_s=BUILD_WITHIN_S, folder=FOLDER)
     except subprocess.TimeoutExpired:
         raise BuildError(
             f"The virtual Nucleo was not built within {BUILD_WITHIN_S:g} s; does another cargo hold its lock?"
@@ -50,6 +56,21 @@ def build() -> Path:
         tail = "\n".join(done.stderr.splitlines()[-TAIL_LINES:])
         raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
     return BINARY
+
+
+def command() -> list[str]:
+    """What builds the program; `lab` and `./lab test` build the same."""
+    cargo = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
+    return [*cargo, "--bin", NAME, "--", *(STATIC if _has_static_libc() else ())]
+
+
+def _has_static_libc() -> bool:
+    """Whether the linker finds glibc as an archive; Debian's libc6-dev has it, others a package."""
+    try:
+        done = children.run(["cc", "-print-file-name=libc.a"], within_s=VERSION_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return Path(done.stdout.strip()).is_absolute()
 
 
 def version(program: Path) -> str:

@@ -30,7 +30,7 @@ _DECIDING = (
     *("base/**/*.py", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
     *("analysis/campaign/rows.py", "analysis/campaign/work.py"),
     *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),
-    "requirements.lock",
+    *("requirements.lock", "VERSION", "simulator/virtual-nucleo"),
 )
 
 

@@ -19,6 +19,7 @@ from elftools.dwarf.ranges import BaseAddressEntry
 
 from analysis.explain.program import Program
 from base.files.elf import DAMAGED
+from firmware.build import packaged
 
 _MAP = "-ffile-prefix-map="
 _MOST_CHARACTERS = 160
@@ -34,7 +35,7 @@ class Sources:
     def __init__(self, program: Program, elf: Path) -> None:
         self._paths = program.source_files
         self._folders = _hidden_folders(elf)
-        self._built_s = elf.stat().st_mtime
+        self._built_s = float("inf") if packaged.holds(elf) else elf.stat().st_mtime
         self._read: dict[str, list[str]] = {}
 
     def lines(self, places: Iterable[str]) -> dict[str, str]:
@@ -57,8 +58,12 @@ def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
     """Pairs of a folder's name in the debug information and the folder; longest names first.
 
     The firmware is built so that no absolute path reaches it (firmware/cmake/reproducible.cmake).
-    The compiler's commands, which CMake leaves beside it, have both.
+    The compiler's commands, which CMake leaves beside it, have both. The sources of an image that
+    a package brings came with it.
     """
+    if packaged.holds(elf):
+        sources = packaged.FOLDER.parent
+        return [(Path(sources.name), sources)]
     try:
         commands = json.loads((elf.parent / "compile_commands.json").read_text(encoding="utf-8"))
         words = {word for one in commands for word in shlex.split(one["command"])}

@@ -81,8 +81,9 @@ def _operations(plan: Plan) -> Operations:
     return of_steps(plan.name, (Step(one) for one in entries if not isinstance(one, Mark))).operations
 
 
-def program_of(image: FirmwareImage) -> Path:
-    """The host's build of the image's heap, with its region where the image has it.
+def program_of(image: FirmwareImage, *, static: bool = False) -> Path:
+    """The host's build of the image's heap, with its region where the image has it; `static`: for
+    other machines.
 
     Raises TailscopeError.
     """
@@ -90,7 +91,7 @@ def program_of(image: FirmwareImage) -> Path:
     defaults = catalogue.allocators()[image.allocator].knobs
     turned = {name: value for name, value in built.knobs.items() if defaults.get(name) != value}
     address = _region(image.sha256, image.elf)
-    return host_heap.build(image.allocator, built.heap_bytes, turned, address)
+    return host_heap.build(image.allocator, built.heap_bytes, turned, address, static)
 
 
 def _replay(program: Path, heap_bytes: int, operations: Operations) -> Replay:

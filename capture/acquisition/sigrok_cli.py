@@ -405,6 +405,11 @@ def find_tool() -> str:
     return path
 
 
+def is_installed() -> bool:
+    """Whether find_tool() finds it."""
+    return shutil.which(TOOL) is not None
+
+
 def versions() -> dict[str, str]:
     """Versions of `sigrok_cli`, `libsigrok` and `libsigrokdecode`, as sigrok-cli states them."""
     try:

@@ -18,11 +18,11 @@ from pydantic import AfterValidator, Field, model_validator
 from base.files.complaints import WrongValueError, expecting, not_among, quoted
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import CaptureError, near_miss
-from base.paths import ROOT
+from base.paths import BENCH
 from base.run_folder.edges import CHANNELS
 from capture.desk.presets import Preset, preset, presets
 
-BENCH_FILE = ROOT / "bench.toml"
+BENCH_FILE = BENCH
 BOARDS = Path(__file__).with_name("boards")
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")

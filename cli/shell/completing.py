@@ -1,7 +1,7 @@
 """What Tab completes, by Click: the script for each shell, and the answers that it asks for.
 
-Click's own scripts call the word that a user typed. Ours call this checkout's Python, which answers
-sooner than `lab` would, and installs nothing.
+Click's own scripts call the word that a user typed. In a checkout ours call its Python, which
+answers sooner than `lab` would, and installs nothing.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pathlib import Path
 import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
 
-from base.paths import ROOT
+from base.paths import INSTALLED, ROOT
 
 _ASKED = "_TAILSCOPE_COMPLETE"
 
 # A candidate that ends in = goes on: no space follows it.
 _BASH = """\
-# Completes ./lab and lab. ~/.bashrc is the place to have it in every shell.
+# Completes %(names)s. ~/.bashrc is the place to have it in every shell.
 _tailscope_lab() {
     local IFS=$'\\n' response completion type value
-    response=$(cd %(root)s 2>/dev/null && COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD \\
-        %(asked)s=bash %(python)s -m cli 2>/dev/null)
+    response=$(%(go)sCOMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD \\
+        %(asked)s=bash %(call)s 2>/dev/null)
     COMPREPLY=()
     for completion in $response; do
         IFS=',' read -r type value <<<"$completion"
@@ -38,16 +38,16 @@ _tailscope_lab() {
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
     return 0
 }
-complete -o nosort -F _tailscope_lab lab ./lab
+complete -o nosort -F _tailscope_lab %(names)s
 """
 _ZSH = """\
-# Completes ./lab and lab. ~/.zshrc is the place to have it in every shell.
+# Completes %(names)s. ~/.zshrc is the place to have it in every shell.
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }
 _tailscope_lab() {
     local -a response plain told open
     local type key descr
-    response=("${(@f)$(cd %(root)s 2>/dev/null && COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \\
-        %(asked)s=zsh %(python)s -m cli 2>/dev/null)}")
+    response=("${(@f)$(%(go)sCOMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \\
+        %(asked)s=zsh %(call)s 2>/dev/null)}")
     for type key descr in ${response}; do
         case $type in
             dir) _path_files -/ ;;
@@ -63,15 +63,15 @@ _tailscope_lab() {
     (( $#plain )) && compadd -U -V unsorted -a plain
     (( $#open )) && compadd -U -S '' -V unsorted -a open
 }
-compdef _tailscope_lab lab ./lab
+compdef _tailscope_lab %(names)s
 """
 _FISH = """\
-# Completes lab and ./lab. ~/.config/fish/config.fish is the place to have it in every shell.
+# Completes %(names)s. ~/.config/fish/config.fish is the place to have it in every shell.
 function _tailscope_lab
     set -l words (commandline -cp)
     set -l word (commandline -ct)
-    set -l response (cd %(root)s; and env COMP_WORDS="$words" COMP_CWORD="$word" \\
-        %(asked)s=fish %(python)s -m cli 2>/dev/null)
+    set -l response (%(fish_go)senv COMP_WORDS="$words" COMP_CWORD="$word" \\
+        %(asked)s=fish %(call)s 2>/dev/null)
     for completion in $response
         set -l metadata (string split -m 1 "," -- $completion)
         switch $metadata[1]
@@ -84,8 +84,8 @@ function _tailscope_lab
         end
     end
 end
-complete --no-files --command lab --arguments "(_tailscope_lab)"
-complete --no-files --command %(lab)s --arguments "(_tailscope_lab)"
+complete --no-files --command %(fish_name)s --arguments "(_tailscope_lab)"
+complete --no-files --command %(fish_path)s --arguments "(_tailscope_lab)"
 """
 
 
@@ -118,13 +118,28 @@ SHELLS = tuple(_CLASSES)
 
 def script(shell: str, root: Path = ROOT, python: str = sys.executable) -> str:
     """What `eval` takes in that shell, one of SHELLS."""
-    words = {
-        "root": shlex.quote(str(root)),
-        "lab": shlex.quote(str(root / "lab")),
-        "python": shlex.quote(python),
-        "asked": _ASKED,
-    }
-    return (_CLASSES[shell].source_template % words).rstrip()
+    if INSTALLED:
+        return of_package(shell)
+    go = f"cd {shlex.quote(str(root))}"
+    return _filled(
+        shell,
+        go=f"{go} 2>/dev/null && ",
+        fish_go=f"{go}; and ",
+        call=f"{shlex.quote(python)} -m cli",
+        names="lab ./lab",
+        fish_name="lab",
+        fish_path=shlex.quote(str(root / "lab")),
+    )
+
+
+def of_package(shell: str) -> str:
+    """The same for the installed program, wherever it lies."""
+    name = "tailscope"
+    return _filled(shell, go="", fish_go="", call=name, names=name, fish_name=name, fish_path=name)
+
+
+def _filled(shell: str, **words: str) -> str:
+    return (_CLASSES[shell].source_template % {**words, "asked": _ASKED}).rstrip()
 
 
 def is_asked_for() -> bool:

@@ -13,11 +13,11 @@ from typing import Any
 
 from base.files.errors import TailscopeError, nearest, no_such
 from base.files.printable import printable
-from base.paths import ROOT
+from base.paths import BENCH, ROOT
 
 _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
 _SCENARIOS = ROOT / "scenarios"
-_BENCH = ROOT / "bench.toml"
+_BENCH = BENCH
 _BOARDS = ROOT / "capture" / "desk" / "boards"
 _ENDS_A_FILE = (".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a")
 

@@ -8,7 +8,7 @@ import tomllib
 import click
 
 import cli
-from base.paths import ROOT
+from base.paths import INSTALLED, REVISION, ROOT
 from cli.shell.folder import CommandFolder
 
 _HELP = "Tailscope measures worst-case latency: how long an allocator keeps interrupts waiting."
@@ -45,12 +45,16 @@ def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
 def version() -> str:
     """`Tailscope 0.1.0 (git 1a2b3c4)`; the revision only in a checkout of git."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    revision = _revision()
-    return f"Tailscope {project['version']}" + (f" (git {revision})" if revision else "")
+    git = revision()
+    return f"Tailscope {project['version']}" + (f" (git {git})" if git else "")
 
 
-def _revision() -> str:
-    """Of the checkout, with -dirty where files differ from it; empty where there is none."""
+def revision() -> str:
+    """Of the checkout, with -dirty where files differ from it; empty where there is none. An
+    installed package has that of the checkout that it was made in.
+    """
+    if INSTALLED:
+        return REVISION
     if not (ROOT / ".git").exists():
         return ""
     try:

@@ -14,7 +14,7 @@ import click
 
 from base.files.errors import TailscopeError
 from base.processes import signals
-from cli.shell import completing, refusals, streams
+from cli.shell import completing, extras, refusals, streams
 from cli.shell.folder import CommandFolder
 
 CANNOT_SAY = 2
@@ -61,6 +61,12 @@ def _status(words: Sequence[str]) -> int:
         return CANNOT_SAY
     except TailscopeError as error:
         print(error, file=sys.stderr)
+        return CANNOT_SAY
+    except ModuleNotFoundError as missing:
+        said = extras.sentence(missing)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
         return CANNOT_SAY
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)

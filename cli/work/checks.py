@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from base.files.turns import lock_of
-from base.paths import ROOT
+from base.paths import BUILD, ROOT
 from cli.work.rooms import HEAP, WHOLE, Room
 from firmware.build import catalogue
+from simulator import build as simulator
 
 Command = tuple[str, ...]
 
@@ -69,9 +70,7 @@ def _named(name: str, room: Room) -> str:
 def _builds(room: Room) -> Iterator[Check]:
     """Builds what most tests run on. If a room does not, the first test that needs it does."""
     if room.contains(_SIMULATOR):
-        target = ("--target-dir", str(ROOT / _SIMULATOR / "target"))
-        command = ("cargo", "build", "--locked", "--release", *target)
-        yield Check("simulator: build", (command,), ROOT / _SIMULATOR)
+        yield Check("simulator: build", (tuple(simulator.command()),), ROOT / _SIMULATOR)
     if room.contains(HEAP.parent):
         yield Check("firmware: build", ((*_PYTHON, "cli", "dev", "build"),), needs=("simulator: build",))
 
@@ -140,7 +139,7 @@ def _rust_heap_clippy() -> Iterator[Command]:
     What they do is tested with that of all other allocators.
     """
     package = tomllib.loads((ROOT / _RUST_HEAP / "Cargo.toml").read_text(encoding="utf-8"))
-    builds = ("--target-dir", str(ROOT / "build" / "rust-clippy"))
+    builds = ("--target-dir", str(BUILD / "rust-clippy"))
     for feature in package["features"]:
         chosen = ("--locked", "--profile", "firmware", *builds, "--features", feature)
         yield ("cargo", "clippy", *chosen, "--", "-D", "warnings")
@@ -157,7 +156,7 @@ def _contracts(room: Room) -> Iterator[Check]:
 
 
 def _contract(allocator: str) -> Check:
-    folder = ROOT / "build" / "heap-tests" / f"{allocator}-sanitized"
+    folder = BUILD / "heap-tests" / f"{allocator}-sanitized"
     turn = ("flock", str(lock_of(folder)))  # tests of pytest build there too
     configure = ("cmake", "-S", str(HEAP / "tests"), "-B", str(folder), "-G", "Ninja")
     return Check(

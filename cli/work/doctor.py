@@ -84,7 +84,7 @@ def _first_line(command: str) -> str:
 
 def _python_packages() -> Iterator[Finding]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups = {"always": project["dependencies"], "test": project["optional-dependencies"]["test"]}
+    groups = {"always": project["dependencies"], "test": project["optional-dependencies"].get("test", [])}
     for needed, requirements in groups.items():
         lock = "requirements.lock" if needed == "always" else "requirements-test.lock"
         for requirement in requirements:

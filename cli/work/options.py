@@ -15,8 +15,8 @@ class Options:
     (prefetch and caches) to run with. `records` says what carries the records, one of
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
     default. `heap_bytes` is the size of the heap's region. `capture` is sigrok, the
-    real tools, or direct, the virtual board itself. `placements` is how many times each image is
-    linked, the first as it is.
+    real tools, or direct, the virtual board itself; None is sigrok where that is installed.
+    `placements` is how many times each image is linked, the first as it is.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Options:
     records: str = "uart"
     lockings: tuple[str | None, ...] = (None,)
     heap_bytes: int | None = None
-    capture: str = "sigrok"
+    capture: str | None = None
     placements: int = 1
 
 

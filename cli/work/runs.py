@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from base.run_folder.manifest import SectionBound
 from base.run_folder.memory import Memory
 from base.run_folder.progress_file import SoFar
 from base.run_folder.records import Boot, RecordLog
+from capture.acquisition import sigrok_cli
 from capture.acquisition.direct import Direct
 from capture.acquisition.direct import check as check_direct
 from capture.acquisition.direct import fits as fits_direct
@@ -59,12 +61,24 @@ def run(
         fits = fits_direct(read_bench().board(options.board), options.records)
         # Then nothing is lost where this program is slow to take what comes.
         beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if fits else None
+        options = replace(options, capture=_capturer(options, fits, shown))
         shown("building the virtual Nucleo")
         images = _images(plans, names, left_out, options, shown)
         if beside:
             beside.prepare(built.image for of_needs in images.values() for built in of_needs)
         pairs = [(plan, built) for plan in plans for built in images[_needs(plan)]]
         return _run_all(pairs, runs_folder, options, shown, beside)
+
+
+def _capturer(options: Options, fits: bool, shown: progress.Steps) -> str:
+    """Who captures: as asked, else sigrok. Says so where sigrok is missing and not needed."""
+    if options.capture is not None or not fits or sigrok_cli.is_installed():
+        return options.capture or "sigrok"
+    shown.line(
+        "sigrok-cli is not installed: the virtual board hands over its edges itself, with the same results. "
+        "Install sigrok-cli and PulseView to see the captures there."
+    )
+    return "direct"
 
 
 def _run_all(
@@ -207,7 +221,13 @@ def _begin_image(
 
     def build() -> _Built:
         image = firmware.build(
-            allocator, art, locking, options.knobs, needs.extras, heap_bytes=needs.heap_bytes
+            allocator,
+            art,
+            locking,
+            options.knobs,
+            needs.extras,
+            heap_bytes=needs.heap_bytes,
+            compiled=options.placements > 1,
         )
         words = folder_words(image, options, art=art)
         return _Built(image, ", ".join([allocator, *chosen, *heap_asked, *off]), words)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from base.paths import ROOT
+from base.paths import BUILD
 from cli.work import tools
 from cli.work.checks import Check
 
@@ -21,7 +21,7 @@ _COMPILED_ONCE = {
     "PYTHONDONTWRITEBYTECODE": "",
     # The allocators have most sources in common. With ccache their builds differ in no bit.
     **({"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if tools.is_installed("ccache") else {}),
-    "CCACHE_DIR": str(ROOT / "build" / "ccache"),
+    "CCACHE_DIR": str(BUILD / "ccache"),
 }
 
 State = Literal["passed", "failed", "skipped"]

@@ -7,14 +7,16 @@ allocate, free and what they need, the C library's functions included.
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
 from base.files.errors import TailscopeError
-from firmware.build import catalogue, region
+from firmware.build import catalogue, packaged, region
 from firmware.build import image as firmware
 
 _FLASH = (".text", ".rodata", ".data")
@@ -50,7 +52,7 @@ def measure(allocator: str, knobs: Mapping[str, int] | None = None) -> Footprint
 
 def of_image(image: firmware.FirmwareImage) -> Footprint:
     """What the image that was built beside a firmware tells. Raises TailscopeError."""
-    elf = image.elf.with_name("tailscope_footprint.elf")
+    elf = image.elf.with_name(packaged.FOOTPRINT)
     try:
         digest = hashlib.sha256(elf.read_bytes()).digest()
     except OSError as error:
@@ -85,18 +87,12 @@ def with_knobs(knobs: Collection[str]) -> tuple[str, ...]:
 
 
 def section_bytes(elf: Path) -> dict[str, int]:
-    """Sizes of an image's sections by name, in bytes."""
-    rows = (line.split() for line in _tool("arm-none-eabi-size", "-A", "-d", str(elf)).splitlines())
-    return {row[0]: int(row[1]) for row in rows if len(row) == 3 and row[0].startswith(".")}
-
-
-def _tool(*command: str) -> str:
+    """Sizes of an image's sections by name, in bytes. Raises FootprintError."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise FootprintError(
-            f"{command[0]} could not read {command[-1]}: {error}. Install binutils-arm-none-eabi."
-        ) from None
+        with elf.open("rb") as file:
+            return {one.name: one["sh_size"] for one in ELFFile(file).iter_sections() if one.name}
+    except (OSError, ELFError) as error:
+        raise FootprintError(f"{elf} could not be read: {error}. Build it again.") from None
 
 
 def as_table(footprints: Iterable[Footprint]) -> str:

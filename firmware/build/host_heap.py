@@ -23,9 +23,9 @@ from base import heap_size
 from base.files.errors import TailscopeError, near_miss
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
-from base.paths import ROOT
+from base.paths import BUILD, ROOT
 from base.processes import children
-from firmware.build import catalogue, cmake_build
+from firmware.build import catalogue, cmake_build, packaged
 
 OPERATION_BYTES = 16
 """Of each operation in a file that write() wrote."""
@@ -47,7 +47,7 @@ an operation that did not run. Others are heap_status of heap.h; 0 is served.
 _WORDS = 6
 
 _HOST = ROOT / "firmware" / "heap" / "host"
-BUILDS = ROOT / "build" / "heap-host"
+BUILDS = BUILD / "heap-host"
 _TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
 _WITHIN_S = 3600.0
 _OUTSIDE_WITHIN_S = 120.0
@@ -113,12 +113,17 @@ def capacity_bytes(heap_bytes: int) -> int:
 
 
 def build(
-    allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None, address: int | None = None
+    allocator: str,
+    heap_bytes: int,
+    knobs: Mapping[str, int] | None = None,
+    address: int | None = None,
+    static: bool = False,
 ) -> Path:
-    """The program for a region of this size, built if it is not there.
+    """The program for a region of this size, built if it is not there, or as a package brings it.
 
     With `address` the region begins there, and all constants are those of this size: as in a
-    firmware, whose heap this one then is to the byte. Raises HostHeapError, BuildError, WriteError.
+    firmware, whose heap this one then is to the byte. `static` is without shared libraries, for
+    other machines. Raises HostHeapError, BuildError, PackagedError, WriteError.
     """
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
@@ -131,12 +136,16 @@ def build(
         str(capacity),
         *(f"{name}={value}" for name, value in sorted((knobs or {}).items())),
     ]
-    folder = BUILDS / "-".join([*words, *place.values()])
+    name = "-".join([*words, *place.values()])
+    if brought := packaged.host_program(name):
+        return brought / "trace_replay"
+    folder = (BUILDS / "static" if static else BUILDS) / name
     definitions = {"HEAP_BYTES": capacity, **place, **chosen}
     if folder not in _MADE:
         named = {
             **found.definitions,
             **{f"TAILSCOPE_{name}": value for name, value in definitions.items()},
+            **({"CMAKE_EXE_LINKER_FLAGS": "-static -Wl,--strip-debug"} if static else {}),
         }
         with taking_turns(folder):
             make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))

@@ -12,12 +12,12 @@ from pathlib import Path
 from base import heap_size
 from base.files.errors import near_miss
 from base.files.turns import taking_turns
-from base.paths import ROOT
-from firmware.build import catalogue, cmake_build, region, search_places
+from base.paths import BUILD, ROOT
+from firmware.build import catalogue, cmake_build, packaged, region, search_places
 from firmware.build.cmake_build import BuildError as BuildError
 
 FIRMWARE = ROOT / "firmware"
-BUILDS = FIRMWARE.parent / "build" / "firmware"
+BUILDS = BUILD / "firmware"
 
 TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
 
@@ -100,12 +100,16 @@ def build(
     without: tuple[str, ...] = (),
     heap_bytes: int = heap_size.DEFAULT_BYTES,
     optimization: str = "2",
+    compiled: bool = False,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `extras` what of EXTRAS its operations may call; `without` leaves out some of INSTRUMENTS, to
     learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
     leaves. `optimization` is GCC's -O: 1, 2, 3 or s.
+
+    An installed package brings the usual images, which need no compiler; `compiled` is for whoever
+    needs the folder of the build as well.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -116,7 +120,6 @@ def build(
     _check_locking(row, locking)
     row.check_knobs(knobs or {}, BuildError)
     _check_heap(row, heap_bytes)
-    cmake_build.check_tools(TOOLS)
     chosen = _Build(
         allocator,
         art,
@@ -128,6 +131,10 @@ def build(
         optimization,
     )
     described = _cmake_build(chosen)
+    if not compiled and (told := packaged.find(chosen.folder.name, described.definitions)):
+        configuration = _configuration(chosen, told["kernel"])
+        return FirmwareImage(told["elf"], told["sha256"], row.id, configuration, tuple(told["looks"]))
+    cmake_build.check_tools(TOOLS)
     key = tuple(described.configure_command)
     image = _MADE.get(key)
     if image is None or not image.elf.exists():
@@ -142,9 +149,10 @@ def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build
     except BuildError as error:
         raise BuildError(_without_listing(row, chosen, str(error))) from None
     _check_overhead(chosen)
-    elf = chosen.folder / "tailscope.elf"
+    elf = chosen.folder / packaged.ELF
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    return FirmwareImage(elf, digest, row.id, _configuration(chosen), looks(row, elf))
+    configuration = _configuration(chosen, _kernel(chosen.folder))
+    return FirmwareImage(elf, digest, row.id, configuration, looks(row, elf))
 
 
 def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str:
@@ -174,7 +182,7 @@ def _check_overhead(chosen: _Build) -> None:
     """Raises BuildError where the region does not even hold one block: some allocators would set up
     their lists outside of it.
     """
-    taken = region.read(chosen.folder / "tailscope_footprint.elf")
+    taken = region.read(chosen.folder / packaged.FOOTPRINT)
     least = taken.heap + taken.smallest_block
     if chosen.heap_bytes < least:
         raise BuildError(
@@ -183,13 +191,16 @@ def _check_overhead(chosen: _Build) -> None:
         )
 
 
-def _configuration(chosen: _Build) -> Configuration:
-    """What was asked for, and what CMake made of the rest."""
-    cache = (chosen.folder / "CMakeCache.txt").read_text(encoding="utf-8")
-    entries = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))
+def _kernel(folder: Path) -> str:
+    """The version of FreeRTOS that CMake found."""
+    cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8")
+    return dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))["TAILSCOPE_KERNEL_VERSION"]
+
+
+def _configuration(chosen: _Build, kernel: str) -> Configuration:
     return Configuration(
         heap_bytes=chosen.heap_bytes,
-        kernel=entries["TAILSCOPE_KERNEL_VERSION"],
+        kernel=kernel,
         flash_acr=_FLASH_ACR[chosen.art],
         locking=chosen.locking,
         knobs=dict(chosen.knobs),
@@ -256,8 +267,20 @@ def _check_locking(row: catalogue.Allocator, locking: str | None) -> None:
         )
 
 
+def package(folder: Path, allocator: str, art: bool, extras: tuple[str, ...]) -> FirmwareImage:
+    """Builds an image at the usual settings and puts it below `folder`. Raises BuildError."""
+    built = build(allocator, art=art, extras=extras, compiled=True)
+    row = catalogue.allocators()[allocator]
+    chosen = _Build(allocator, art, row.lockings[0], knobs=row.knobs, extras=extras)
+    definitions = _cmake_build(chosen).definitions
+    kernel = built.configuration.kernel
+    place = built.elf.parent
+    packaged.write(folder, place.name, definitions, place, built.sha256, kernel, built.looks)
+    return built
+
+
 SOURCE = ROOT / "firmware" / "wiring"
-_FOLDER = SOURCE.parent.parent / "build" / "firmware" / "wiring"
+_FOLDER = BUILDS / "wiring"
 
 
 def build_wiring() -> Path:

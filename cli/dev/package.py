@@ -1,0 +1,41 @@
+"""`./lab dev package`: what others install."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from base.paths import ROOT
+from cli.shell.declare import declare, option
+from cli.shell.values import ALLOCATORS, FOLDER, Choice
+
+
+@declare(section="Build")
+@option(
+    "--allocator",
+    type=ALLOCATORS,
+    help="the allocators whose images go along; all that their licences allow when none is given",
+)
+@option(
+    "--architecture",
+    type=Choice("x86_64", "aarch64"),
+    help="the machine that the wheel is for; this one when none is given",
+)
+@option(
+    "--output",
+    type=FOLDER,
+    default=ROOT / "dist",
+    show_default="dist",
+    help="the folder to write to",
+)
+def command(allocator: list[str] | None, architecture: str | None, output: Path) -> None:
+    """Make the wheel, a source archive, their digests and an SBOM."""
+    from cli.work import package, progress
+    from firmware.build import image as firmware
+
+    names = firmware.allocators() if allocator in (None, ["all"]) else allocator or ()
+    with progress.shown() as tell:
+        made = package.make(output, architecture, names, tell)
+    for name, why in made.without.items():
+        print(f"{name} has no image in the wheel: {why}.")
+    for file in made.files:
+        print(f"{file}  {package.size_mb(file):.1f} MB")

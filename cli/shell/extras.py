@@ -1,0 +1,21 @@
+"""Which packages beyond the base a command may need, and what has them installed."""
+
+from __future__ import annotations
+
+_EXTRAS = {
+    **dict.fromkeys(("dash", "dash_ag_grid", "flask", "werkzeug"), "app"),
+    "pyocd": "board",
+    **dict.fromkeys(("dask", "distributed"), "campaign"),
+}
+"""By the module that is imported, the extra of pyproject.toml."""
+
+
+def sentence(missing: ModuleNotFoundError) -> str | None:
+    """What to do where a package of an extra is not installed; None where it is none of these."""
+    module = (missing.name or "").partition(".")[0]
+    extra = _EXTRAS.get(module)
+    if extra is None:
+        return None
+    return (
+        f"This needs the Python package {module}, which is not installed: pip install 'tailscope[{extra}]'."
+    )

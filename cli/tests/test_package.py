@@ -1,0 +1,238 @@
+"""The wheel: what is in it, and what its program does where there is nothing but Python."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from base.paths import ROOT
+from cli.work import package
+from firmware.build import image as firmware
+from tests import lab
+
+ALLOCATOR = "tlsf"
+SCENARIO = ("scenario", "mem_frag", "--allocator", ALLOCATOR)
+SMALL = ("--parameter", "depth=8", "--parameter", "trials=1")
+SAME = (
+    "edges.parquet",
+    "interrupts.parquet",
+    "operations.parquet",
+    "operations.bin",
+    "uart.log",
+    "counts.csv",
+)
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> package.Made:
+    return package.make(tmp_path_factory.mktemp("dist"), None, [ALLOCATOR], quiet)
+
+
+@pytest.fixture(scope="module")
+def wheel(made: package.Made) -> Path:
+    return next(file for file in made.files if file.suffix == ".whl")
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that pip installed the wheel to; what it depends on is in this environment."""
+    folder = tmp_path_factory.mktemp("installed")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        folder,
+        wheel,
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+def tailscope(
+    installed: Path, home: Path, folder: Path, *words: str, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """The installed program in `folder`, with no tool on its path."""
+    environment = {"PYTHONPATH": str(installed), "HOME": str(home), "PATH": "/nowhere", **more}
+    return subprocess.run(
+        [sys.executable, "-m", "tailscope", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_same_checkout_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    again = next(
+        file for file in package.make(tmp_path, None, [ALLOCATOR], quiet).files if file.suffix == ".whl"
+    )
+    assert again.name == wheel.name
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_it_says_which_machines_it_is_for_and_stays_small(wheel: Path) -> None:
+    assert wheel.name.endswith(f"_{os.uname().machine}.whl")
+    assert "manylinux_2_17" in wheel.name
+    assert wheel.stat().st_size < 25e6
+
+
+def test_the_program_inside_needs_no_shared_library(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        program = Path(archive.extract("tailscope/_program/simulator/virtual-nucleo", tmp_path))
+        mode = archive.getinfo("tailscope/_program/simulator/virtual-nucleo").external_attr >> 16
+    assert mode & 0o111
+    program.chmod(0o755)
+    alone = subprocess.run([program, "--version"], env={}, capture_output=True, text=True, check=True)
+    assert alone.stdout.startswith("virtual-nucleo ")
+    listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
+    assert "not a dynamic executable" in listed.stderr or "statically linked" in listed.stdout
+
+
+def test_nothing_but_the_package_can_be_imported(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.partition("/")[0] for name in archive.namelist()}
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"tailscope"}
+
+
+def test_it_speaks_of_the_program_that_it_installs(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        rooms = [name for name in archive.namelist() if name.startswith("tailscope/_program/")]
+        assert not [name for name in rooms if b"./lab" in archive.read(name)]
+        assert not [
+            name
+            for name in rooms
+            if "/tests/" in name and not name.startswith("tailscope/_program/firmware/heap/tests/")
+        ]
+
+
+def test_the_images_are_those_of_the_checkout(wheel: Path) -> None:
+    built = firmware.build(ALLOCATOR)
+    with zipfile.ZipFile(wheel) as archive:
+        brought = archive.read(f"tailscope/_program/firmware/images/{ALLOCATOR}/tailscope.elf")
+    assert hashlib.sha256(brought).hexdigest() == built.sha256
+    assert brought == built.elf.read_bytes()
+
+
+def test_licences_go_along(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        found = [name for name in archive.namelist() if ".dist-info/licenses/" in name]
+        texts = {name: archive.read(name).decode(errors="replace") for name in found}
+    kernel = next(text for name, text in texts.items() if "/freertos-next-" in name)
+    assert "Permission is hereby granted" in kernel
+    assert any("/clap-" in name for name in found)
+
+
+def test_digests_and_sbom_tell_what_is_there(made: package.Made) -> None:
+    sums = next(file for file in made.files if file.name == "SHA256SUMS")
+    checked = subprocess.run(
+        ["sha256sum", "--check", sums.name], cwd=sums.parent, capture_output=True, check=False
+    )
+    assert checked.returncode == 0
+    sbom = json.loads(next(file for file in made.files if file.name.endswith(".cdx.json")).read_text())
+    lock = (ROOT / "simulator" / "Cargo.lock").read_text(encoding="utf-8")
+    crates = [one for one in sbom["components"] if one.get("purl", "").startswith("pkg:cargo/")]
+    assert {"clap", "gimli"} <= {one["name"] for one in crates}
+    assert all(f'name = "{one["name"]}"\nversion = "{one["version"]}"' in lock for one in crates)
+
+
+def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: Path, tmp_path: Path) -> None:
+    before = {path for path in installed.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"}
+    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert "sigrok-cli is not installed" in done.stderr
+    theirs = next((tmp_path / "runs").glob("*-mem_frag-*"))
+    found = json.loads((theirs / "run.json").read_text())
+    assert found["verdict"] == "complete"
+
+    checkout = lab.run(*SCENARIO, *SMALL, "--capture", "direct")
+    assert checkout.returncode == 0, checkout.stderr
+    own = Path(checkout.stdout.strip().splitlines()[-1])
+    for name in SAME:
+        assert (theirs / name).read_bytes() == (own / name).read_bytes(), name
+    assert found["memory"] == json.loads((own / "run.json").read_text())["memory"]
+    after = {path for path in installed.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"}
+    assert after == before
+
+
+def test_the_worst_is_explained_with_its_source(installed: Path, home: Path, tmp_path: Path) -> None:
+    tailscope(installed, home, tmp_path, *SCENARIO, *SMALL)
+    run = next((tmp_path / "runs").glob("*-mem_frag-*"))
+    done = tailscope(installed, home, tmp_path, "explain", str(run.relative_to(tmp_path)))
+    assert done.returncode == 0, done.stderr
+    by_line = done.stdout.partition("most expensive source lines")[2]
+    line = next(line for line in by_line.splitlines() if "facade.c:" in line)
+    number = int(line.partition("facade.c:")[2].split()[0])
+    source = (ROOT / "firmware/heap/facade.c").read_text(encoding="utf-8").splitlines()[number - 1].strip()
+    assert line.endswith(source)
+    assert pl.read_parquet(run / "operations.parquet").height > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("scenario", "mem_frag", "--allocator", "tlsf", "--heap", "32768"), "install the Debian package"),
+        (
+            ("scenario", "mem_frag", "--allocator", "tlsf", "--capture", "sigrok"),
+            "sigrok-cli is not installed",
+        ),
+        (("dev", "package"), "in a checkout"),
+    ],
+)
+def test_what_needs_a_tool_says_which(
+    installed: Path, home: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    done = tailscope(installed, home, tmp_path, *words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()[-1]) > 20
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_to_gets_a_sentence(
+    installed: Path, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "runs").write_text("a file")
+    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "runs" in done.stderr
+
+
+def test_settings_come_from_the_folder_or_from_the_user(installed: Path, home: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    (config / "tailscope").mkdir(parents=True)
+    (config / "tailscope" / "bench.toml").write_text("nonsense = 1\n")
+    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL, XDG_CONFIG_HOME=str(config))
+    assert done.returncode == 2
+    assert "config/tailscope/bench.toml" in done.stderr
+    (tmp_path / "bench.toml").write_text("wrong = 2\n")
+    done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL, XDG_CONFIG_HOME=str(config))
+    assert "wrong" in done.stderr and "nonsense" not in done.stderr
+
+
+def test_another_machine_is_refused() -> None:
+    with pytest.raises(package.PackageError, match="riscv64"):
+        package.make(Path("/nowhere"), "riscv64", [ALLOCATOR], quiet)

@@ -1,0 +1,222 @@
+"""What goes into the wheel: the rooms without their tests, the simulator, images, licences.
+
+The rooms lie in a private folder of the package, which only the program's own process has on its
+path. Their sentences name the program as the package installs it, `tailscope`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
+
+from analysis.fragmentation import of_run
+from base.files.errors import TailscopeError
+from base.paths import ROOT
+from base.processes import children
+from cli.shell import root
+from cli.shell.shared import USUAL_TWO
+from firmware.build import catalogue, host_heap, packaged
+from firmware.build import image as firmware
+from scenarios.operations import EXTRAS
+from simulator import build as simulator
+
+PRIVATE = "_program"
+"""The folder of the rooms in the package."""
+_ROOMS = (
+    *("base", "scenarios", "firmware", "simulator", "capture", "analysis", "quality", "dashboards"),
+    *("decoders", "studies", "cli", "docs"),
+)
+_FILES = ("README.md", "LICENSE", "CHANGELOG.md", "bench.toml", "pyocd_user.py", "requirements.lock")
+_LEFT_OUT = {"__pycache__", "tests"}
+_TESTS_OF_USERS = ROOT / "firmware" / "heap" / "tests"
+"""What `contract` holds a user's own allocator to."""
+_NOT_OF_SIMULATOR = {"src", "target", "fuzz", "examples", "Cargo.toml", "Cargo.lock", "build.rs"}
+_FREE = {"MIT", "BSD-3-Clause", "Apache-2.0", "CC0", "public domain", "MIT OR Apache-2.0"} | {
+    "Apache-2.0 OR MIT"
+}
+"""Licences whose works may go along as programs, if their text does."""
+_TYPED, _INSTALLED = b"./lab", b"tailscope"
+_METADATA_WITHIN_S = 60.0
+_LINUX = "x86_64-unknown-linux-gnu"
+"""Crates for other systems are not fetched, nor linked on any Linux."""
+
+
+class PackageError(TailscopeError):
+    """The package cannot be made; the message says why."""
+
+
+def project() -> dict[str, object]:
+    """The table [project] of pyproject.toml, the one home of name, version and dependencies."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        found: dict[str, object] = tomllib.load(file)["project"]
+    return found
+
+
+def table() -> str:
+    """The tables [project…] of pyproject.toml as they stand, without the extra of the tests."""
+    tables = re.split(r"(?m)^(?=\[)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found = "".join(one for one in tables if one.startswith(("[project]", "[project.")))
+    return re.sub(r"(?ms)^test = \[.*?^\]\n", "", found)
+
+
+def rooms(folder: Path) -> None:
+    """Copies the rooms to `folder`. Where a line says `./lab`, the copy says `tailscope`."""
+    for room in _ROOMS:
+        for source in _files(ROOT / room):
+            _copied(source, folder / source.relative_to(ROOT))
+    for name in _FILES:
+        _copied(ROOT / name, folder / name)
+    words = f"{project()['version']} {root.revision()}".strip()
+    (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
+    (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
+
+
+def program(folder: Path, binary: Path) -> None:
+    """Puts the simulator where simulator/build.py finds it in an installed package."""
+    place = folder / "simulator" / simulator.NAME
+    shutil.copyfile(binary, place)
+    place.chmod(0o755)
+
+
+def images(
+    folder: Path, names: Collection[str], tell: Callable[[str], None]
+) -> tuple[list[firmware.FirmwareImage], dict[str, str]]:
+    """Builds the images of the allocators and puts them below `folder`: with the accelerator and
+    without, those that a command takes by itself also with each extra that scenarios call for.
+
+    Returns them, and by name why an allocator stays out. Raises BuildError.
+    """
+    made, out = [], {}
+    for name in names:
+        row = catalogue.allocators()[name]
+        if row.missing_checkout() is not None:
+            out[name] = "it is compiled from a checkout of your own"
+        elif row.licence not in _FREE:
+            out[name] = f"its licence is {row.licence}"
+        else:
+            for art, extras in _usual(name):
+                tell(f"{name}{'' if art else ', ART off'}{''.join(f', {extra}' for extra in extras)}")
+                made.append(firmware.package(folder / "firmware" / "images", name, art, extras))
+    return made, out
+
+
+def _usual(name: str) -> list[tuple[bool, tuple[str, ...]]]:
+    extras = sorted(set(EXTRAS.values())) if name in USUAL_TWO.split(",") else ()
+    return [(True, ()), (False, ()), *((True, (extra,)) for extra in extras)]
+
+
+def host_programs(folder: Path, made: Iterable[firmware.FirmwareImage]) -> None:
+    """The images' heaps as programs for a PC: the region where the image has it, and elsewhere."""
+    built: dict[str, Path] = {}
+    for image in made:
+        size = image.configuration.heap_bytes
+        if host_heap.objection(image.allocator, size) is None:
+            for program in (
+                of_run.program_of(image, static=True),
+                host_heap.build(image.allocator, size, static=True),
+            ):
+                built[program.parent.name] = program.parent
+    place = folder / packaged.HOST_PROGRAMS.relative_to(ROOT)
+    packaged.write_host_programs(place, (built[name] for name in sorted(built)))
+
+
+def licences(folder: Path, allocators: Iterable[str]) -> None:
+    """Copies the licence texts of the crates in the simulator and in the images, and those of the
+    C library, to `folder`. Raises PackageError for a crate that is not where cargo keeps it.
+    """
+    crates = {f"{one['name']}-{one['version']}" for one in crates_of_simulator()}
+    crates |= {crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)}
+    for crate in sorted({*crates, "freertos-next-0.12.0"}):
+        found = [*_texts(_crate(crate))]
+        for text in found:
+            _copied(text, folder / crate / text.name)
+    for package in ("libnewlib-dev", "libgcc-s1", "libc6"):
+        text = Path("/usr/share/doc") / package / "copyright"
+        if text.is_file():
+            _copied(text.resolve(), folder / package / "copyright")
+
+
+def crates_of_simulator() -> list[dict[str, str]]:
+    """Name, version and licence of each crate that is linked into the virtual Nucleo."""
+    command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
+    command += ["--filter-platform", _LINUX]
+    done = children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT / "simulator")
+    if done.returncode:
+        raise PackageError(f"cargo does not tell the simulator's crates: {children.last_words(done.stderr)}")
+    found = json.loads(done.stdout)
+    linked = _linked(found)
+    return sorted(
+        (
+            {"name": one["name"], "version": one["version"], "licence": one["license"] or "not stated"}
+            for one in found["packages"]
+            if one["id"] in linked and one["source"]
+        ),
+        key=lambda one: (one["name"], one["version"]),
+    )
+
+
+def _linked(metadata: dict[str, object]) -> set[str]:
+    """The identities of what the simulator depends on at run time."""
+    resolve = metadata["resolve"]
+    assert isinstance(resolve, dict)
+    needs = {
+        node["id"]: [
+            one["pkg"] for one in node["deps"] if any(kind["kind"] is None for kind in one["dep_kinds"])
+        ]
+        for node in resolve["nodes"]
+    }
+    found, ahead = set(), [resolve["root"]]
+    while ahead:
+        one = ahead.pop()
+        if one not in found:
+            found.add(one)
+            ahead += needs[one]
+    return found
+
+
+def _crates(origin: str) -> Iterator[str]:
+    """The folders `name-version` of the crates that an origin in the catalogue names."""
+    words = origin.replace(";", " ").replace(",", " ").split()
+    yield from (
+        f"{name}-{version}"
+        for word, name, version in zip(words, words[1:], words[2:], strict=False)
+        if word == "crate"
+    )
+
+
+def _crate(name: str) -> Path:
+    cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    found = sorted(cargo.glob(f"registry/src/*/{name}"))
+    if not found:
+        raise PackageError(f"The crate {name} is not in {cargo}, so its licence cannot go along: build once.")
+    return found[0]
+
+
+def _texts(crate: Path) -> Iterator[Path]:
+    for path in sorted([*crate.iterdir(), *crate.glob("FreeRTOS-Kernel/LICENSE*")]):
+        if path.is_file() and path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE")):
+            yield path
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        name = path.name
+        if name.startswith(".") or (name in _LEFT_OUT and path != _TESTS_OF_USERS):
+            continue
+        if folder == ROOT / "simulator" and name in _NOT_OF_SIMULATOR:
+            continue
+        if path.is_dir():
+            yield from _files(path)
+        elif path.is_file():
+            yield path
+
+
+def _copied(source: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(source.read_bytes().replace(_TYPED, _INSTALLED))
+    shutil.copymode(source, place)
