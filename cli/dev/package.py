@@ -30,9 +30,9 @@ from cli.shell.values import ALLOCATORS, FOLDER, Choice
 def command(allocator: list[str] | None, architecture: str | None, output: Path) -> None:
     """Make the wheel, a source archive, their digests and an SBOM."""
     from cli.work import package, progress
-    from firmware.build import image as firmware
+    from firmware.build import catalogue
 
-    names = firmware.allocators() if allocator in (None, ["all"]) else allocator or ()
+    names = list(catalogue.allocators()) if allocator in (None, ["all"]) else allocator or ()
     with progress.shown() as tell:
         made = package.make(output, architecture, names, tell)
     for name, why in made.without.items():

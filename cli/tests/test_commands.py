@@ -60,7 +60,7 @@ def test_the_words_are_those_that_were_decided() -> None:
         },
         "dev": {
             *("bench", "perturbation", "faults", "soak", "mutants", "differential", "site", "build"),
-            "clean",
+            *("clean", "package"),
         },
     }
 
