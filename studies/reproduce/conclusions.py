@@ -117,7 +117,7 @@ def _placement(compared: Mapping[str, Sequence[_Comparison]], claim: Claim) -> s
         for name, one in zip(first.names, first.found, strict=True)
     )
     return (
-        f"placement. By the medians the conclusion {words.pop()}, but the difference is smaller than what "
+        f"Placement. By the medians the conclusion {words.pop()}, but the difference is smaller than what "
         f"the code's place in the flash does: it takes {ranges} ({first.along})."
     )
 

@@ -89,8 +89,9 @@ def test_ranges_that_meet_tell_nothing(least: float, word: str) -> None:
 
 
 def test_a_range_of_seeds_is_no_range_of_placements() -> None:
-    seeds = [replace(one, placements=0) for one in (placed(468, 460, 495), placed(490, 465, 500))]
-    assert judge(*seeds) == "holds"
+    tlsf, seglist = placed(468, 460, 495), placed(490, 465, 500)
+    assert judge(tlsf, seglist) == "cannot be told"
+    assert judge(replace(tlsf, placements=0), replace(seglist, placements=0)) == "holds"
 
 
 def table(tlsf: MadeFigure, seglist: MadeFigure, **more: MadeFigure) -> Beside:
@@ -112,7 +113,7 @@ def test_placement_is_told_as_the_cause_where_it_hides_the_difference() -> None:
         "TLSF 468 (460–481), SEGLIST 490 (480–500) (p99).",
     )
     assert found.cause == (
-        "placement. By the medians the conclusion holds, but the difference is smaller than what the code's "
+        "Placement. By the medians the conclusion holds, but the difference is smaller than what the code's "
         "place in the flash does: it takes TLSF from 460 to 481 and SEGLIST from 480 to 500 (p99)."
     )
 
