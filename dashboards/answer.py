@@ -9,8 +9,7 @@ import polars as pl
 
 from dashboards.blocks import DotLane, DotPlot, DotRow, Sample
 from dashboards.formatting import microseconds
-from dashboards.loaded.lanes import Lane, Waiter, lanes
-from dashboards.loaded.quantities import worst_by_depth
+from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.series import Series
 from dashboards.waveforms import worst_key
 
@@ -26,18 +25,19 @@ _STEPS = (1, 2, 5)
 _ROOM = 1.25
 
 
-def answer(scenario: str, series: Sequence[Series]) -> DotPlot | None:
-    """A row a run, the worst first, on one axis of time. None where nothing waited."""
-    found = lanes(series)
+def answer(scenario: str, series: Sequence[Series], found: Sequence[Lane]) -> DotPlot | None:
+    """A row a run, the worst first, on one axis of time. None where nothing waited.
+
+    `found` are the lanes of `series`.
+    """
     if not found:
         return None
-    axis = _Axis(_values(found))
+    axis, ramps = _Axis(_values(found)), _ramps(series)
     return DotPlot(
-        key=f"waits-{scenario}",
         title=f"{scenario}: who waits how long",
         unit="µs",
         ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:g}") for tick_ns in axis.ticks()),
-        lanes=tuple(_lane(lane, axis, _ramps(series)) for lane in found),
+        lanes=tuple(_lane(lane, axis, ramps) for lane in found),
         legend=_LEGEND,
     )
 
@@ -50,7 +50,7 @@ def _ramps(series: Sequence[Series]) -> dict[str, Line]:
 
     Both axes go from 0 to 100, common to all: depths from the left, sections from the top.
     """
-    tables = {one.run.id: worst_by_depth(one.run) for one in series}
+    tables = {one.run.id: one.run.worst_by_depth for one in series}
     known = {run: table for run, table in tables.items() if len(table) > 1}
     if not known:
         return {}
@@ -114,9 +114,7 @@ def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> Dot
     return DotRow(
         name=one.name,
         run_id=one.run.id,
-        entry=one.style.entry,
         badge=waiter.lock,
-        verdict=one.run.manifest.verdict,
         median_percent=axis.percent(waiter.median_ns),
         worst_percent=axis.percent(waiter.worst_ns),
         bound_percent=None if waiter.bound_ns is None else axis.percent(waiter.bound_ns),

@@ -115,9 +115,7 @@ class DotRow:
 
     name: str
     run_id: str
-    entry: int
     badge: str
-    verdict: str
     median_percent: float
     worst_percent: float
     bound_percent: float | None
@@ -144,7 +142,6 @@ class DotPlot:
     `ticks` are places on the axis, from 0 to 100, and the number that stands there, in `unit`.
     """
 
-    key: str
     title: str
     unit: str
     ticks: tuple[tuple[float, str], ...]

@@ -8,8 +8,8 @@ import polars as pl
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, Quantity
 from dashboards.formatting import grouped, microseconds
-from dashboards.loaded.lanes import Lane, Waiter, lanes
-from dashboards.loaded.quantities import call_name, worst_by_depth
+from dashboards.loaded.lanes import Lane, Waiter
+from dashboards.loaded.quantities import call_name
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, spares_control
 from dashboards.waveforms import worst_key
@@ -19,9 +19,8 @@ _ALIKE = 1.25
 _GROWS = 1.5
 
 
-def headline(scenario: str, series: Sequence[Series]) -> tuple[str, ...]:
+def headline(scenario: str, found: Sequence[Lane]) -> tuple[str, ...]:
     """Which allocator, and how bad: a sentence for each lane."""
-    found = lanes(series)
     if not found:
         return (f"In {scenario} nothing was measured.",)
     return tuple(_answer(lane) for lane in found)
@@ -46,10 +45,12 @@ def _growing(waiter: Waiter) -> str:
     return ", growing with each freed block" if ends and ends[1] >= _GROWS * ends[0] else ""
 
 
-def facts(series: Sequence[Series]) -> tuple[str, ...]:
-    """What to know beside the answer: medians, growth, cause, cost, and where the best is worse."""
-    found = [lane for lane in lanes(series) if len(lane.waiters) > 1]
-    told = [sentence for lane in found for sentence in _of_lane(lane)]
+def facts(series: Sequence[Series], found: Sequence[Lane]) -> tuple[str, ...]:
+    """What to know beside the answer: medians, growth, cause, cost, and where the best is worse.
+
+    `found` are the lanes of `series`.
+    """
+    told = [sentence for lane in found if len(lane.waiters) > 1 for sentence in _of_lane(lane)]
     return tuple(sentence for sentence in (_growth(series), *told, _without_control(series)) if sentence)
 
 
@@ -107,7 +108,7 @@ def _growth(series: Sequence[Series]) -> str:
     if not grown:
         return ""
     rising = [(one, first, last) for one, first, last in grown if last >= _GROWS * first]
-    flat = len(grown) - len(rising)
+    flat = [one.name for one, first, last in grown if last < _GROWS * first]
     words = [
         f"{one.name}'s section grew from {microseconds(first)} to {microseconds(last)}"
         for one, first, last in sorted(rising, key=lambda told: -told[2])[:1]
@@ -115,15 +116,9 @@ def _growth(series: Sequence[Series]) -> str:
     if len(rising) > 1:
         words.append(f"{len(rising)} allocators' grew by half or more")
     if flat:
-        words.append("none grew" if not rising else f"{_which(grown, rising)} stayed flat")
+        which = f"{flat[0]}'s" if len(flat) == 1 else f"those of {len(flat)}"
+        words.append(f"{which} stayed flat" if rising else "none grew")
     return f"Along the ramp of freed blocks {', '.join(words)}."
-
-
-def _which(
-    grown: Sequence[tuple[Series, float, float]], rising: Sequence[tuple[Series, float, float]]
-) -> str:
-    others = [one.name for one, *_ in grown if one not in [risen for risen, *_ in rising]]
-    return f"{others[0]}'s" if len(others) == 1 else f"those of {len(others)}"
 
 
 def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
@@ -131,7 +126,7 @@ def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
 
     None without at least four depths.
     """
-    table = worst_by_depth(run)
+    table = run.worst_by_depth
     if len(table) < 4:
         return None
     least, most = int(table["depth"][0]), int(table["depth"][-1])

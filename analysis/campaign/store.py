@@ -228,9 +228,9 @@ class Store:
         """Forgets the runs that are not complete, to be tried anew, and what workers left.
 
         Reads all tables: a run of which one is gone or altered, or has other figures than its row,
-        is forgotten too. Where a direct run
-        differs from the real one, no other direct run is believed that was not verified: these are
-        forgotten too. Returns how many. Raises CampaignError, WriteError.
+        is forgotten too. Where a direct run differs from the real one, no other direct run is
+        believed that was not verified: these are forgotten too. Returns how many. Raises
+        CampaignError, WriteError.
         """
         forgotten = 0
         damaged = [one.row["key"] for one in self._journal.kept() if not self._is_whole(one)]

@@ -169,11 +169,19 @@ def _notes(compared: Compared) -> Iterator[str]:
     if compared.way == "budgets" and a.exact and b.exact:
         yield "The runs were sampled at different rates, so the wire is compared within the error budgets."
     yield from (one.sentence() for one in compared.placements if one.smaller)
+    yield from (_hidden(one) for one in compared.distributions if one.hidden)
     for one in compared.worst:
         if one.a is None or one.b is None:
             yield f"Not compared, since run {'A' if one.a is None else 'B'} has no sample of it: {one.words}."
     if compared.operations and compared.status != "equal" and all(one.tool for one in compared.settings):
         yield _nothing_changed(compared.way)
+
+
+def _hidden(one: Distribution) -> str:
+    return (
+        f"{one.quantity.words}: the difference lies within what {one.undecided:,} undecided interrupts may "
+        "do, of which the wire does not tell what they hit."
+    )
 
 
 def _nothing_changed(way: Way) -> str:

@@ -132,6 +132,7 @@ def _distribution(one: Distribution) -> dict[str, Any]:
         "delta_interval": _interval(one, effect.delta_interval if effect else None),
         "shift_interval": _interval(one, effect.shift_interval if effect else None),
         "no_interval": one.no_interval or None,
+        "undecided": one.undecided,
         "beyond": one.beyond,
     }
 

@@ -1,6 +1,6 @@
 """The worst cases of two runs over the placements of their code, where both were placed.
 
-See docs/reference/placements-json.md.
+See docs/reference/placements.md.
 """
 
 from __future__ import annotations

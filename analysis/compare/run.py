@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from analysis.compare.pairing import Stored
+from base.metrology.membership import Reach
 from base.metrology.quantiles import Summary, summarise
 from base.run_folder import folder as names
 from base.run_folder import placements
@@ -46,6 +47,10 @@ class Run:
     def samples(self, quantity: Quantity) -> pl.DataFrame:
         """The rows that have the quantity."""
         return quantity.samples(self.operations, self.interrupts)
+
+    def reach(self, quantity: Quantity) -> Reach | None:
+        """How far each statistic can move with samples that may not belong; None where all do."""
+        return quantity.reach(self.operations, self.interrupts)
 
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of all samples of the quantity."""

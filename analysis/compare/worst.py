@@ -13,7 +13,9 @@ from analysis.compare.operations import met_otherwise
 from analysis.compare.run import Run
 from base.metrology.comparison import LEAST_SAMPLES, Comparison, compare, exceedance_p
 from base.metrology.intervals import CONFIDENCE
+from base.metrology.membership import Reach
 from base.metrology.quantiles import Summary
+from base.run_folder.figure_budget import ANYWHERE
 from base.run_folder.quantities import (
     CONTROL,
     CRITICAL,
@@ -32,7 +34,8 @@ from base.run_folder.quantities import (
 class Distribution:
     """`effect` has B less A: Cliff's delta and the Hodges-Lehmann shift. It is None where the runs
     are exact, so that nothing is to be estimated, and where one has fewer than two samples.
-    `no_interval` says why its intervals mean nothing; empty where they do.
+    `no_interval` says why its intervals mean nothing; empty where they do. `undecided` counts the
+    samples of both that may not belong, if the medians may be alike because of them; else it is 0.
     """
 
     quantity: Quantity
@@ -41,10 +44,20 @@ class Distribution:
     effect: Comparison | None
     no_interval: str
     budget: float | None
+    undecided: int = 0
 
     @property
     def beyond(self) -> bool:
-        """Whether the samples lie further apart than the error budgets allow."""
+        """Whether the samples lie further apart than the error budgets and undecided ones allow."""
+        return self._beyond_budget and not self.undecided
+
+    @property
+    def hidden(self) -> bool:
+        """Whether nothing but undecided samples may explain how far the samples lie apart."""
+        return self._beyond_budget and self.undecided > 0
+
+    @property
+    def _beyond_budget(self) -> bool:
         if self.effect is None or self.budget is None:
             return False
         if self.no_interval:
@@ -66,18 +79,38 @@ def _distribution(a: Run, b: Run, quantity: Quantity, exact: bool) -> Distributi
     ours, theirs = (run.samples(quantity)[quantity.column].to_numpy() for run in (a, b))
     estimated = not exact and min(len(ours), len(theirs)) >= LEAST_SAMPLES
     refused = next((one for run in (a, b) if (one := run.manifest.intervals.refused)), "")
+    budget = 0.0 if exact else allowed(a, b, quantity)
     return Distribution(
         quantity=quantity,
         a=a.summary(quantity),
         b=b.summary(quantity),
         effect=compare(theirs, ours) if estimated else None,
         no_interval=refused if estimated else "",
-        budget=0.0 if exact else allowed(a, b, quantity),
+        budget=budget,
+        undecided=_undecided(a, b, quantity, budget or 0.0),
     )
 
 
+def _undecided(a: Run, b: Run, quantity: Quantity, budget: float) -> int:
+    """The samples of both that may not belong; 0 where the medians differ whatever they are."""
+    reached = [run.reach(quantity) for run in (a, b)]
+    count = sum(one.count for one in reached if one)
+    ours, theirs = (_median_ends(run, quantity, reach) for run, reach in zip((a, b), reached, strict=True))
+    apart = theirs[0] - ours[1] > budget or ours[0] - theirs[1] > budget
+    return 0 if apart else count
+
+
+def _median_ends(run: Run, quantity: Quantity, reach: Reach | None) -> tuple[float, float]:
+    if reach is None:
+        median = run.summary(quantity).median
+        return ANYWHERE if median is None else (median, median)
+    return ANYWHERE if reach.median is None else reach.median
+
+
 WORST_CASES = (CRITICAL, FREE_CRITICAL, LATENCY, TASK, CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, PROBES)
-"""Their maxima decide whether a run is worse than another."""
+"""Their maxima decide whether a run is worse than another. None has undecided samples: only the
+latencies that are split by what was hit have such.
+"""
 
 _WORDS = {
     CRITICAL.key: "worst critical section of an allocation",

@@ -48,9 +48,10 @@ def reach(sure: npt.ArrayLike, undecided: npt.ArrayLike) -> Reach | None:
 
     Both are one-dimensional, in any order, without nulls.
     """
-    surely, perhaps = (np.sort(np.asarray(one, dtype=np.float64)) for one in (sure, undecided))
+    surely, perhaps = (np.asarray(one, dtype=np.float64) for one in (sure, undecided))
     if not len(perhaps):
         return None
+    surely, perhaps = np.sort(surely), np.sort(perhaps)
     n = (len(surely), len(surely) + len(perhaps))
     if not len(surely):
         return Reach(count=len(perhaps), n=n)

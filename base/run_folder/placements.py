@@ -1,6 +1,6 @@
 """placements.json: what the same run comes to with its code at other places in the flash.
 
-See docs/reference/placements-json.md.
+See docs/reference/placements.md.
 """
 
 from __future__ import annotations

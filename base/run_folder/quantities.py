@@ -22,7 +22,6 @@ _CONTROLS = pl.col("control")
 _CRITICAL = pl.col("hit") == "critical"
 _UNSURE_CRITICAL = ~pl.col("critical_sure").fill_null(True)
 _SECTION = ("CRIT", "CRIT")
-_NEVER = pl.lit(False)
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Quantity:
     `key` names it in run.json, its unit included; `words` name it to a reader. The rows of `table`
     that `rows` selects have it in `column`. What is read off the wire has an `interval`: the
     channels of the edges at which it begins and ends. The rows that `undecided` selects may have
-    it or not: the wire does not tell.
+    it or not: the wire does not tell. None where it tells of every row.
     """
 
     key: str
@@ -42,7 +41,7 @@ class Quantity:
     rows: pl.Expr
     column: str
     interval: tuple[str, str] | None = None
-    undecided: pl.Expr = _NEVER
+    undecided: pl.Expr | None = None
 
     @property
     def counted(self) -> bool:
@@ -51,15 +50,19 @@ class Quantity:
 
     def samples(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
         """The rows that have the quantity: those of `rows` where `column` is not null, in order."""
-        table = operations if self.table == "operations" else interrupts
-        return table.filter(self.rows).drop_nulls(self.column)
+        return self._told(operations, interrupts).filter(self.rows)
 
     def reach(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Reach | None:
         """How far each statistic can move with the undecided rows; None where there are none."""
-        table = operations if self.table == "operations" else interrupts
-        told = table.drop_nulls(self.column)
+        if self.undecided is None:
+            return None
+        told = self._told(operations, interrupts)
         perhaps = told.filter(self.undecided)[self.column]
         return reach(told.filter(self.rows & ~self.undecided)[self.column], perhaps)
+
+    def _told(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
+        table = operations if self.table == "operations" else interrupts
+        return table.drop_nulls(self.column)
 
 
 def _probes(key: str, words: str, rows: pl.Expr) -> Quantity:
@@ -109,7 +112,7 @@ def _latency(
     words: str,
     rows: pl.Expr,
     interval: tuple[str, str],
-    undecided: pl.Expr = _NEVER,
+    undecided: pl.Expr | None = None,
 ) -> Quantity:
     column = "task_latency_ns" if interval[1] == "TASK" else "isr_latency_ns"
     return Quantity(key, words, "ns", "interrupts", rows, column, interval, undecided)

@@ -24,6 +24,12 @@ from capture.instruments.skew import fall_delay_samples, skew_between
 from capture.reading.wire import Wire
 
 
+def sum_of_terms(*terms_ns: float | None) -> float | None:
+    """Their sum; None where one is not known."""
+    known = [term for term in terms_ns if term is not None]
+    return sum(known) if len(known) == len(terms_ns) else None
+
+
 @dataclass(frozen=True)
 class Budget:
     """The terms of one quantity's budget in ns, each None where the run does not tell it.
@@ -43,9 +49,7 @@ class Budget:
     @property
     def total_ns(self) -> float | None:
         """The value is true to plus or minus this; None where a term is not known."""
-        terms = (self.resolution_ns, self.clock_ns, self.skew_ns)
-        known = [term for term in terms if term is not None]
-        return sum(known) if len(known) == len(terms) else None
+        return sum_of_terms(self.resolution_ns, self.clock_ns, self.skew_ns)
 
     def as_json(self, core_hz: int) -> dict[str, Any]:
         """Each term and the total, in ns and in cycles of a core of `core_hz`; and the reach."""

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from base.run_folder.edges import NS_PER_S, Levels
+from capture.joining.budget import sum_of_terms
 from capture.joining.join import Join
 from capture.reading.pulses import PulseTrain
 from capture.reading.wire import Wire
@@ -131,7 +132,7 @@ def _curve(
         "undisturbed_max": allowed(_LATENCY, worst.get("isr_latency_ns")),
         "critical": allowed(_SECTION, worst.get("wire_critical_ns")),
     }
-    budgets["entry"] = _sum(budgets["undisturbed_max"], budgets["critical"])
+    budgets["entry"] = sum_of_terms(budgets["undisturbed_max"], budgets["critical"])
     return {
         "label": label,
         "depth": worst.get("depth"),
@@ -145,11 +146,6 @@ def _curve(
         "within_budget": _within_budget(worst, entry_ns, budgets["entry"]),
         "budgets_ns": budgets,
     }
-
-
-def _sum(*terms: float | None) -> float | None:
-    known = [term for term in terms if term is not None]
-    return sum(known) if len(known) == len(terms) else None
 
 
 def _entry_ns(lead_ns: float | None, tails_ns: pl.Series) -> float | None:

@@ -12,7 +12,7 @@ from cli.shell.values import FOLDER
 
 @declare(section="Published figures")
 @argument("table", nargs=-1, help="tables of five publications, as --list names them; all when none is given")
-@option("--quick", is_flag=True, help="fewer seeds, and only the allocators that a table has")
+@option("--quick", is_flag=True, help="fewer seeds, one placement, and only the allocators that a table has")
 @option("--list", "listed", is_flag=True, help="name the tables and say how each compares")
 @shared.jobs
 @option(

@@ -73,7 +73,7 @@ class Figure:
 
     def add(self, *traces: Trace, row: int = 1, col: int = 1) -> None:
         """Adds traces, to one of several plots."""
-        own = _suffix(self._plots.index((row, col))) if self._plots else ""
+        own = self._own(row, col)
         axes = {"xaxis": f"x{own}", "yaxis": f"y{own}"} if self._plots else {}
         for trace in traces:
             rest = {name: value for name, value in trace.items() if name != "type"}
@@ -81,9 +81,13 @@ class Figure:
 
     def annotate(self, label: dict[str, Any], row: int = 1, col: int = 1) -> None:
         """Adds an annotation to a plot, at values of its axes."""
-        own = _suffix(self._plots.index((row, col))) if self._plots else ""
+        own = self._own(row, col)
         axes = {"xref": f"x{own}", "yref": f"y{own}"}
         self.layout.setdefault("annotations", []).append(in_order({**label, **axes}))
+
+    def _own(self, row: int, col: int) -> str:
+        """What the names of a plot's axes end in; empty for an only plot."""
+        return _suffix(self._plots.index((row, col))) if self._plots else ""
 
     def update_layout(self, **properties: Any) -> None:
         """Sets properties of the layout, and those within them."""

@@ -67,15 +67,6 @@ def counted(series: Sequence[Series]) -> list[pl.DataFrame] | None:
     return None if ramp or not any(len(table) for table in tables) else tables
 
 
-def worst_by_depth(run: LoadedRun) -> pl.DataFrame:
-    """The worst critical section of an allocation at each depth, in ns on the wire.
-
-    Columns: `depth`, `wire_critical_ns`; a row for each depth, in order. Empty without depths.
-    """
-    table = run.measured_allocations.drop_nulls(["depth", "wire_critical_ns"])
-    return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
-
-
 def means(run: LoadedRun) -> pl.DataFrame:
     """The mean cycles of the served allocations, a row for each number of probes, in order.
 

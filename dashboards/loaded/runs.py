@@ -114,6 +114,15 @@ class LoadedRun:
         return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
 
     @cached_property
+    def worst_by_depth(self) -> pl.DataFrame:
+        """The worst critical section of an allocation at each depth, in ns on the wire.
+
+        Columns: `depth`, `wire_critical_ns`; a row for each depth, in order. Empty without depths.
+        """
+        table = self.measured_allocations.drop_nulls(["depth", "wire_critical_ns"])
+        return table.group_by("depth").agg(pl.col("wire_critical_ns").max()).sort("depth")
+
+    @cached_property
     def answered(self) -> pl.DataFrame:
         """Stimuli of the maskable interrupt that were answered."""
         return self.interrupts.filter(~pl.col("control") & pl.col("isr_latency_ns").is_not_null())

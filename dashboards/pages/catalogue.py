@@ -39,6 +39,7 @@ from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.formatting import MISSING, grouped, number, samplerate
 from dashboards.headline import facts, headline
+from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
@@ -169,10 +170,11 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     """All scenarios and all runs."""
     blocks: list[Block] = []
     for scenario, series in scenarios.items():
-        told = facts(series)
+        found = lanes(series)
+        told = facts(series, found)
         blocks += present(
-            Prose(scenario, headline(scenario, series)),
-            answer(scenario, series),
+            Prose(scenario, headline(scenario, found)),
+            answer(scenario, series, found),
             Prose("", told, listed=True) if told else None,
         )
     groups = tuple(Group(scenario, _lines(series)) for scenario, series in scenarios.items())

@@ -10,6 +10,7 @@ from typing import Any
 from dashboards.answer import answer
 from dashboards.figures.latency_by_depth import task_latency_by_depth
 from dashboards.headline import facts, headline
+from dashboards.loaded.lanes import lanes
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.report import report_html
@@ -25,7 +26,7 @@ def run(folder: Path, **said: Any) -> LoadedRun:
 
 
 def spoken(*runs: LoadedRun) -> str:
-    return " ".join(headline("mem_frag", by_scenario(runs)["mem_frag"]))
+    return " ".join(headline("mem_frag", lanes(by_scenario(runs)["mem_frag"])))
 
 
 def test_what_is_not_as_usual_is_part_of_the_name(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_with_the_scheduler_suspended_the_task_waits(tmp_path: Path) -> None:
 def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> None:
     runs = [run(tmp_path / lock, locking=lock) for lock in ("basepri", "scheduler", "primask")]
     series = by_scenario(runs)["mem_frag"]
-    plot = answer("mem_frag", series)
+    plot = answer("mem_frag", series, lanes(series))
     assert plot is not None
     assert [(lane.words, len(lane.rows)) for lane in plot.lanes] == [
         ("An interrupt waits", 2),
@@ -71,7 +72,7 @@ def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> N
         "tlsf, primask": "masks all interrupts",
         "tlsf, scheduler": "suspends the scheduler",
     }
-    assert "1 of 3 mask the control interrupt too." in facts(series)
+    assert "1 of 3 mask the control interrupt too." in facts(series, lanes(series))
 
 
 def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from base.files.whole import WriteError
 from dashboards.answer import answer
 from dashboards.belief import belief
 from dashboards.headline import facts, headline
+from dashboards.loaded.lanes import lanes
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.templates import pack
@@ -57,15 +58,15 @@ def test_the_same_runs_give_the_same_report(runs_folder: Path, report: str, tmp_
 def test_the_headline_is_computed(frag: list[Series]) -> None:
     waits = {one.name: one.run.answered["isr_latency_ns"].max() for one in frag}
     seglist, tlsf = (float(str(waits[name])) for name in ("seglist", "tlsf"))
-    assert headline("mem_frag", frag) == (
+    assert headline("mem_frag", lanes(frag)) == (
         f"seglist keeps an interrupt waiting up to {seglist / 1e3:,.2f} µs, tlsf {tlsf / 1e3:,.2f} µs: "
         f"{seglist / tlsf:.1f} ×, growing with each freed block.",
     )
-    assert headline("mem_frag", frag[1:])[0].startswith("tlsf keeps an interrupt waiting up to")
+    assert headline("mem_frag", lanes(frag[1:]))[0].startswith("tlsf keeps an interrupt waiting up to")
 
 
 def test_beside_the_answer_stand_growth_and_cause(frag: list[Series]) -> None:
-    told = facts(frag)
+    told = facts(frag, lanes(frag))
     # The worst at depth 64, a quarter of the way from 1 to 256, has 350 + 12·64 + 4 = 1,122 cycles
     # at 84 MHz; the deepest has 3,426.
     assert told[0] == (
@@ -78,9 +79,9 @@ def test_beside_the_answer_stand_growth_and_cause(frag: list[Series]) -> None:
 def test_of_many_allocators_the_headline_gives_the_extremes(frag: list[Series]) -> None:
     seglist, tlsf = frag
     many = [seglist, *(replace(tlsf, name=f"tlsf {number}") for number in range(4))]
-    (spoken,) = headline("mem_frag", many)
+    (spoken,) = headline("mem_frag", lanes(many))
     assert re.search(r"^seglist keeps an interrupt waiting up to .* µs, the best of 5, tlsf 3, ", spoken)
-    assert "those of 4 stayed flat" in facts(many)[0]
+    assert "those of 4 stayed flat" in facts(many, lanes(many))[0]
 
 
 def test_every_page_says_whether_to_believe_it(runs: list[LoadedRun], report: str) -> None:
@@ -95,7 +96,7 @@ def test_every_page_says_whether_to_believe_it(runs: list[LoadedRun], report: st
 
 
 def test_the_first_picture_has_a_row_a_run_the_worst_first(frag: list[Series]) -> None:
-    plot = answer("mem_frag", frag)
+    plot = answer("mem_frag", frag, lanes(frag))
     assert plot is not None
     (lane,) = plot.lanes
     assert [row.name for row in lane.rows] == ["seglist", "tlsf"]

@@ -100,7 +100,7 @@ def read_healthy(folder: Path) -> Healthy:
 
 
 PAIR = "pair"
-"""The kind of a double fault: two single ones, of any kinds."""
+"""The kind of a double fault: one of any kind, and one of the wire."""
 
 
 @dataclass(frozen=True, order=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations
 from studies.reproduce.crate import Footprints
 from studies.reproduce.empty import NOTHING, fixed_cost
+from studies.reproduce.placed import at_placements, figures_at
 from studies.reproduce.published import PublishedTable, Source, source
 from studies.reproduce.remade import Budget, Figures, MadeFigure, Measure, Place, Remade
 
@@ -32,13 +34,17 @@ class _Timing:
     further: bool = False
     """Allocators that the article does not have, too."""
 
-    def run(self, measure: Measure, allocator: str, scenario: str) -> pl.DataFrame:
-        """The run, with its cycles in the column `cycles`."""
-        found = measure(BoardRun(allocator, scenario, self.art, optimization=self.optimization))
-        cost = (
-            fixed_cost(measure, scenario, self.window, self.art, self.optimization) if self.net else NOTHING
-        )
-        return found.with_columns(cycles=pl.col(self.window) - cost.allocation)
+    def runs(self, measure: Measure, budget: Budget, allocator: str, scenario: str) -> list[pl.DataFrame]:
+        """The run at each placement, with its cycles in the column `cycles`."""
+        run = BoardRun(allocator, scenario, self.art, optimization=self.optimization)
+        cost = NOTHING
+        if self.net:
+            cost = fixed_cost(measure, budget, scenario, self.window, self.art, self.optimization)
+        count = budget.placements(allocator in source("article").names.values())
+        return [
+            one.with_columns(cycles=pl.col(self.window) - cost.allocation)
+            for one in at_placements(measure, run, count, budget.processes)
+        ]
 
 
 _TIMINGS = {
@@ -64,18 +70,26 @@ def by_size(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     known = {"heap_4": "FreeRTOS", "seglist": "VaiOS, SEGLIST", "tlsf": "VaiOS, TLSF"}
     figures: dict[Place, MadeFigure] = {}
     for allocator in budget.allocators(known, board.able()):
-        run = allocations(measure(BoardRun(allocator, _SIZES)))
-        row = known.get(allocator, allocator)
-        for column in part.columns:
-            of_size = run if column == "all sizes" else run.filter(pl.col("size") == int(column.split()[0]))
-            fresh, behind = (
-                of_size.filter(pl.col("label") == label)["operation_cycles"].to_numpy()
-                for label in (FRESH, FRAGMENTED)
-            )
-            if len(fresh) and len(behind):
-                ratio = float(behind.mean() / fresh.mean())
-                figures[part.title, row, column] = MadeFigure(ratio, len(fresh) + len(behind), 0.01)
+        row, count = known.get(allocator, allocator), budget.placements(allocator in known)
+        runs = at_placements(measure, BoardRun(allocator, _SIZES), count, budget.processes)
+        found = figures_at(map(allocations, runs), partial(_ratios, columns=part.columns))
+        figures |= {(part.title, row, column): one for column, one in found.items()}
     return Remade({"here": figures}, f"sizes; whole calls, mean behind 256 fragments / mean fresh; {_BOARD}")
+
+
+def _ratios(run: pl.DataFrame, columns: Sequence[str]) -> dict[str, MadeFigure]:
+    """Mean cycles behind fragments over those on a fresh heap, by the size that a column names."""
+    ratios = {}
+    for column in columns:
+        of_size = run if column == "all sizes" else run.filter(pl.col("size") == int(column.split()[0]))
+        fresh, behind = (
+            of_size.filter(pl.col("label") == label)["operation_cycles"].to_numpy()
+            for label in (FRESH, FRAGMENTED)
+        )
+        if len(fresh) and len(behind):
+            ratio = float(behind.mean() / fresh.mean())
+            ratios[column] = MadeFigure(ratio, len(fresh) + len(behind), 0.01)
+    return ratios
 
 
 def search_under_stress(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -104,11 +118,8 @@ def cycles_under_stress(table: PublishedTable, measure: Measure, budget: Budget)
     for variant, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
         for row, allocator in _timed_rows(budget, timing):
-            cycles = allocations(timing.run(measure, allocator, _STRESS))["cycles"]
-            figures |= {
-                (part, row, name): found for name, found in _quantiles(cycles, {"median": 50, "p99": 99})
-            }
-            figures[part, row, "first allocation"] = MadeFigure(cycles[0], 1, 1)
+            found = figures_at(timing.runs(measure, budget, allocator, _STRESS), _of_stress)
+            figures |= {(part, row, name): one for name, one in found.items()}
         variants[variant] = figures
     witnesses = {
         f"instructions of {row}": found
@@ -117,7 +128,14 @@ def cycles_under_stress(table: PublishedTable, measure: Measure, budget: Budget)
             allocations(measure(BoardRun(allocator, _STRESS)))["instructions"], {"p99": 99}
         )
     }
-    return Remade(variants, _timed_from(measure, "mem_stress, seed 0x1234abcd"), (), _JUDGED, witnesses)
+    made_from = _timed_from(measure, budget, "mem_stress, seed 0x1234abcd")
+    return Remade(variants, made_from, (), _JUDGED, witnesses)
+
+
+def _of_stress(run: pl.DataFrame) -> dict[str, MadeFigure]:
+    cycles = allocations(run)["cycles"]
+    quantiles = _quantiles(cycles, {"median": 50, "p99": 99})
+    return {**dict(quantiles), "first allocation": MadeFigure(cycles[0], 1, 1)}
 
 
 def cycles_by_probes(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -127,18 +145,25 @@ def cycles_by_probes(table: PublishedTable, measure: Measure, budget: Budget) ->
     for variant, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
         for row, allocator in _timed_rows(budget, timing, counting=True):
-            bins = allocations(timing.run(measure, allocator, _STRESS)).group_by("probes")
-            for probes, cycles in bins.agg("cycles").iter_rows():
-                if 1 <= probes <= _MOST_PROBES:
-                    place = part.title, row, part.columns[probes - 1]
-                    figures[place] = MadeFigure(float(np.mean(cycles)), len(cycles), 1)
+            found = figures_at(timing.runs(measure, budget, allocator, _STRESS), _by_probes)
+            figures |= {
+                (part.title, row, part.columns[probes - 1]): one
+                for probes, one in found.items()
+                if 1 <= probes <= _MOST_PROBES
+            }
         variants[variant] = figures
     notes = (
         *_uncounted(budget),
         f"Bins above {_MOST_PROBES} probes, which some allocators have, are left out.",
     )
-    made_from = _timed_from(measure, "mem_stress, seed 0x1234abcd")
+    made_from = _timed_from(measure, budget, "mem_stress, seed 0x1234abcd")
     return Remade(variants, made_from, notes if not budget.quick else (), _JUDGED)
+
+
+def _by_probes(run: pl.DataFrame) -> dict[int, MadeFigure]:
+    """The mean of each bin."""
+    bins = allocations(run).group_by("probes").agg("cycles")
+    return {probes: MadeFigure(float(np.mean(cycles)), len(cycles), 1) for probes, cycles in bins.iter_rows()}
 
 
 def search_under_fragments(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -164,17 +189,25 @@ def cycles_under_fragments(table: PublishedTable, measure: Measure, budget: Budg
     for variant, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
         for row, allocator in _timed_rows(budget, timing):
-            least = _by_depth(timing.run(measure, allocator, _FRAG), "cycles", "min")
-            figures[part.title, row, f"depth {_DEEP}"] = MadeFigure(least[_DEEP], 3, 1)
-            slope = (least[_DEEP] - least[_SHALLOW]) / (_DEEP - _SHALLOW)
-            figures[part.title, row, "one more block"] = MadeFigure(slope, 6, 1 / (_DEEP - _SHALLOW))
+            found = figures_at(timing.runs(measure, budget, allocator, _FRAG), _along)
+            figures |= {(part.title, row, column): one for column, one in found.items()}
         variants[variant] = figures
-    made_from = _timed_from(measure, f"mem_frag, the slope from depth {_SHALLOW} to {_DEEP}")
+    made_from = _timed_from(measure, budget, f"mem_frag, the slope from depth {_SHALLOW} to {_DEEP}")
     return Remade(variants, made_from, (), _JUDGED)
 
 
-def _timed_from(measure: Measure, scenario: str) -> str:
-    cost = fixed_cost(measure, _STRESS, "operation_cycles").allocation
+def _along(run: pl.DataFrame) -> dict[str, MadeFigure]:
+    """The least cycles at the deepest, and the slope up to there."""
+    least = _by_depth(run, "cycles", "min")
+    slope = (least[_DEEP] - least[_SHALLOW]) / (_DEEP - _SHALLOW)
+    return {
+        f"depth {_DEEP}": MadeFigure(least[_DEEP], 3, 1),
+        "one more block": MadeFigure(slope, 6, 1 / (_DEEP - _SHALLOW)),
+    }
+
+
+def _timed_from(measure: Measure, budget: Budget, scenario: str) -> str:
+    cost = fixed_cost(measure, budget, _STRESS, "operation_cycles").allocation
     return (
         f"{scenario}; ART off and -O2 if nothing else is said; net: the whole call less that of an empty "
         f"section, {cost:.0f} cycles (ART off); {board.BOARD}"

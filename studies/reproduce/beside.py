@@ -52,7 +52,7 @@ class Pair:
 
     @property
     def within(self) -> bool | None:
-        """True if the published figure lies in the range of the seeds; None without a range."""
+        """True if the published figure lies in the range of seeds or placements; None without."""
         if self.published is None or self.found is None or self.found.least is None:
             return None
         assert self.found.most is not None
@@ -172,22 +172,22 @@ def found(pair: Pair, compared: Compared) -> str:
     """The result in words: the range of seeds, or the difference from the published figure."""
     if pair.found is None:
         return MISSING
-    value = ranged(pair.found, pair.unit)
     if pair.difference is None or compared not in ("exactly", "as difference"):
-        return value
+        return ranged(pair.found, pair.unit)
     if pair.difference == 0:
-        return f"{value} (=)"
+        return ranged(pair.found, pair.unit, "=")
     if compared == "exactly" or pair.unit == BYTES or pair.deviation_percent is None:
-        return f"{value} ({signed(pair.difference, ',.4g' if pair.unit != BYTES else ',.0f')})"
-    return f"{value} ({signed(pair.deviation_percent, '.1f')} %)"
+        form = ",.4g" if pair.unit != BYTES else ",.0f"
+        return ranged(pair.found, pair.unit, signed(pair.difference, form))
+    return ranged(pair.found, pair.unit, f"{signed(pair.deviation_percent, '.1f')} %")
 
 
-def ranged(made: MadeFigure, unit: str) -> str:
-    """The value, and of several seeds the range behind it."""
-    middle = figure(made.value, unit)
-    if made.least is None or made.constant:
-        return middle
-    return f"{middle} ({figure(made.least, unit)}–{figure(made.most, unit)})"
+def ranged(made: MadeFigure, unit: str, more: str = "") -> str:
+    """The value, and in brackets the range of several seeds or placements behind it, and `more`."""
+    middle, least, most = (figure(one, unit) for one in (made.value, made.least, made.most))
+    edges = "" if made.least is None or least == middle == most else f"{least}–{most}"
+    behind = "; ".join(one for one in (edges, more) if one)
+    return f"{middle}{f' ({behind})' if behind else ''}"
 
 
 def counts(pairs: Iterable[Pair]) -> str:
@@ -205,7 +205,7 @@ def listed(words: Iterable[str], most: int) -> str:
 
 COLUMNS = (
     *("table", "place", "part", "row", "column", "allocator", "unit", "compared"),
-    *("published", "doubtful", "variant", "here", "least", "most", "n", "resolution"),
+    *("published", "doubtful", "variant", "here", "least", "most", "n", "resolution", "placements"),
     *("difference", "deviation_percent", "within", "made_from"),
 )
 
@@ -243,6 +243,7 @@ def _row(made: Beside, pair: Pair) -> dict[str, Any]:
         "most": found.most if found else None,
         "n": found.n if found else None,
         "resolution": found.resolution if found else None,
+        "placements": found.placements if found else None,
         "difference": pair.difference,
         "deviation_percent": pair.deviation_percent,
         "within": pair.within,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar
 
 import polars as pl
@@ -12,15 +13,19 @@ from base.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
 from firmware.build import catalogue as allocators_here
 from firmware.build import image as firmware
+from firmware.build.image import FirmwareImage
 from scenarios import catalogue
+from scenarios.plan import Plan
 from scenarios.stimulus import Stimulus
 from simulator import run as simulator
+from simulator.run import Run
 from studies.reproduce.remade import Parameters, Settings, words
 
 BOARD = "virtual Nucleo-F401RE, 84 MHz, no stimulus, a heap of 65,536 bytes"
 
 _RUN_FOR = "600s"
 _QUIET = Stimulus("none", 0, 0)
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _COLUMNS = ("seq", "kind", "size", "critical_cycles", "operation_cycles", "probes", "live", "bytes_in_use")
 
 
@@ -47,6 +52,28 @@ class BoardRun:
             f"-O{self.optimization}{words(self.parameters)}"
         )
 
+    def plan(self) -> Plan:
+        """The operations, without a stimulus. Raises TailscopeError."""
+        return replace(catalogue.load(self.scenario, dict(self.parameters)), stimulus=_QUIET).compile()
+
+    def built(self) -> FirmwareImage:
+        """The image as it is built. Raises BuildError."""
+        return firmware.build(
+            self.allocator, art=self.art, knobs=dict(self.knobs), optimization=self.optimization
+        )
+
+    def run(self, built: FirmwareImage, plan: Plan, counts: Mapping[str, str] = _NOTHING) -> Run:
+        """`plan` on the image, wherever its code lies, with `counts` of critical sections.
+
+        Raises TailscopeError, and ValueError if the run does not come to its end.
+        """
+        done = simulator.run(
+            built.elf, image=plan.image, until=_RUN_FOR, counts=counts, count_window="CRIT" if counts else ""
+        )
+        if done.records.first(EndRecord) is None:
+            raise ValueError(f"{self} does not end within {_RUN_FOR}.")
+        return done
+
     def measure(self) -> pl.DataFrame:
         """The OP records, with the plan's `measured`, `label` and `depth`.
 
@@ -54,19 +81,8 @@ class BoardRun:
         in the record: A allocated, O out of memory, F freed. Raises TailscopeError,
         and ValueError if the run does not come to its end.
         """
-        plan = replace(catalogue.load(self.scenario, dict(self.parameters)), stimulus=_QUIET).compile()
-        image = firmware.build(
-            self.allocator, art=self.art, knobs=dict(self.knobs), optimization=self.optimization
-        )
-        done = simulator.run(
-            image.elf,
-            image=plan.image,
-            until=_RUN_FOR,
-            counts={"instructions": "*"},
-            count_window="CRIT",
-        )
-        if done.records.first(EndRecord) is None:
-            raise ValueError(f"{self} does not end within {_RUN_FOR}.")
+        plan = self.plan()
+        done = self.run(self.built(), plan, {"instructions": "*"})
         found = done.records.all(OperationRecord)
         records = pl.DataFrame({name: [getattr(one, name) for one in found] for name in _COLUMNS})
         records = records.with_columns(instructions=_instructions(found, done.windows["instructions"]))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product
 from typing import TypeAlias
 
 from scipy.stats import binomtest
 
-from studies.reproduce.beside import Beside, figure
+from studies.reproduce.beside import Beside, figure, ranged
 from studies.reproduce.published import Claim, Part, Verdict
 from studies.reproduce.remade import MadeFigure
 
@@ -48,7 +48,10 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Two figures that the claim puts in an order, or (`alike`) equals."""
+    """Two figures that the claim puts in an order, or (`alike`) equals.
+
+    `by_medians` is the verdict that they would have if it did not matter where the code lies.
+    """
 
     part: Part
     along: str
@@ -56,9 +59,13 @@ class _Comparison:
     found: tuple[MadeFigure, MadeFigure]
     unit: str
     verdict: Verdict
+    by_medians: Verdict
 
     def __str__(self) -> str:
-        values = (figure(one.value, self.unit) for one in self.found)
+        values = (
+            ranged(one, self.unit) if one.placements > 1 else figure(one.value, self.unit)
+            for one in self.found
+        )
         told = ", ".join(f"{name} {value}" for name, value in zip(self.names, values, strict=True))
         return f"{told} ({self.along})"
 
@@ -91,7 +98,28 @@ def _conclusion(made: Beside, claim: Claim, uncertainty: Uncertainty) -> Conclus
     verdicts = {name: _verdict(found, claim.printed) for name, found in compared.items()}
     words = set(verdicts.values())
     verdict = words.pop() if len(words) == 1 else UNTOLD
-    return Conclusion(claim.says, verdict, _told(compared, verdicts), _cause(claim, verdict, made))
+    cause = (_placement(compared, claim) if verdict == UNTOLD else "") or _cause(claim, verdict, made)
+    return Conclusion(claim.says, verdict, _told(compared, verdicts), cause)
+
+
+def _placement(compared: Mapping[str, Sequence[_Comparison]], claim: Claim) -> str:
+    """A sentence where medians alone would tell; empty where they would not either."""
+    words = {
+        _verdict([replace(one, verdict=one.by_medians) for one in found], claim.printed)
+        for found in compared.values()
+    }
+    hidden = [one for found in compared.values() for one in found if one.verdict != one.by_medians]
+    if len(words) > 1 or UNTOLD in words or not hidden:
+        return ""
+    first = hidden[0]
+    ranges = " and ".join(
+        f"{name} from {figure(one.least, first.unit)} to {figure(one.most, first.unit)}"
+        for name, one in zip(first.names, first.found, strict=True)
+    )
+    return (
+        f"Placement. By the medians the conclusion {words.pop()}, but the difference is smaller than what "
+        f"the code's place in the flash does: it takes {ranges} ({first.along})."
+    )
 
 
 def _verdict(compared: Sequence[_Comparison], printed: bool) -> Verdict:
@@ -157,8 +185,9 @@ def _compared(made: Beside, claim: Claim, variant: str, uncertainty: Uncertainty
                 found = [figures.get(place) for place in places]
                 if found[0] is not None and found[1] is not None:
                     both = (found[0], found[1])
-                    verdict = judge(*both, uncertainty, bool(claim.equal))
-                    yield _Comparison(part, line, names, both, part.unit_of(places[0][1]), verdict)
+                    medians = (_median(both[0]), _median(both[1]))
+                    verdicts = [judge(*one, uncertainty, bool(claim.equal)) for one in (both, medians)]
+                    yield _Comparison(part, line, names, both, part.unit_of(places[0][1]), *verdicts)
 
 
 def _pairs(claim: Claim) -> Iterator[tuple[str, str]]:
@@ -176,7 +205,12 @@ def _as_printed(made: Beside, claim: Claim, part: Part, variant: str) -> Iterato
         is_it = pair.difference == 0 and (pair.found.least is None or pair.found.constant)
         names = (f"{pair.row} here", "printed")
         verdict = HOLDS if is_it else REVERSES
-        yield _Comparison(part, pair.column, names, (pair.found, printed), pair.unit, verdict)
+        yield _Comparison(part, pair.column, names, (pair.found, printed), pair.unit, verdict, verdict)
+
+
+def _median(found: MadeFigure) -> MadeFigure:
+    """The figure as if it did not matter where the code lies."""
+    return replace(found, least=None, most=None) if found.placements > 1 else found
 
 
 def judge(
@@ -188,20 +222,29 @@ def judge(
     """The verdict on `lesser` being below `greater`; with `alike` on both being equal.
 
     Figures of the same seeds are compared seed by seed. Of others the difference must not be less
-    than both uncertainties together.
+    than both uncertainties together; nor may the ranges of their placements meet.
     """
     paired = 1 < len(lesser.samples) == len(greater.samples)
     if paired:
         signs = [(b > a) - (b < a) for a, b in zip(lesser.samples, greater.samples, strict=True)]
     else:
-        difference = greater.value - lesser.value
-        told = abs(difference) >= uncertainty(lesser) + uncertainty(greater)
-        signs = [((difference > 0) - (difference < 0)) * told]
+        off = uncertainty(lesser) + uncertainty(greater)
+        rises, falls = (_gap(one, other) for one, other in ((lesser, greater), (greater, lesser)))
+        signs = [(rises > 0 and rises >= off) - (falls > 0 and falls >= off)]
     if alike:
         return _alike(signs, lesser.value == greater.value)
     if paired and not _is_certain(signs):
         return UNTOLD
     return {1: HOLDS, 0: UNTOLD, -1: REVERSES}[(sum(signs) > 0) - (sum(signs) < 0)]
+
+
+def _gap(lesser: MadeFigure, greater: MadeFigure) -> float:
+    """How far all that `greater` may be lies above all that `lesser` may be; negative if it does
+    not.
+    """
+    most = lesser.most if lesser.placements > 1 else None
+    least = greater.least if greater.placements > 1 else None
+    return (greater.value if least is None else least) - (lesser.value if most is None else most)
 
 
 def _alike(signs: Sequence[int], equal: bool) -> Verdict:

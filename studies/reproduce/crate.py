@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
@@ -11,6 +12,7 @@ from firmware.build import crate_page, footprint
 from firmware.build import image as firmware
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun
+from studies.reproduce.placed import at_placements, figures_at
 from studies.reproduce.published import PublishedTable, source
 from studies.reproduce.remade import Budget, MadeFigure, Measure, Place, Remade, Settings, settings, words
 
@@ -139,12 +141,12 @@ def _until_full(table: PublishedTable, measure: Measure, budget: Budget, scenari
     variants: dict[str, dict[Place, MadeFigure]] = {window: {} for window in _WINDOWS}
     for allocator in budget.allocators(known, board.able()):
         knobs = settings(FLL=_FLL) if allocator in known else ()
-        run = measure(BoardRun(allocator, scenario, art=True, knobs=knobs))
+        run = BoardRun(allocator, scenario, art=True, knobs=knobs)
+        runs = at_placements(measure, run, budget.placements(allocator in known), budget.processes)
         row = known.get(allocator, allocator)
         for window, cycles in _WINDOWS.items():
-            variants[window] |= {
-                (part.title, row, column): found for column, found in _extremes(run, cycles).items()
-            }
+            found = figures_at(runs, partial(_extremes, column=cycles))
+            variants[window] |= {(part.title, row, column): one for column, one in found.items()}
     made_from = f"{scenario}; tlsf_crate with FLL={_FLL}; ART on; {board.BOARD}"
     return Remade(variants, made_from)
 

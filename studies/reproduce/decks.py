@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from math import log2
 from statistics import fmean, stdev
+
+import polars as pl
 
 from firmware.build.host_heap import HostHeapError
 from studies.reproduce import board
 from studies.reproduce.board import BoardRun, allocations, frees
 from studies.reproduce.empty import NOTHING, fixed_cost
 from studies.reproduce.heaps import HeapStudy, WorstOnThisMachine, able
+from studies.reproduce.placed import at_placements, figures_at
 from studies.reproduce.published import PublishedTable, Source, source
-from studies.reproduce.remade import Budget, MadeFigure, Measure, Place, Remade
+from studies.reproduce.remade import Budget, MadeFigure, Measure, Place, Remade, over_placements
 from studies.reproduce.spread import Spread
-from studies.reproduce.thesis import TRACES, constructed
+from studies.reproduce.thesis import TRACES, construction
 from studies.worst import host
 from studies.worst.matrix import constructions
 
@@ -112,16 +116,17 @@ def ranges(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
 def worst_allocation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """deck1-alloc: four constructions on every allocator, in instructions and in cycles."""
     instructions, cycles = (part.title for part in table.part)
-    fixed = fixed_cost(measure, TRACES["Small"], "critical_cycles", art=True)
+    fixed = fixed_cost(measure, budget, TRACES["Small"], "critical_cycles", art=True)
     figures: dict[Place, MadeFigure] = {}
     for row, allocator in _rows(table, budget, able(host.HEAP_BYTES)):
-        for column, construction in _CONSTRUCTIONS.items():
-            if (found := _instructions(measure, allocator, construction)) is not None:
+        for column, target in _CONSTRUCTIONS.items():
+            if (found := _instructions(measure, allocator, target)) is not None:
                 figures[instructions, row, column] = MadeFigure(found, 1, 1)
     for row, allocator in _rows(table, budget, board.able()):
-        for column, construction in _CONSTRUCTIONS.items():
-            cost = constructed(measure, allocator, construction)["critical_cycles"][0]
-            figures[cycles, row, column] = MadeFigure(cost - fixed.allocation, 1, 1)
+        for column, target in _CONSTRUCTIONS.items():
+            figures[cycles, row, column] = _longest(
+                measure, budget, row != allocator, allocator, [target], fixed.allocation
+            )
     return Remade({"here": figures}, _WORST_FROM, (_NO_FASTBINS, _UNSERVED))
 
 
@@ -132,11 +137,25 @@ def worst_free(table: PublishedTable, measure: Measure, budget: Budget) -> Remad
         measure, _rows(table, budget, able(host.HEAP_BYTES)), part.title, "instructions", True
     )
     names = constructions(frees=True)
-    fixed = fixed_cost(measure, TRACES["Small"], "critical_cycles", art=True)
+    fixed = fixed_cost(measure, budget, TRACES["Small"], "critical_cycles", art=True)
     for row, allocator in _rows(table, budget, board.able()):
-        most = max(constructed(measure, allocator, one)["critical_cycles"][0] for one in names)
-        figures[part.title, row, "cycles"] = MadeFigure(most - fixed.free, len(names), 1)
+        figures[part.title, row, "cycles"] = _longest(
+            measure, budget, row != allocator, allocator, names, fixed.free
+        )
     return Remade({"here": figures}, _WORST_FROM, (_UNSERVED,))
+
+
+def _longest(
+    measure: Measure, budget: Budget, published: bool, allocator: str, targets: Sequence[str], cost: float
+) -> MadeFigure:
+    """The longest critical section of the constructions, less the fixed cost, over placements."""
+    count = budget.placements(published)
+    runs = (at_placements(measure, construction(allocator, one), count, budget.processes) for one in targets)
+    longest = (
+        max(run.filter("measured")["critical_cycles"][0] for run in at_one_place)
+        for at_one_place in zip(*runs, strict=True)
+    )
+    return over_placements([MadeFigure(one - cost, len(targets), 1) for one in longest])
 
 
 def own_worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -229,25 +248,35 @@ def instructions(table: PublishedTable, measure: Measure, budget: Budget) -> Rem
 def _statistics(
     table: PublishedTable, measure: Measure, budget: Budget, column: str, art: bool, net: bool
 ) -> dict[Place, MadeFigure]:
-    """The statistics of each part, such as `malloc, Test 1` or `free, Test 1`."""
+    """The statistics of each part, such as `malloc, Test 1` or `free, Test 1`; cycles over the
+    placements of the code.
+    """
     figures: dict[Place, MadeFigure] = {}
     for part in table.part:
         operation, test = part.title.split(", ")
-        fixed = fixed_cost(measure, _TESTS[test], column, art) if net else NOTHING
+        fixed = fixed_cost(measure, budget, _TESTS[test], column, art) if net else NOTHING
         cost = fixed.allocation if operation == "malloc" else fixed.free
+        part_of = allocations if operation == "malloc" else frees
         for row, allocator in _rows(table, budget, board.able()):
-            run = measure(BoardRun(allocator, _TESTS[test], art))
-            samples = [one - cost for one in (allocations if operation == "malloc" else frees)(run)[column]]
-            one: Mapping[str, float] = {
-                "avg": fmean(samples),
-                "stdv": stdev(samples),
-                "max": max(samples),
-                "min": min(samples),
-            }
-            figures |= {
-                (part.title, row, name): MadeFigure(value, len(samples), 1) for name, value in one.items()
-            }
+            run = BoardRun(allocator, _TESTS[test], art)
+            if column == "instructions":
+                found = _of_samples(part_of(measure(run))[column], cost)
+            else:
+                runs = at_placements(measure, run, budget.placements(row != allocator), budget.processes)
+                found = figures_at((part_of(one)[column] for one in runs), partial(_of_samples, cost=cost))
+            figures |= {(part.title, row, name): one for name, one in found.items()}
     return figures
+
+
+def _of_samples(values: pl.Series, cost: float) -> dict[str, MadeFigure]:
+    samples = [one - cost for one in values]
+    found: Mapping[str, float] = {
+        "avg": fmean(samples),
+        "stdv": stdev(samples),
+        "max": max(samples),
+        "min": min(samples),
+    }
+    return {name: MadeFigure(value, len(samples), 1) for name, value in found.items()}
 
 
 def _shares(

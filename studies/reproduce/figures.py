@@ -22,6 +22,10 @@ _LOGARITHMIC_FROM = 50
 """Where the greatest figure is so many times the least, the axis is logarithmic."""
 _MOST_PANELS = 4
 """As many columns of a part stand beside each other; the tables have all of them."""
+_MARKS = (
+    "Open diamonds are published, filled marks made here. Bars go from the least to the greatest of the "
+    "seeds, or of the placements of the code."
+)
 _COLOURS = (SHADES[1], SHADES[0], SHADES[2])
 _HERE_SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star")
 
@@ -57,7 +61,7 @@ def _side_by_side(made: Beside, part: Part, key: str, columns: Sequence[str]) ->
     style(figure, _AROUND_PX + _ROW_PX * len(rows))
     _scale(made, part, columns, figure)
     figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], showgrid=True, dtick=1)
-    return _chart(made, part, key, columns, figure, "Open diamonds are published, filled marks made here.")
+    return _chart(made, part, key, columns, figure, _MARKS)
 
 
 def _dots(made: Beside, pairs: Sequence[Pair], first: bool) -> list[Trace]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median_low
 from typing import TypeAlias, TypeVar
 
@@ -34,8 +34,10 @@ def words(chosen: Parameters) -> str:
 class MadeFigure:
     """A figure that was made here, in the unit of its column.
 
-    `value` is one that occurred, or a mean; of several seeds the median that occurred, between
-    `least` and `most`. `n` samples stand behind it, each of them told to within `resolution`.
+    `value` is one that occurred, or a mean; of several seeds or placements the median that
+    occurred, between `least` and `most`. `n` samples stand behind it, each of them told to within
+    `resolution`. Cycles are of as many `placements` of the code; 0: it does not matter where the
+    code lies.
     """
 
     value: float
@@ -45,10 +47,11 @@ class MadeFigure:
     most: float | None = None
     samples: tuple[float, ...] = ()
     """Of each seed, in their order."""
+    placements: int = 0
 
     @property
     def constant(self) -> bool:
-        """True if every seed gave it."""
+        """True if every seed, or placement, gave it."""
         return self.least is not None and self.least == self.most
 
 
@@ -74,11 +77,16 @@ class Remade:
     witnesses: Mapping[str, MadeFigure] = field(default_factory=dict)
 
 
+_PLACEMENTS = 16
+"""Heap and rest at each pair of their places in a line of the flash once."""
+
+
 @dataclass(frozen=True)
 class Budget:
-    """The amount to run: 32 seeds of the allocators that a table has, and 8 of every other.
+    """The amount to run: 32 seeds of the allocators that a table has, and 8 of every other; cycles
+    at 16 placements of the code of the former, and at 1 of the latter.
 
-    `quick` runs only those that a table has, with 4 seeds.
+    `quick` runs only those that a table has, with 4 seeds, at 1 placement.
     """
 
     quick: bool = False
@@ -93,6 +101,10 @@ class Budget:
     def further_seeds(self) -> tuple[int, ...]:
         """The seeds for all other allocators: the first of the same."""
         return self.seeds[:8]
+
+    def placements(self, published: bool = True) -> int:
+        """Of an allocator's code; `published`: the table has the allocator."""
+        return _PLACEMENTS if published and not self.quick else 1
 
     def allocators(self, published: Iterable[str], able: Iterable[str]) -> tuple[str, ...]:
         """The allocators to run: the table's first, then every other that is able to."""
@@ -112,6 +124,17 @@ def over_seeds(values: Iterable[float | None], resolution: float) -> MadeFigure 
         return None
     edges = min(present), max(present)
     return MadeFigure(median_low(present), len(present), resolution, *edges, samples=tuple(present))
+
+
+def over_placements(figures: Sequence[MadeFigure]) -> MadeFigure:
+    """A figure of cycles at each placement: the median that occurred, and the range of several."""
+    first, *others = figures
+    if not others:
+        return replace(first, placements=1)
+    values = [one.value for one in figures]
+    return replace(
+        first, value=median_low(values), least=min(values), most=max(values), placements=len(values)
+    )
 
 
 def present(figures: Mapping[Place, MadeFigure | None]) -> Figures:

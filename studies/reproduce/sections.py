@@ -39,6 +39,7 @@ class Section:
     conclusions: Sequence[Conclusion]
     reason: str
     made_from: str
+    placement: str
     sentences: Sequence[str]
     grids: Sequence[Grid]
 
@@ -78,9 +79,27 @@ def section(made: Beside) -> Section:
         concluded,
         made.table.reason,
         made.remade.made_from if made.remade else "",
+        _placement(made),
         list(_told(made)),
         [_grid(made, part) for part in made.table.part],
     )
+
+
+def _placement(made: Beside) -> str:
+    """How many placements of the code the cycles are of; empty where nothing was made."""
+    counts = {pair.found.placements for pair in made.pairs if pair.found}
+    if not counts:
+        return ""
+    if max(counts) == 0:
+        return "No figure here depends on where the code lies."
+    if max(counts) == 1:
+        return "Cycles are of one image each, and luck with where its code lies is in them."
+    told = (
+        f"Cycles are of {max(counts)} placements of the code: the median that occurred, and in brackets the "
+        "least and the greatest."
+    )
+    further = " Those of allocators that the publication does not have are of one image."
+    return told + (further if 1 in counts else "")
 
 
 def _told(made: Beside) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from studies.reproduce.board import BoardRun, allocations, frees
 from studies.reproduce.crate import Footprints
 from studies.reproduce.empty import NOTHING, FixedCost, fixed_cost
 from studies.reproduce.heaps import HeapStudy, able
+from studies.reproduce.placed import at_placements, figures_at
 from studies.reproduce.published import PublishedTable, source
 from studies.reproduce.remade import (
     Budget,
@@ -25,6 +26,7 @@ from studies.reproduce.remade import (
     Place,
     Remade,
     Settings,
+    over_placements,
     over_seeds,
     present,
     settings,
@@ -75,14 +77,30 @@ class _Timing:
             self.formats is not None or allocator in THESIS_KNOBS
         )
 
-    def run(self, measure: Measure, allocator: str, scenario: str) -> pl.DataFrame:
-        return measure(
-            BoardRun(
-                *(allocator, scenario, self.art),
-                knobs=self.knobs(allocator),
-                optimization=self.optimization,
-            )
+    def run(self, allocator: str, scenario: str) -> BoardRun:
+        return BoardRun(
+            *(allocator, scenario, self.art),
+            knobs=self.knobs(allocator),
+            optimization=self.optimization,
         )
+
+    def runs(self, measure: Measure, budget: Budget, allocator: str, scenario: str) -> list[pl.DataFrame]:
+        """The run at each placement."""
+        count = budget.placements(_has(allocator))
+        return at_placements(measure, self.run(allocator, scenario), count, budget.processes)
+
+    def constructed(
+        self, measure: Measure, budget: Budget, allocator: str, target: str, more: Settings = ()
+    ) -> list[pl.DataFrame]:
+        """The one measured operation of a construction, at each placement; `more` knobs turned."""
+        knobs, count = (*self.knobs(allocator), *more), budget.placements(_has(allocator))
+        work = construction(allocator, target, knobs, self.art, self.optimization)
+        return at_placements(measure, work, count, budget.processes)
+
+
+def _has(allocator: str) -> bool:
+    """True if the thesis has it."""
+    return allocator in source("thesis").names.values()
 
 
 _TIMINGS = {
@@ -114,8 +132,8 @@ def average_operation(table: PublishedTable, measure: Measure, budget: Budget) -
             for trace, rows in timed.items()
             for row, found in rows.items()
         }
-    witnesses = _instructions(measure)
-    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED, witnesses)
+    witnesses = _instructions(measure, budget)
+    return Remade(variants, _timed_from(measure, budget), _refused(measure, budget), _JUDGED, witnesses)
 
 
 def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -127,22 +145,35 @@ def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Rema
             rows = _timed(measure, budget, TRACES[part.title], timing)
             reference = rows[_REFERENCE]["average operation"].value
             for row, found in rows.items():
-                average = found["average operation"]
-                change = 100 * (average.value / reference - 1)
-                found = {**found, "change %": MadeFigure(change, average.n, 100 / reference)}
+                found = {**found, "change %": _change(found["average operation"], reference)}
                 figures |= {(part.title, row, column): found[column] for column in part.columns}
         variants[name] = figures
-    witnesses = _instructions(measure)
-    return Remade(variants, _timed_from(measure), _refused(measure, budget), _JUDGED, witnesses)
+    witnesses = _instructions(measure, budget)
+    return Remade(variants, _timed_from(measure, budget), _refused(measure, budget), _JUDGED, witnesses)
 
 
-def _instructions(measure: Measure) -> dict[str, MadeFigure]:
+def _change(average: MadeFigure, reference: float) -> MadeFigure:
+    """In percent of the reference's median."""
+
+    def change(value: float) -> float:
+        return 100 * (value / reference - 1)
+
+    return replace(
+        average,
+        value=change(average.value),
+        resolution=100 / reference,
+        least=None if average.least is None else change(average.least),
+        most=None if average.most is None else change(average.most),
+    )
+
+
+def _instructions(measure: Measure, budget: Budget) -> dict[str, MadeFigure]:
     """Those of an average operation's critical section on Small, less an empty one's."""
     scenario = TRACES["Small"]
-    empty = fixed_cost(measure, scenario, "instructions", art=True).operation
+    empty = fixed_cost(measure, budget, scenario, "instructions", art=True).operation
     witnesses = {}
     for row, allocator in source("thesis").names.items():
-        run = _TIMINGS["net"].run(measure, allocator, scenario)
+        run = measure(_TIMINGS["net"].run(allocator, scenario))
         means = [float(part["instructions"].to_numpy().mean()) for part in (allocations(run), frees(run))]
         witnesses[f"instructions of {row}"] = MadeFigure(sum(means) / 2 - empty, run.height, 1)
     return witnesses
@@ -154,27 +185,34 @@ def worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     variants: dict[str, Figures] = {}
     for name, timing in _TIMINGS.items():
         figures: dict[Place, MadeFigure] = {}
-        fixed = _fixed(measure, timing, TRACES["Small"])
+        fixed = _fixed(measure, budget, timing, TRACES["Small"])
         for row, allocator in _timed_rows(budget, timing):
-            runs = [
-                constructed(
-                    measure, allocator, target, timing.knobs(allocator), timing.art, timing.optimization
-                )
-                for target in CONSTRUCTIONS
-            ]
-            runs += [timing.run(measure, allocator, scenario) for scenario in TRACES.values()]
-            parts = (("allocation", allocations, fixed.allocation), ("free", frees, fixed.free))
-            for column, part_of, cost in parts:
-                cycles = [one for run in runs for one in part_of(run)["operation_cycles"]]
-                figures[own.title, row, column] = MadeFigure(max(cycles) - cost, len(cycles), 1)
+            runs = [timing.constructed(measure, budget, allocator, target) for target in CONSTRUCTIONS]
+            runs += [timing.runs(measure, budget, allocator, scenario) for scenario in TRACES.values()]
+            # The same image ran all of them, so at each placement they belong together.
+            worst_ = figures_at(zip(*runs, strict=True), partial(_worst_of, fixed=fixed))
+            figures |= {(own.title, row, column): found for column, found in worst_.items()}
         for row in thresholds.rows if timing.formats is not None else ():
-            knobs = (*timing.knobs(_SEARCHES), ("SEARCH_THRESHOLD", int(row.removeprefix("threshold "))))
-            run = constructed(measure, _SEARCHES, "list", knobs, timing.art, timing.optimization)
-            cycles_ = float(allocations(run)["operation_cycles"][0])
-            figures[thresholds.title, row, "allocation"] = MadeFigure(cycles_ - fixed.allocation, 1, 1)
+            threshold = settings(SEARCH_THRESHOLD=int(row.removeprefix("threshold ")))
+            found = timing.constructed(measure, budget, _SEARCHES, "list", threshold)
+            figures[thresholds.title, row, "allocation"] = over_placements(
+                [_worst_of([run], fixed)["allocation"] for run in found]
+            )
         variants[name] = figures
-    made_from = f"the constructions of the scenario worst, and {_timed_from(measure)}"
+    made_from = f"the constructions of the scenario worst, and {_timed_from(measure, budget)}"
     return Remade(variants, made_from, (), _JUDGED)
+
+
+def _worst_of(runs: Iterable[pl.DataFrame], fixed: FixedCost) -> dict[str, MadeFigure]:
+    """The longest allocation and the longest free of some runs, less the fixed cost."""
+    every = pl.concat(runs, how="vertical_relaxed")
+    parts = (("allocation", allocations, fixed.allocation), ("free", frees, fixed.free))
+    found = {column: (part_of(every)["operation_cycles"], cost) for column, part_of, cost in parts}
+    return {
+        column: MadeFigure(max(cycles) - cost, len(cycles), 1)
+        for column, (cycles, cost) in found.items()
+        if len(cycles)
+    }
 
 
 def fragmentation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -245,7 +283,7 @@ def suitability(table: PublishedTable, measure: Measure, budget: Budget) -> Rema
     """thesis-14: the figures behind the words."""
     (part,) = table.part
     timing = _TIMINGS["net"]
-    fixed = _fixed(measure, timing, TRACES["Small"])
+    fixed = _fixed(measure, budget, timing, TRACES["Small"])
     timed = [_timed(measure, budget, name, timing) for name in TRACES.values()]
     studied = [dict(_studies(measure, budget, name, THESIS_KNOBS)) for name in TRACES.values()]
     figures: dict[Place, MadeFigure] = {}
@@ -253,23 +291,25 @@ def suitability(table: PublishedTable, measure: Measure, budget: Budget) -> Rema
         if row == allocator:
             continue
         mine = _SUMMARISED.get(row, row)
-        means = [rows[row]["average operation"].value for rows in timed]
-        runs = [constructed(measure, allocator, one, timing.knobs(allocator)) for one in CONSTRUCTIONS]
-        worst_ = max(one for run in runs for one in allocations(run)["operation_cycles"])
+        means = [rows[row]["average operation"] for rows in timed]
+        average = over_seeds([one.value for one in means], 1)
+        runs = [timing.constructed(measure, budget, allocator, one) for one in CONSTRUCTIONS]
+        worst_ = figures_at(zip(*runs, strict=True), partial(_worst_of, fixed=fixed))
         shares = [share for study in studied for share in study[row]["fragmentation_there_percent"].to_list()]
         spare = (one[row]["cost_metric_bytes"] - one[row]["used_there_bytes"] for one in studied)
         beside = measure(Footprints(allocator))["static_ram"][0]
         overheads = [beside + bytes_ for one in spare for bytes_ in one.to_list()]
         found = {
-            "average operation": over_seeds(means, 1),
-            "worst allocation": MadeFigure(worst_ - fixed.allocation, len(runs), 1),
+            "average operation": average and replace(average, placements=means[0].placements),
+            "worst allocation": replace(worst_["allocation"], n=len(runs)),
             "F % there": over_seeds(shares, 0.01),
             "overhead in bytes": over_seeds(overheads, _STEP_BYTES),
         }
         figures |= present({(part.title, mine, column): one for column, one in found.items()})
     made_from = (
-        "thesis-6, thesis-7 and thesis-b-heap: averages of the four traces and the worst construction, in "
-        "cycles; F in the smallest heap; Cost Metric less used there, and static RAM; TLSF is Conte's"
+        "thesis-6, thesis-7 and thesis-b-heap: averages of the four traces, in brackets those of the least "
+        "and the greatest, and the worst construction, in cycles; F in the smallest heap; Cost Metric less "
+        "used there, and static RAM; TLSF is Conte's"
     )
     return Remade({"net": figures}, made_from)
 
@@ -332,22 +372,16 @@ def _one_policy(measure: Measure, budget: Budget) -> tuple[str, ...]:
     )
 
 
-def constructed(
-    measure: Measure,
-    allocator: str,
-    target: str,
-    knobs: Settings = (),
-    art: bool = True,
-    optimization: str = "2",
-) -> pl.DataFrame:
-    """The one measured operation of a construction."""
-    work = BoardRun(
+def construction(
+    allocator: str, target: str, knobs: Settings = (), art: bool = True, optimization: str = "2"
+) -> BoardRun:
+    """The run of a construction: one of its operations is measured."""
+    return BoardRun(
         *(allocator, "worst", art),
         parameters=settings(target=target),
         knobs=knobs,
         optimization=optimization,
     )
-    return measure(work).filter("measured")
 
 
 def _timed(
@@ -355,20 +389,24 @@ def _timed(
 ) -> dict[str, dict[str, MadeFigure]]:
     """The cycles of calls, by row, then by column."""
     rows: dict[str, dict[str, MadeFigure]] = {}
-    fixed = _fixed(measure, timing, scenario)
+    fixed = _fixed(measure, budget, timing, scenario)
     for row, allocator in _timed_rows(budget, timing):
-        run = timing.run(measure, allocator, scenario)
-        taken = allocations(run)["operation_cycles"].to_numpy() - fixed.allocation
-        given = frees(run)["operation_cycles"].to_numpy() - fixed.free
-        means = float(np.mean(taken)), float(np.mean(given))
-        rows[row] = {
-            "average allocation": MadeFigure(means[0], len(taken), 1),
-            "average free": MadeFigure(means[1], len(given), 1),
-            "worst allocation": MadeFigure(float(taken.max()), len(taken), 1),
-            "worst free": MadeFigure(float(given.max()), len(given), 1),
-            "average operation": MadeFigure(sum(means) / 2, len(taken) + len(given), 1),
-        }
+        runs = timing.runs(measure, budget, allocator, scenario)
+        rows[row] = figures_at(runs, partial(_of_trace, fixed=fixed))
     return rows
+
+
+def _of_trace(run: pl.DataFrame, fixed: FixedCost) -> dict[str, MadeFigure]:
+    taken = allocations(run)["operation_cycles"].to_numpy() - fixed.allocation
+    given = frees(run)["operation_cycles"].to_numpy() - fixed.free
+    means = float(np.mean(taken)), float(np.mean(given))
+    return {
+        "average allocation": MadeFigure(means[0], len(taken), 1),
+        "average free": MadeFigure(means[1], len(given), 1),
+        "worst allocation": MadeFigure(float(taken.max()), len(taken), 1),
+        "worst free": MadeFigure(float(given.max()), len(given), 1),
+        "average operation": MadeFigure(sum(means) / 2, len(taken) + len(given), 1),
+    }
 
 
 def _timed_rows(budget: Budget, timing: _Timing) -> list[tuple[str, str]]:
@@ -377,17 +415,17 @@ def _timed_rows(budget: Budget, timing: _Timing) -> list[tuple[str, str]]:
     return [(row, one) for row, one in _rows(budget, board.able()) if timing.has(one, known)]
 
 
-def _fixed(measure: Measure, timing: _Timing, scenario: str) -> FixedCost:
+def _fixed(measure: Measure, budget: Budget, timing: _Timing, scenario: str) -> FixedCost:
     if not timing.net:
         return NOTHING
-    return fixed_cost(measure, scenario, "operation_cycles", timing.art, timing.optimization)
+    return fixed_cost(measure, budget, scenario, "operation_cycles", timing.art, timing.optimization)
 
 
 def _refused(measure: Measure, budget: Budget) -> tuple[str, ...]:
     """A sentence on those that did not serve everything: their means are of less work."""
     counts = {
         f"{allocator} on {trace}": int(
-            (_TIMINGS["net"].run(measure, allocator, name)["kind"] == "O").sum(),
+            (measure(_TIMINGS["net"].run(allocator, name))["kind"] == "O").sum(),
         )
         for trace, name in TRACES.items()
         for _, allocator in _rows(budget, board.able())
@@ -434,8 +472,8 @@ def _rows(budget: Budget, able_ones: Iterable[str]) -> list[tuple[str, str]]:
     return [(known.get(name, name), name) for name in budget.allocators(known, able_ones)]
 
 
-def _timed_from(measure: Measure) -> str:
-    costs = fixed_cost(measure, TRACES["Small"], "operation_cycles", art=True)
+def _timed_from(measure: Measure, budget: Budget) -> str:
+    costs = fixed_cost(measure, budget, TRACES["Small"], "operation_cycles", art=True)
     return (
         f"lifetimes_*, seed 1; ART on and -O2 if nothing else is said; in the thesis's formats; net: the "
         f"whole call less that of an empty section, {costs.allocation:.0f} cycles of an allocation and "

@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.compare.gate import exact, limits, repeated
 from analysis.compare.gate.baseline import Baseline, Entry
 from analysis.compare.gate.lines import Operation
-from analysis.compare.gate.measured import Measured, read
+from analysis.compare.gate.measured import Measured, ranges, read
 from analysis.compare.gate.outcome import Check, Judged, Report
 from analysis.compare.placements import of_ranges
 from analysis.compare.settings import differing
@@ -93,8 +93,7 @@ def _judge(baseline: Baseline | None, runs: list[Measured], held_to: Mapping[str
     different = any(check.state not in ("as good", "not judged") for check in judged)
     notes = [*exact.notes(before, first)] if entry.exact else []
     notes += ["It is better than the baseline: update it with --update."] if _only_better(judged) else []
-    now = next((run.run.ranges for run in runs if run.run.ranges), {})
-    placed = of_ranges(entry.placements, now)
+    placed = of_ranges(entry.placements, ranges(runs))
     notes += [one.sentence("the baseline", "the run") for one in placed if one.smaller]
     changed = differing(entry.made_by, first.made_by) if different or notes else ()
     return Judged(folders, first.name, (*judged, *within), None, changed, tuple(notes), placed)

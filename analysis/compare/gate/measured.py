@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from analysis.errors import GateError
 from base.run_folder import folder as names
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.placements import Range
 from base.run_folder.quantities import Quantity
 from base.run_folder.records import HEAP_NOT_CALLED
 
@@ -131,3 +133,8 @@ def read(folder: Path) -> Measured:
         raise GateError(run.contradiction)
     digest = hashlib.sha256(read_observed(folder, names.IMAGE)).hexdigest()
     return Measured(folder, manifest, digest, run)
+
+
+def ranges(runs: Iterable[Measured]) -> dict[str, Range]:
+    """Over the placements of the first run that has any, by quantity. Raises RunError."""
+    return next((run.run.ranges for run in runs if run.run.ranges), {})

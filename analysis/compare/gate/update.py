@@ -12,7 +12,7 @@ from analysis.compare.gate import exact, repeated
 from analysis.compare.gate.baseline import REPETITIONS_LEAST, Baseline, Entry, Statistics
 from analysis.compare.gate.gate import check_repetitions, groups, once
 from analysis.compare.gate.lines import write
-from analysis.compare.gate.measured import Measured, read
+from analysis.compare.gate.measured import Measured, ranges, read
 from analysis.compare.gate.outcome import JUDGED, counted
 from analysis.compare.settings import differing
 from analysis.compare.worst import WORST_CASES
@@ -97,8 +97,8 @@ def _entry(runs: Sequence[Measured]) -> Entry:
 
 
 def _placements(runs: Sequence[Measured]) -> dict[str, Range]:
-    """Those of the first run that has any."""
-    told = next((run.run.ranges for run in runs if run.run.ranges), {})
+    """Those of the worst cases."""
+    told = ranges(runs)
     keys = [quantity.key for quantity in WORST_CASES]
     return {key: told[key] for key in keys if key in told}
 

@@ -228,6 +228,7 @@ def test_the_document_tells_all_that_differs(tmp_path: Path) -> None:
                         "delta_interval": None,
                         "shift_interval": None,
                         "no_interval": None,
+                        "undecided": 0,
                         "beyond": False,
                     }
                     for key in (one.key for one in QUANTITIES)

@@ -1,0 +1,145 @@
+"""Cycles at several placements of the code: what is measured at each, and what becomes of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from capture import placements
+from capture.acquisition.source import RunRequest
+from studies.reproduce import published
+from studies.reproduce.beside import Beside, beside, ranged
+from studies.reproduce.board import BoardRun, allocations
+from studies.reproduce.conclusions import Conclusion, conclusions, judge
+from studies.reproduce.kept import Kept
+from studies.reproduce.placed import PlacedCycles, at_placements, figures_at
+from studies.reproduce.remade import MadeFigure, Remade, over_placements
+from studies.reproduce.sections import section
+
+COUNT = 4
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept(tmp_path_factory.mktemp("kept"))
+
+
+@pytest.mark.parametrize("run", [BoardRun("seglist", "mem_frag"), BoardRun("tlsf", "mem_stress", art=True)])
+def test_the_worst_at_each_place_is_that_of_a_captured_run(kept: Kept, run: BoardRun) -> None:
+    """A capture reads the same counter, by the wire's frames and the whole of the decoding."""
+    found = at_placements(kept, run, COUNT)
+    captured = placements.measure(RunRequest(plan=run.plan(), image=run.built()), COUNT)
+    expected = [one.greatest["dwt_cycles"] for one in captured.measured]
+    assert [allocations(one)["critical_cycles"].max() for one in found] == expected
+    assert len(set(expected)) > 1
+
+
+def test_nothing_but_cycles_depends_on_the_place(kept: Kept) -> None:
+    first, *others = at_placements(kept, BoardRun("tlsf", "mem_stress", art=True), COUNT)
+    cycles = ["critical_cycles", "operation_cycles"]
+    assert all(one.drop(cycles).equals(first.drop(cycles)) for one in others)
+    assert any(not one.equals(first) for one in others)
+
+
+def test_as_many_at_a_time_give_the_same(kept: Kept) -> None:
+    run = BoardRun("tlsf", "mem_stress", art=True)
+    assert kept(PlacedCycles(run, COUNT)).equals(PlacedCycles(run, COUNT, processes=2).measure())
+
+
+def test_one_placement_is_the_image_as_it_is(kept: Kept) -> None:
+    run = BoardRun("tlsf", "mem_stress", art=True)
+    (only,) = at_placements(kept, run, 1)
+    assert only.equals(kept(run))
+
+
+def test_another_outcome_at_another_place_is_refused(kept: Kept) -> None:
+    run = BoardRun("tlsf", "mem_stress", art=True)
+
+    def damaged(work: BoardRun | PlacedCycles) -> pl.DataFrame:
+        found = kept(work)
+        return found if work == run else found.with_columns(kind=pl.lit("O"))
+
+    with pytest.raises(ValueError, match="comes out otherwise at another placement"):
+        at_placements(damaged, run, COUNT)  # type: ignore[arg-type]
+
+
+def test_of_placements_the_median_that_occurred_is_told() -> None:
+    figures = [MadeFigure(value, 7, 1) for value in (30, 10, 40, 20)]
+    assert over_placements(figures) == MadeFigure(20, 7, 1, 10, 40, placements=4)
+    assert over_placements(figures[:1]) == MadeFigure(30, 7, 1, placements=1)
+    frames = [pl.DataFrame({"cycles": [value]}) for value in (30, 10, 40, 20)]
+    found = figures_at(frames, lambda run: {"only": MadeFigure(run["cycles"][0], 7, 1)})
+    assert found == {"only": over_placements(figures)}
+
+
+def placed(value: float, least: float, most: float) -> MadeFigure:
+    return MadeFigure(value, 10, 1, least, most, placements=16)
+
+
+@pytest.mark.parametrize(
+    ("least", "word"), [(480, "holds"), (479, "holds"), (478, "cannot be told"), (460, "cannot be told")]
+)
+def test_ranges_that_meet_tell_nothing(least: float, word: str) -> None:
+    """Of whole cycles: from 460 to 478, and from 479 on, no place turns the order round."""
+    assert judge(placed(468, 460, 478), placed(490, least, 500)) == word
+    reverse = {"holds": "reverses"}.get(word, word)
+    assert judge(placed(490, least, 500), placed(468, 460, 478)) == reverse
+
+
+def test_a_range_of_seeds_is_no_range_of_placements() -> None:
+    tlsf, seglist = placed(468, 460, 495), placed(490, 465, 500)
+    assert judge(tlsf, seglist) == "cannot be told"
+    assert judge(replace(tlsf, placements=0), replace(seglist, placements=0)) == "holds"
+
+
+def table(tlsf: MadeFigure, seglist: MadeFigure, **more: MadeFigure) -> Beside:
+    source, article = published.find("article-9")
+    title = article.part[0].title
+    rows = {"TLSF": tlsf, "SEGLIST": seglist, **more}
+    here = {(title, row, "p99"): one for row, one in rows.items()}
+    return beside(source, article, (), Remade({"here": here}, "a test"))
+
+
+def first_of(found: Beside) -> Conclusion:
+    return conclusions(found)[0]
+
+
+def test_placement_is_told_as_the_cause_where_it_hides_the_difference() -> None:
+    found = first_of(table(placed(468, 460, 481), placed(490, 480, 500)))
+    assert (found.verdict, found.told) == (
+        "cannot be told",
+        "TLSF 468 (460–481), SEGLIST 490 (480–500) (p99).",
+    )
+    assert found.cause == (
+        "Placement. By the medians the conclusion holds, but the difference is smaller than what the code's "
+        "place in the flash does: it takes TLSF from 460 to 481 and SEGLIST from 480 to 500 (p99)."
+    )
+
+
+def test_placement_is_no_cause_where_the_medians_do_not_differ_or_the_ranges_do() -> None:
+    for tlsf, seglist, word in (
+        (placed(490, 460, 500), placed(490, 480, 500), "cannot be told"),
+        (placed(468, 460, 470), placed(490, 480, 500), "holds"),
+    ):
+        found = first_of(table(tlsf, seglist))
+        assert (found.verdict, found.cause) == (word, "")
+
+
+def test_a_section_says_how_many_places_its_cycles_are_of() -> None:
+    sixteen, one, none = placed(468, 460, 481), MadeFigure(490, 10, 1, placements=1), MadeFigure(490, 10, 1)
+    told = section(table(sixteen, sixteen)).placement
+    assert told.startswith("Cycles are of 16 placements of the code: the median")
+    assert "one image" not in told
+    assert "not have are of one image" in section(table(sixteen, sixteen, avl=one)).placement
+    assert section(table(one, one)).placement.startswith("Cycles are of one image each")
+    assert section(table(none, none)).placement == "No figure here depends on where the code lies."
+    source, article = published.find("article-9")
+    assert section(beside(source, article, (), None)).placement == ""
+
+
+def test_a_range_whose_ends_read_alike_is_not_shown() -> None:
+    assert ranged(placed(1.04, 1.01, 1.04), "times") == "1.0"
+    assert ranged(placed(468, 460, 481), "cycles", "+3.1 %") == "468 (460–481; +3.1 %)"
+    assert ranged(placed(468, 468, 468), "cycles", "=") == "468 (=)"
