@@ -149,6 +149,8 @@ def test_a_program_that_stopped_says_nothing(programs: dict[str, Path], tmp_path
     for words in (("--baseline", tmp_path / "new.toml", "--update"), ("--bencher", metrics)):
         done = masks(programs["stopped"], *words)
         assert (done.returncode, done.stderr.count("The run ended early")) == (2, 1)
+    done = masks(programs["stopped"], "--limit", "any=5", "--bencher", metrics)
+    assert (done.returncode, done.stderr.count("The run ended early")) == (2, 0)
     assert not any(tmp_path.iterdir())
     assert masks(programs["stopped"], "--gaps", "--limit", "any=1001").returncode == 0
 

@@ -42,13 +42,19 @@ class Ready:
 
     def judge(self, measured: Measured) -> Done:
         """Judges what was measured, or makes it the baseline. Raises TailscopeError."""
-        if self.asked.bencher_file:
-            if measured.refusal:
-                raise GateError(f"{measured.refusal} Its cycles belong in no chart.")
-            write_bytes(self.asked.bencher_file, text.as_bencher(measured).encode())
+        self._chart(measured)
         if self.asked.renew:
             return self._renew(measured)
         return self._judged(measured) if self.asked.judges else Done()
+
+    def _chart(self, measured: Measured) -> None:
+        """Writes the cycles, unless the run ended early; that a judgement says, too."""
+        if self.asked.bencher_file is None:
+            return
+        if not measured.refusal:
+            write_bytes(self.asked.bencher_file, text.as_bencher(measured).encode())
+        elif not self.asked.judges:
+            raise GateError(f"{measured.refusal} Its cycles belong in no chart.")
 
     def _judged(self, measured: Measured) -> Done:
         held_to = limits.parse_all(self.limits, measured.kinds)
