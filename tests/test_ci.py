@@ -68,7 +68,7 @@ class Stranger:
         """The script, with `elf` and what is given as variables: limit is TAILSCOPE_LIMIT."""
         told = {"elf": "fw.elf", "until": "5ms", **given}
         variables = {f"TAILSCOPE_{name.upper()}": value for name, value in told.items()}
-        return self.run(f"sh {SCRIPT}", **variables)
+        return self.run(f"sh {SCRIPT}", bare=False, **variables)
 
     def report(self, name: str) -> Path:
         return self.folder / "tailscope-report" / f"tailscope.{name}"

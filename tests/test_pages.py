@@ -76,9 +76,7 @@ def refused(command: Command) -> str:
     if general:
         words = [word.strip("[]()") for word in words]
     try:
-        one, context, words = _found(
-            [_there(word) for word in words]
-        )
+        one, context, words = _found([_there(word) for word in words])
         if general:
             known = {name for param in one.params for name in param.opts}
             unknown = [word for word in words if word.startswith("--") and word not in known]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from base.paths import ROOT
 

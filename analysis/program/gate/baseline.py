@@ -17,7 +17,7 @@ from base.files.whole import write_bytes
 
 SCHEMA = 1
 BYTES_MOST = 8 << 20
-OPEN = "open"
+OPEN: Literal["open"] = "open"
 """Stands for the cycles of what had not ended when the run did."""
 
 Cycles = int | Literal["open"]
@@ -58,7 +58,7 @@ def read(path: Path, command: str) -> Baseline:
     found = document.check(_File)
     if found.command != command:
         raise GateError(f"{path} is a baseline of {found.command}, not of {command}; name another file.")
-    lengths = {
+    lengths: dict[tuple[str, str], Cycles] = {
         (function, kind): cycles
         for function, kinds in found.functions.items()
         for kind, cycles in kinds.items()

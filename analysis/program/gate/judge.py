@@ -151,7 +151,7 @@ def _new(row: Row, allowance: Allowance) -> Check:
 
 def _held(row: Row, before: Cycles, allowance: Allowance) -> Check:
     held_to = _told(before)
-    if before == OPEN:
+    if not isinstance(before, int):
         words = "It has not ended, as in the baseline." if row.open else f"It ends now: {_length(row)}."
         state: State = "as good" if row.open else "better"
         return Check(row.name, state, "equal" if row.open else "shorter", words, held_to, before, row)
