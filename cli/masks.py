@@ -55,11 +55,10 @@ def command(
     """
     from analysis.program.gate import of_masks
     from analysis.program.masks import document, text
-    from analysis.program.masks.intervals import KINDS
     from cli.work import judging as gate
     from cli.work import masks
 
-    ready = gate.ready(judging, of_masks.COMMAND, KINDS)
+    ready = gate.ready(judging, of_masks.COMMAND, of_masks.MASK_KINDS)
     found = masks.run(str(elf), output=output, folded_file=folded, perfetto=perfetto, **chosen)
     done = ready.judge(of_masks.measured(found))
     gate.show(done, judging, as_json, lambda: document.as_json(found), lambda: text.as_text(found))

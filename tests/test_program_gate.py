@@ -133,6 +133,9 @@ def test_a_mask_that_is_never_cleared_breaks_its_limit(programs: dict[str, Path]
         (["primask=62562.5ns", "basepri=5us"], 0),
         (["primask=62562ns"], 1),
         (["handler:on_tim2=212"], 1),
+        (["priority=1001", "priority 0x60=1001"], 0),
+        (["priority 0x60=1000"], 1),
+        (["priority 0x40=5"], 2),
         (["scheduler=5"], 2),
         (["handler:on_tim9=5"], 2),
     ],
@@ -153,6 +156,23 @@ def test_a_program_that_stopped_says_nothing(programs: dict[str, Path], tmp_path
     assert (done.returncode, done.stderr.count("The run ended early")) == (2, 0)
     assert not any(tmp_path.iterdir())
     assert masks(programs["stopped"], "--gaps", "--limit", "any=1001").returncode == 0
+
+
+FAULTMASK_FOLLOWS = """
+    __asm__ volatile("cpsid f\\n cpsie i" ::: "memory");
+    NOPS(900);
+    __asm__ volatile("cpsie f" ::: "memory");
+}"""
+
+
+def test_priorities_wait_for_what_follows_on_each_other(programs: dict[str, Path], tmp_path: Path) -> None:
+    """A thousand NOPs, and 900 with nothing between: each section is within the limit."""
+    elf = program(tmp_path / "twice", ("    unmask();\n}", FAULTMASK_FOLLOWS))
+    assert masks(elf, "--limit", "any=1010").returncode == 0
+    done = masks(elf, "--limit", "priority=1010")
+    assert (done.returncode, "priority 0x60" in done.stdout) == (1, True)
+    assert masks(elf, "--limit", "priority=1910").returncode == 0
+    assert masks(programs["stuck"], "--limit", "priority=70000").returncode == 1
 
 
 def test_a_fault_handler_that_never_returns_is_above_any_limit(programs: dict[str, Path]) -> None:

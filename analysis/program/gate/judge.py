@@ -74,7 +74,7 @@ def judge(
 
     Of a run that is not whole, only what is worse is told: nobody knows the rest of it.
     """
-    within = [_limit(limit, measured.rows) for limit in limits]
+    within = [_limit(limit, (*measured.rows, *measured.together)) for limit in limits]
     refusal = measured.refusal
     compared: list[Check] = []
     if baseline is not None and (apart := _apart(baseline, measured)):

@@ -11,6 +11,9 @@ from analysis.program.gate.rows import Row
 from base.files.errors import near_miss
 
 ANY = "any"
+"""Of all sections, each by itself."""
+TOGETHER = ("priority",)
+"""Kinds that are made of several sections."""
 _EXAMPLE = "a number of cycles, or a time such as 2us"
 _VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
 _NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
@@ -33,7 +36,8 @@ class Limit:
 
     def holds_for(self, row: Row) -> bool:
         """Whether the limit is one of this row."""
-        named = self.kind in (ANY, row.kind, row.kind.partition(" ")[0])
+        first = row.kind.partition(" ")[0]
+        named = self.kind in (row.kind, first) or (self.kind == ANY and first not in TOGETHER)
         return named and self.function in ("", row.function)
 
     def length(self, row: Row) -> float:

@@ -13,6 +13,8 @@ from analysis.program.masks.text import who
 from analysis.program.masks.worst import Worst
 
 COMMAND = "masks"
+PRIORITY = "priority"
+MASK_KINDS = (*KINDS, PRIORITY)
 _RESET = "(reset)"
 
 
@@ -23,8 +25,9 @@ def measured(found: MaskReport) -> Measured:
         command=COMMAND,
         program=found.program.elf.name,
         settings={"until": found.until, "options": " ".join(found.program.options)},
-        kinds=KINDS,
+        kinds=MASK_KINDS,
         rows=longest(rows),
+        together=tuple(_priorities(found)),
         refusal=_refusal(found),
     )
 
@@ -45,12 +48,32 @@ def _open(found: MaskReport) -> Iterator[Row]:
     helpers = {one.begin.function for one in found.worst if _ended_elsewhere(one)}
     for one in found.still_open:
         begin = one.begin_cycle
-        slept = found.slept.within(pl.Series([begin]), pl.Series([found.cycles]))[0]
-        asleep = int(slept) if one.kind == "primask" else 0
+        asleep = _slept(found, begin) if one.kind == "primask" else 0
         function = _caller(one) if one.begin.function in helpers else one.begin.function
         place = f"raised by {one.begin}, still open at the end"
         ns = float(found.clock.between_ns(begin, found.cycles - asleep))
         yield Row(function, _kind(one), found.cycles - begin - asleep, ns, place, open=True)
+
+
+def _priorities(found: MaskReport) -> Iterator[Row]:
+    """How long an interrupt of each priority could not be taken, whatever held it."""
+    for one in found.priorities:
+        kind = f"{PRIORITY} {one.priority:#04x}"
+        if one.longest and one.begin:
+            held = ", ".join(f"{part.kind} {part.end - part.begin:,}" for part in one.parts)
+            place = f"from {one.begin} to {one.end}, held by {held}"
+            ns = max(one.ended["ns"].max(), 0.0)  # type: ignore[type-var]
+            yield Row(one.begin.function, kind, one.longest["cycles"], float(ns), place)  # type: ignore[arg-type]
+        for row in one.intervals.filter(pl.col("cycles").is_null()).iter_rows(named=True):
+            begin = row["begin_cycle"]
+            awake = found.cycles - begin - _slept(found, begin)
+            ns = float(found.clock.between_ns(begin, begin + awake))
+            place = f"since cycle {begin:,}, still not taken at the end"
+            yield Row(f"cycle {begin:,}", kind, awake, ns, place, open=True)
+
+
+def _slept(found: MaskReport, begin: int) -> int:
+    return int(found.slept.within(pl.Series([begin]), pl.Series([found.cycles]))[0])
 
 
 def _kind(one: Worst) -> str:

@@ -34,7 +34,9 @@ class Measured:
     """What a command found in a program, and the settings that it must have equal to be compared.
 
     `kinds` are the words that a limit may name. `rows` has one of each function and kind, the
-    longest first. `refusal` is the sentence why this is not all of it; empty if it is.
+    longest first. `together` are what several of them make one after another: limits hold them, and
+    no baseline, since what follows on what is often chance. `refusal` is the sentence why this is
+    not all of it; empty if it is.
     """
 
     command: str
@@ -42,6 +44,7 @@ class Measured:
     settings: Mapping[str, str]
     kinds: tuple[str, ...]
     rows: tuple[Row, ...] = field(default=())
+    together: tuple[Row, ...] = field(default=())
     refusal: str = ""
 
 

@@ -21,7 +21,7 @@ def row(function: str, kind: str, cycles: int, *, ns: float = 0, open: bool = Fa
 
 
 def measured(*rows: Row, refusal: str = "", until: str = "5ms") -> Measured:
-    return Measured("masks", "fw.elf", {"until": until}, KINDS, longest(rows), refusal)
+    return Measured("masks", "fw.elf", {"until": until}, KINDS, longest(rows), refusal=refusal)
 
 
 def baseline(lengths: Mapping[tuple[str, str], Cycles], until: str = "5ms") -> Baseline:
