@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cli.shell import shared
-from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, WHOLE, Choice, Instant, Whole
 
 MODES = ("sweep", "random")
@@ -64,6 +65,7 @@ MODES = ("sweep", "random")
 @shared.chip
 @shared.hse
 @option("--gaps", is_flag=True, help="go on past registers that are not modelled")
+@judging
 @json_option
 def command(
     elf: Path,
@@ -76,15 +78,26 @@ def command(
     hse: str,
     gaps: bool,
     as_json: bool,
+    judging: Judging,
     **asked: Any,
 ) -> int:
-    """Pend an interrupt of your program at every cycle, and say how long it waits, and why."""
+    """Pend an interrupt of your program at every cycle, and say how long it waits, and why.
+
+    The exit status is 0 if every pend was taken, and all is within limits and baseline where they
+    are given; 1 if not; 2 where that cannot be said.
+    For example: ./lab latency my.elf --irq TIM3 --limit TIM3=2us
+    """
+    from analysis.program.gate import of_latency
     from analysis.program.latency import text
+    from cli.work import judging as gate
     from cli.work import latency
     from simulator.program import user_program
 
     program = user_program(str(elf), chip=chip, hse=hse, gaps=gaps)
     question = latency.question(irq=irq, until=until, **asked) if irq else None
+    ready = gate.ready(judging, of_latency.COMMAND, latency.kinds(question, section))
     found = latency.run(program, question, section, until=until, around=around or "", explain=explain)
-    answer(as_json, lambda: found.document, lambda: text.as_text(found.document))
-    return int(not found.complete)
+    settings = latency.settings(irq=irq, section=section, until=until, around=around, **asked)
+    done = ready.judge(of_latency.measured(found.subject, found.latencies, found.sections, settings))
+    gate.show(done, judging, as_json, lambda: found.document, lambda: text.as_text(found.document))
+    return int(not found.complete) if done.exit_status is None else done.exit_status

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cli.shell import shared
-from cli.shell.declare import answer, argument, declare, json_option, option
+from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT
 
 
@@ -35,17 +36,33 @@ from cli.shell.values import FILE, INSTANT
     is_flag=True,
     help="answer the program's calls to its host; what it prints is not shown",
 )
+@judging
 @json_option
 def command(
-    elf: Path, output: Path | None, folded: Path | None, perfetto: Path | None, as_json: bool, **chosen: Any
+    elf: Path,
+    output: Path | None,
+    folded: Path | None,
+    perfetto: Path | None,
+    as_json: bool,
+    judging: Judging,
+    **chosen: Any,
 ) -> int:
-    """Show how long your own program holds interrupts off, and who does."""
+    """Show how long your own program holds interrupts off, and who does; hold it to limits.
+
+    The exit status is 0 if the program ran to its end, and is within limits and baseline where they
+    are given; 1 if it ended early, or is not within them; 2 where that cannot be said.
+    For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml
+    """
+    from analysis.program.gate import of_masks
     from analysis.program.masks import document, text
+    from cli.work import judging as gate
     from cli.work import masks
 
+    ready = gate.ready(judging, of_masks.COMMAND, of_masks.MASK_KINDS)
     found = masks.run(str(elf), output=output, folded_file=folded, perfetto=perfetto, **chosen)
-    answer(as_json, lambda: document.as_json(found), lambda: text.as_text(found))
+    done = ready.judge(of_masks.measured(found))
+    gate.show(done, judging, as_json, lambda: document.as_json(found), lambda: text.as_text(found))
     for file in (output, folded, perfetto):
-        if file and not as_json:
+        if file and not as_json and not judging.on_stdout:
             print(f"file: {file}")
-    return int(bool(found.run.ended))
+    return int(bool(found.run.ended)) if done.exit_status is None else done.exit_status

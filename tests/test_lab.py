@@ -5,6 +5,7 @@ ends. apt-get, cargo and Python are stand-ins that note how they were called.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
+from tests import packages
 from tests.processes import MARKER, processes_of, wait_until
 
 TOOLS = """\
@@ -24,6 +26,12 @@ no-such-desk\tdesk-package desk-firmware\ttest,desk,soak\tnothing
 no-such-viewer\tviewer\tviewer\tnothing
 no-such-server\tserver\toptional\tnothing
 /usr/lib/gcc/x86_64-linux-gnu/no-such\tonly-for-pc\talways\tnothing
+"""
+PACKAGES = """\
+# Debian\tFedora\tArch\tHomebrew
+compiler-package\tcc-fedora libc.i686\tcc-arch\tcc-brew
+desk-package\tcc-fedora\tdesk-arch\t-
+desk-firmware\t-\tfirmware-arch\t-
 """
 PYTHON = """\
 case "$2" in
@@ -55,7 +63,8 @@ class Machine:
         environment = {
             **os.environ,
             **{name: does.get(name.lower(), ":") for name in ("PIP", "APT", "CARGO", "ROOT")},
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{programs}{os.pathsep}{does.get('path') or os.environ['PATH']}",
+            "LAB_SYSTEM": does.get("system", ""),
             "TAILSCOPE_PYTHON": str(programs / "python3"),
             "NOTES": str(self.folder / "notes"),
             MARKER: self.mark,
@@ -94,6 +103,7 @@ def machine(tmp_path: Path) -> Machine:
     for name in ("cli", "bin", "simulator"):
         (tmp_path / name).mkdir()
     (tmp_path / "cli" / "tools.tsv").write_text(TOOLS)
+    (tmp_path / "cli" / "packages.tsv").write_text(PACKAGES)
     for name in ("requirements.lock", "requirements-test.lock"):
         (tmp_path / name).write_text("")
     stands_in = {
@@ -198,3 +208,105 @@ def test_that_root_is_needed_is_said_before_anything_begins(machine: Machine) ->
     assert "this needs root" in complaints
     assert complaints.endswith("start again: sudo apt-get install --no-install-recommends compiler-package\n")
     assert machine.notes == []
+
+
+def test_packages_are_named_before_they_are_installed(machine: Machine) -> None:
+    status, _, complaints = machine.run("list", apt="exit 100")
+    named = "lab: installing Debian packages (LAB_SYSTEM=no forbids it): compiler-package\n"
+    assert status == 2
+    assert complaints.index(named) < complaints.index("apt-get could not install")
+
+
+def test_root_without_a_password_goes_on(machine: Machine) -> None:
+    """sudo -n does as it is told."""
+    sudo = machine.folder / "bin" / "sudo"
+    sudo.write_text('#!/bin/bash\nshift\n[ "$1" = true ] || echo "sudo $1" >>"$NOTES"\nexec "$@"\n')
+    sudo.chmod(0o755)
+    assert machine.run("list", root="1000")[:2] == (0, "cli list\n")
+    assert machine.installed == "compiler-package"
+    assert "sudo apt-get" in machine.notes
+
+
+def test_the_system_is_left_alone_where_that_is_asked_for(machine: Machine) -> None:
+    status, output, complaints = machine.run("dev", "soak", "--board", "desk", system="no")
+    assert (status, output) == (2, "")
+    assert complaints == (
+        "lab: LAB_SYSTEM=no leaves the system alone, and these Debian packages are missing: "
+        "compiler-package desk-firmware desk-package\n"
+    )
+    assert machine.notes == []
+
+
+def test_python_and_rust_are_named_with_the_rest(machine: Machine) -> None:
+    (machine.folder / "bin" / "cargo").write_text("#!/bin/sh\nexit 1\n")
+    (machine.folder / "bin" / "python3").write_text("#!/bin/sh\nexit 1\n")
+    assert machine.run("list", system="no")[2].endswith(
+        "missing: cargo-web compiler-package gcc python3 python3-venv rustc-web\n"
+    )
+
+
+def test_where_nothing_is_missing_the_system_is_no_matter(machine: Machine) -> None:
+    (machine.folder / "cli" / "tools.tsv").write_text("")
+    assert machine.run("list", system="no")[:2] == (0, "cli list\n")
+
+
+NEEDED = (
+    *("bash", "cat", "cp", "dirname", "env", "flock", "grep", "mkdir"),
+    *("sed", "sha256sum", "sort", "tail", "tr"),
+)
+
+
+@pytest.fixture
+def no_apt(machine: Machine) -> str:
+    """The PATH of a machine that is no Debian."""
+    (machine.folder / "bin" / "apt-get").unlink()
+    folder = machine.folder / "other"
+    folder.mkdir()
+    for name in NEEDED:
+        (folder / name).symlink_to(shutil.which(name) or "")
+    return str(folder)
+
+
+def test_without_apt_other_systems_names_are_told(machine: Machine, no_apt: str) -> None:
+    status, output, complaints = machine.run("test", path=no_apt)
+    assert (status, output) == (2, "")
+    assert complaints == (
+        "lab: there is no apt-get to install what is missing; do it by hand "
+        "(Fedora: dnf install cc-fedora libc.i686; Arch: pacman -S cc-arch desk-arch firmware-arch; "
+        "Homebrew: brew install cc-brew; Debian: compiler-package desk-firmware desk-package)\n"
+    )
+    assert machine.notes == []
+
+
+def test_without_apt_what_is_there_will_do(machine: Machine, no_apt: str) -> None:
+    """Also a file that lies where another system has it, and without flock."""
+    (Path(no_apt) / "flock").unlink()
+    there = machine.folder / "usr" / "13" / "libgcc.a"
+    there.parent.mkdir(parents=True)
+    there.write_text("")
+    line = f"/no/such/file|{machine.folder}/usr/*/libgcc.a\tcompiler-package\talways\tnothing\n"
+    (machine.folder / "cli" / "tools.tsv").write_text(line)
+    assert machine.run("list", path=no_apt)[:2] == (0, "cli list\n")
+
+
+def test_every_package_has_its_names_elsewhere() -> None:
+    """Those of the tools, and those that the script itself installs."""
+    rows = _table("packages.tsv")
+    known = {row[0]: row[1:] for row in rows}
+    own = re.findall(r"^\s*install_packages ([a-z0-9 -]+)$", (ROOT / "lab").read_text("utf-8"), re.MULTILINE)
+    asked = {name for row in _table("tools.tsv") for name in row[1].split()}
+    assert asked | {name for line in own for name in line.split()} == set(known)
+    assert [row[0] for row in rows] == sorted(known)
+    for name, others in known.items():
+        assert len(others) == 3 and all(re.fullmatch(r"-|[A-Za-z0-9][\w.+@ -]*", one) for one in others), name
+
+
+@pytest.mark.skipif(not shutil.which("apt-cache"), reason="this is no Debian")
+def test_debian_has_every_package() -> None:
+    missing = [row[0] for row in _table("packages.tsv") if not packages.has_candidate(row[0])]
+    assert not missing
+
+
+def _table(name: str) -> list[list[str]]:
+    lines = (ROOT / "cli" / name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.program.latency import document, measure
 from cli.shell.values import OptionError
 from cli.work import progress
-from simulator.interrupts import exception_of
+from simulator.interrupts import exception_of, name_of
 from simulator.latency import Question
 from simulator.program import UserProgram
 from simulator.run import Instant
@@ -21,8 +21,19 @@ _USUAL_PENDS = 2_000
 class Asked:
     """What was measured, and whether all of it came out."""
 
-    document: dict[str, Any]
-    complete: bool
+    subject: measure.Subject
+    latencies: measure.Latencies | None
+    sections: list[measure.SectionTimes]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What docs/reference/latency.md describes."""
+        return document.as_json(self.subject, self.latencies, self.sections)
+
+    @property
+    def complete(self) -> bool:
+        whole = self.latencies is None or self.latencies.complete
+        return whole and not any(one.ended for one in self.sections)
 
 
 def question(
@@ -68,5 +79,15 @@ def run(
         subject = measure.Subject.of(program)
         found = measure.latencies(subject, asked, around, explain, tell) if asked else None
         times = measure.section_times(subject, sections, until, explain, tell) if sections else []
-    complete = (found is None or found.complete) and not any(one.ended for one in times)
-    return Asked(document.as_json(subject, found, times), complete)
+    return Asked(subject, found, times)
+
+
+def kinds(asked: Question | None, sections: Sequence[str]) -> tuple[str, ...]:
+    """The words that a limit may name: the interrupt, and each section as it was given."""
+    return (*([name_of(asked.exception)] if asked else []), *sections)
+
+
+def settings(**asked: object) -> dict[str, str]:
+    """What a baseline must have equal, in the words of the command line: what was given of it."""
+    told = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in asked.items()}
+    return {name: str(value) for name, value in told.items() if value not in (None, "")}

@@ -16,8 +16,9 @@ _FILE = ROOT / "cli/tools.tsv"
 class Tool:
     """One line of cli/tools.tsv.
 
-    `command` is a name on the PATH, or the path of a file that must exist. `needed` is "always",
-    "optional", or the words of a command line that need it, with commas: "test,desk".
+    `command` is a name on the PATH, or the places of a file, which | separates: one must exist.
+    `needed` is "always", "optional", or the words of a command line that need it, with commas:
+    "test,desk".
     """
 
     command: str
@@ -34,5 +35,7 @@ def tools() -> tuple[Tool, ...]:
 
 
 def is_installed(command: str) -> bool:
-    """Whether the command is on the PATH, or the file exists."""
-    return Path(command).exists() if command.startswith("/") else shutil.which(command) is not None
+    """Whether the command is on the PATH, or one of the files exists."""
+    if command.startswith("/"):
+        return any(any(Path("/").glob(place[1:])) for place in command.split("|"))
+    return shutil.which(command) is not None

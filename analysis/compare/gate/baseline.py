@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +14,7 @@ from analysis.compare.gate.lines import Operation
 from analysis.errors import GateError
 from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
+from base.files.toml_text import key, pairs
 from base.files.whole import write_bytes
 from base.metrology.quantiles import Number
 from base.run_folder.placements import Range
@@ -32,7 +31,6 @@ _HEAD = """\
 # critical section; 8-9 is the least and the most, +1 an interrupt that met it. (a b)*3 stands for
 # a b a b a b. A line begins with the number of its first operation.
 """
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _Texts = dict[Annotated[str, Field(max_length=256)], Annotated[str, Field(max_length=1024)]]
 _Values = Annotated[list[Annotated[Number, Field(ge=0)]], Field(min_length=1, max_length=1000)]
 _Count = Annotated[int, Field(ge=0, lt=1 << 32)]
@@ -163,7 +161,7 @@ def as_text(baseline: Baseline) -> str:
     """The file's text; the entries are in the order of their names."""
     parts = [f"{_HEAD}\nschema = {SCHEMA}\n"]
     if baseline.limits:
-        parts.append(f"\n[limits]\n{_pairs(baseline.limits)}")
+        parts.append(f"\n[limits]\n{pairs(baseline.limits)}")
     parts += [_entry(entry) for entry in sorted(baseline.entries, key=_order)]
     return "".join(parts)
 
@@ -175,32 +173,11 @@ def _order(entry: Entry) -> tuple[str, ...]:
 def _entry(entry: Entry) -> str:
     apart = {"settings", "made_by", "quantities", "placements", "operations"}
     told = entry.model_dump(exclude=apart, exclude_none=True)
-    text = f"\n[[entry]]\n{_pairs(told)}operations = '''\n{entry.operations}'''\n"
-    text += f"\n[entry.settings]\n{_pairs(entry.settings)}\n[entry.made_by]\n{_pairs(entry.made_by)}"
+    text = f"\n[[entry]]\n{pairs(told)}operations = '''\n{entry.operations}'''\n"
+    text += f"\n[entry.settings]\n{pairs(entry.settings)}\n[entry.made_by]\n{pairs(entry.made_by)}"
     for name, quantity in entry.quantities.items():
         values = quantity.model_dump(exclude_none=True)
-        text += f"\n[entry.quantities.{_key(name)}]\n{_pairs(values)}"
+        text += f"\n[entry.quantities.{key(name)}]\n{pairs(values)}"
     for name, found in entry.placements.items():
-        text += f"\n[entry.placements.{_key(name)}]\n{_pairs(found.model_dump())}"
+        text += f"\n[entry.placements.{key(name)}]\n{pairs(found.model_dump())}"
     return text
-
-
-def _pairs(values: Mapping[str, object]) -> str:
-    return "".join(f"{_key(name)} = {_value(value)}\n" for name, value in values.items())
-
-
-def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else _text(name)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return _text(value) if isinstance(value, str) else repr(value)
-
-
-def _text(value: str) -> str:
-    """A basic string; JSON escapes what TOML does, but for DEL."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

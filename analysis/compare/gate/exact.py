@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from analysis.compare.gate.baseline import Entry
 from analysis.compare.gate.lines import Operation
 from analysis.compare.gate.measured import Measured
-from analysis.compare.gate.outcome import JUDGED, Check, State, latency_check
+from analysis.compare.gate.outcome import JUDGED, Check, latency_check
 from analysis.compare.settings import FIRMWARE, excuse_of
 from analysis.errors import GateError
+from analysis.judged import State
 
 _SERVED = ("A", "F", "K")
 _OUTCOMES = {

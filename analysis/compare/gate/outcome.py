@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from analysis.compare.gate.baseline import Statistics
 from analysis.compare.gate.measured import Measured
 from analysis.compare.placements import Ranges
 from analysis.compare.settings import Change
+from analysis.judged import CANNOT_SAY, WORSE, State, exit_status
 from base.metrology.quantiles import Summary
 from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, TASK
 from base.run_folder.quantities import CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, LATENCY
 from base.run_folder.quantities import TASK as TASK_LATENCY
-
-State = Literal["as good", "better", "worse", "cannot say", "not judged"]
-"""`cannot say` is a failure to judge what was asked; `not judged` is none."""
-
-AS_GOOD, WORSE, CANNOT_SAY = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -51,11 +46,8 @@ class Judged:
 
     @property
     def exit_status(self) -> int:
-        if any(check.state == "worse" for check in self.checks):
-            return WORSE
-        if self.refusal or any(check.state == "cannot say" for check in self.checks):
-            return CANNOT_SAY
-        return AS_GOOD
+        refused: list[State] = ["cannot say"] if self.refusal else []
+        return exit_status([*refused, *(check.state for check in self.checks)])
 
     @property
     def state(self) -> State:
@@ -76,8 +68,7 @@ class Report:
     @property
     def exit_status(self) -> int:
         """0 as good, 1 worse, 2 cannot say; worse counts before the last."""
-        found = {run.exit_status for run in self.runs}
-        return WORSE if WORSE in found else max(found, default=CANNOT_SAY)
+        return exit_status(run.state for run in self.runs) if self.runs else CANNOT_SAY
 
 
 SECTIONS_NS = {one.name: one.key for one in (ALLOCATE, FREE)}

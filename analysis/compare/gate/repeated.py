@@ -20,8 +20,9 @@ from analysis.compare.gate.baseline import Entry, Statistics
 from analysis.compare.gate.exact import excused, judge_counts
 from analysis.compare.gate.lines import Operation
 from analysis.compare.gate.measured import Measured
-from analysis.compare.gate.outcome import JUDGED, SECTIONS_CYCLES, SECTIONS_NS, Check, State, told_of
+from analysis.compare.gate.outcome import JUDGED, SECTIONS_CYCLES, SECTIONS_NS, Check, told_of
 from analysis.compare.settings import excuse_of
+from analysis.judged import State
 from base.metrology.quantiles import Number
 
 Floats = npt.NDArray[np.float64]

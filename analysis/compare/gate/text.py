@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
-from xml.etree import ElementTree
 
 from analysis.compare.gate.outcome import Check, Judged, Report
 from analysis.compare.settings import COMPILER, short
+from analysis.judged import ELEMENTS, MARKS, State
+from base.files import junit
+from base.files.junit import Case
+from base.files.markdown_text import cell, line
 
 SCHEMA = 1
-_MARKS = {"worse": "✗", "cannot say": "?", "better": "+", "as good": "✓", "not judged": "·"}
 _VERDICTS = {
     0: "As good as the baseline.",
     1: "Worse.",
@@ -29,7 +30,7 @@ def as_text(report: Report) -> str:
 def verdict(report: Report) -> str:
     """One line: of how many runs how many are what."""
     states = [run.state for run in report.runs]
-    counts = [(state, states.count(state)) for state in _MARKS if state in states]
+    counts = [(state, states.count(state)) for state in MARKS if state in states]
     told = ", ".join(f"{count:,} {state}" for state, count in counts)
     words = _VERDICTS[report.exit_status]
     if report.baseline is None and not report.exit_status:
@@ -41,9 +42,9 @@ def _of_run(run: Judged) -> Iterator[str]:
     yield f"{run.name}: {run.state}"
     yield from (f"  {folder}" for folder in run.folders)
     if run.refusal:
-        yield f"  {_MARKS['cannot say']} {run.refusal}"
+        yield f"  {MARKS['cannot say']} {run.refusal}"
     for check in run.checks:
-        yield f"  {_MARKS[check.state]} {check.quantity}: {check.sentence}"
+        yield f"  {MARKS[check.state]} {check.quantity}: {check.sentence}"
         yield from (f"      {line}" for line in _named(check))
     yield from (f"  {sentence}" for sentence in (*_changes(run), *run.notes))
 
@@ -89,47 +90,23 @@ def as_markdown(report: Report) -> str:
     for run in report.runs:
         rows = [("run", "cannot say", run.refusal)] if run.refusal else []
         rows += [(one.quantity, one.state, one.sentence) for one in run.checks]
-        lines += [f"| {_cell(run.name)} | {_cell(q)} | {s} | {_cell(w or '')} |" for q, s, w in rows]
+        lines += [f"| {cell(run.name)} | {cell(q)} | {s} | {cell(w or '')} |" for q, s, w in rows]
     for run in report.runs:
         told = [line for check in run.checks for line in _named(check)]
         told += [*_changes(run), *run.notes]
         if told:
             # A text of a run folder may hold anything: four spaces make it code, whatever it holds.
-            lines += ["", f"**{_cell(run.name)}**", "", *(f"    {_line(one)}" for one in told)]
-    lines += ["", *map(_cell, report.notes)] if report.notes else []
+            lines += ["", f"**{cell(run.name)}**", "", *(f"    {line(one)}" for one in told)]
+    lines += ["", *map(cell, report.notes)] if report.notes else []
     return "\n".join(lines) + "\n"
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _cell(text: str) -> str:
-    """A text in a cell of a table, none of it taken as Markdown or HTML."""
-    for sign in "\\`*_|[]<>":
-        text = text.replace(sign, {"<": "&lt;", ">": "&gt;"}.get(sign, f"\\{sign}"))
-    return _line(text)
-
-
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ELEMENTS = {"worse": "failure", "cannot say": "error", "not judged": "skipped"}
-
-
 def as_xml(report: Report) -> bytes:
-    """The file's content."""
-    root = ElementTree.Element("testsuites", name="tailscope gate")
-    for run in report.runs:
-        cases = list(_cases(run))
-        suite = ElementTree.SubElement(root, "testsuite", name=_plain(run.name), tests=str(len(cases)))
-        for kind, counted in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-            suite.set(counted, str(sum(case.find(kind) is not None for case in cases)))
-        suite.extend(cases)
-    ElementTree.indent(root)
-    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return content + b"\n"
+    """The file's content: a suite a run, a case a quantity."""
+    return junit.as_xml("tailscope gate", [(run.name, list(_cases(run))) for run in report.runs])
 
 
-def _cases(run: Judged) -> Iterator[ElementTree.Element]:
+def _cases(run: Judged) -> Iterator[Case]:
     if run.refusal:
         yield _case(run, "run", "cannot say", run.refusal, [])
     for check in run.checks:
@@ -137,18 +114,5 @@ def _cases(run: Judged) -> Iterator[ElementTree.Element]:
         yield _case(run, check.quantity, check.state, check.sentence, [*check.named, *more, *run.notes])
 
 
-def _case(run: Judged, quantity: str, state: str, sentence: str, details: list[str]) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", classname=_plain(run.name), name=_plain(quantity))
-    if state in _ELEMENTS:
-        found = ElementTree.SubElement(case, _ELEMENTS[state], message=_plain(sentence))
-        if state != "not judged":
-            found.set("type", state)
-            folders = ", ".join(run.folders)
-            found.text = _plain("\n".join([sentence, *details, folders]))
-    else:
-        ElementTree.SubElement(case, "system-out").text = _plain(sentence)
-    return case
-
-
-def _plain(text: str) -> str:
-    return _NOT_XML.sub("?", text)
+def _case(run: Judged, quantity: str, state: State, sentence: str, details: list[str]) -> Case:
+    return Case(quantity, sentence, ELEMENTS.get(state), state, [*details, ", ".join(run.folders)])

@@ -12,7 +12,7 @@ from analysis.explain.execution import Step
 from analysis.explain.program import Program
 from analysis.program.masks import tasks
 from analysis.program.masks import worst as masks_worst
-from analysis.program.masks.intervals import Clock, intervals, sleep
+from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions, Holding, held, parts
 from analysis.program.masks.priorities import executed as executed_priorities
@@ -60,15 +60,16 @@ def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
 class MaskReport:
     """The result of a run of `program` up to `until`.
 
-    `intervals` has the columns of intervals.INTERVALS and `ns`. `worst` are those that ended, the
-    longest at each place, and `still_open` those that did not. `steps` are the instructions of the
-    longest of each kind, where they were asked for.
+    `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS and `ns`.
+    `worst` are those that ended, the longest at each place, and `still_open` those that did not.
+    `steps` are the instructions of the longest of each kind, where they were asked for.
     """
 
     program: UserProgram
     until: str
     run: MaskRun
     clock: Clock
+    slept: Sleep
     places: Places
     intervals: pl.DataFrame
     worst: tuple[Worst, ...]
@@ -126,6 +127,7 @@ def of_run(
         until=until,
         run=run,
         clock=clock,
+        slept=slept,
         places=places,
         intervals=told,
         worst=tuple(worst),

@@ -25,8 +25,9 @@ class Worst:
     `level` is BASEPRI's value, or the number of the handler's exception. `stack` are the calls at
     its beginning, innermost first; of a handler first itself, then what it interrupted. `held`
     names the exceptions that were enabled then and that it held off. `cycles` do not count
-    `asleep_cycles`, in which an interrupt would have woken the core. If it is still open, `end`,
-    `end_cycle`, `cycles` and `ns` are None.
+    `asleep_cycles`, in which an interrupt would have woken the core. `most_ns` is the longest time
+    of all: where the clock changed, another than that of the most cycles may have taken it. If it
+    is still open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Worst:
     task: str
     held: tuple[str, ...]
     count: int
+    most_ns: float | None
 
     @property
     def caller(self) -> Place | None:
@@ -89,7 +91,9 @@ def worst_by_place(
     for row, count in _by_address(told, changes):
         key = _key(row, places)
         known, counted = found.get(key, (row, 0))
-        found[key] = (row if _length(row) > _length(known) else known, counted + count)
+        longest = row if _length(row) > _length(known) else known
+        times = [one["most_ns"] for one in (row, known) if one["most_ns"] is not None]
+        found[key] = ({**longest, "most_ns": max(times, default=None)}, counted + count)
     made = [_worst(row, count, places, tasks, exceptions) for row, count in found.values()]
     return sorted(made, key=lambda one: (-(one.cycles or 0), one.begin_cycle))
 
@@ -112,7 +116,7 @@ def _by_address(told: pl.DataFrame, changes: pl.DataFrame) -> list[tuple[dict[st
     rows = told.join(begun, on="begin_row", how="left").join(ended, on="end_row", how="left")
     keys = ["kind", "level", "pc", "stack", "end_pc", "chained"]
     longest = (
-        rows.with_columns(count=pl.len().over(keys))
+        rows.with_columns(count=pl.len().over(keys), most_ns=pl.col("ns").max().over(keys))
         .sort("cycles", "begin_cycle", descending=[True, False], nulls_last=True)
         .unique(keys, keep="first", maintain_order=True)
     )
@@ -187,6 +191,7 @@ def _worst(
         task="" if not task else tasks.get(task, f"{task:#010x}"),
         held=tuple(places.exception(one) for one in held),
         count=count,
+        most_ns=row["most_ns"],
     )
 
 

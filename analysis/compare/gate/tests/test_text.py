@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from analysis.compare.gate.outcome import Check, Judged, Report, State
+from analysis.compare.gate.outcome import Check, Judged, Report
 from analysis.compare.gate.text import as_json, as_markdown, as_text, as_xml, verdict
 from analysis.compare.settings import Change
+from analysis.judged import State
 
 DIGESTS = ("ab" * 32, "cd" * 32)
 WORSE = Judged(

@@ -1,0 +1,197 @@
+"""What was measured, held to limits and to a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.judged import State, exit_status
+from analysis.program.gate.allowance import Allowance
+from analysis.program.gate.baseline import OPEN, Baseline, Cycles
+from analysis.program.gate.limits import Limit
+from analysis.program.gate.rows import Measured, Row
+
+Finding = Literal["within", "above", "equal", "longer", "shorter", "new", "vanished"]
+NAMED = 10
+"""So many more that are above a limit are named."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A limit, or a row of the baseline. `held_to` is the limit as given, or the cycles before.
+
+    `now` is None where nothing of it was seen. `more` names what else is above the limit.
+    """
+
+    name: str
+    state: State
+    finding: Finding
+    sentence: str
+    held_to: str = ""
+    before: Cycles | None = None
+    now: Row | None = None
+    more: tuple[str, ...] = ()
+
+    @property
+    def change(self) -> int | None:
+        """Cycles more than before; None where one of both is not known."""
+        if self.now is None or not isinstance(self.before, int):
+            return None
+        return self.now.cycles - self.before
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All checks. `refusal` is the sentence why it cannot be said; empty if it can."""
+
+    command: str
+    program: str
+    baseline: str | None
+    checks: tuple[Check, ...]
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_status(self) -> int:
+        refused: list[State] = ["cannot say"] if self.refusal else []
+        return exit_status([*refused, *(check.state for check in self.checks)])
+
+    @property
+    def only_limits_broken(self) -> bool:
+        """Whether all that is worse is above a limit."""
+        return all(check.finding == "above" for check in self.checks if check.state == "worse")
+
+
+def judge(
+    measured: Measured,
+    limits: Sequence[Limit],
+    baseline: Baseline | None,
+    allowance: Allowance,
+    made_by: str = "",
+) -> Judgement:
+    """Holds what was measured to the limits, and to the baseline if there is one.
+
+    Of a run that is not whole, only what is worse is told: nobody knows the rest of it.
+    """
+    within = [_limit(limit, (*measured.rows, *measured.together)) for limit in limits]
+    refusal = measured.refusal
+    compared: list[Check] = []
+    if baseline is not None and (apart := _apart(baseline, measured)):
+        refusal = refusal or apart
+    elif baseline is not None:
+        compared = list(_compared(baseline, measured, allowance))
+    if measured.refusal:
+        compared = [check for check in compared if check.state == "worse"]
+    if baseline is None and all(check.state == "not judged" for check in within):
+        refusal = refusal or "Nothing was judged: nothing of what the limits name was seen."
+    path = None if baseline is None else str(baseline.path)
+    notes = tuple(_notes(baseline, measured, compared, made_by))
+    return Judgement(measured.command, measured.program, path, (*within, *compared), refusal, notes)
+
+
+def _limit(limit: Limit, rows: Sequence[Row]) -> Check:
+    name = f"limit {limit.name}"
+    held = sorted((row for row in rows if limit.holds_for(row)), key=lambda row: -limit.length(row))
+    if not held:
+        return Check(name, "not judged", "within", f"Nothing of {limit.name} was seen.", limit.text)
+    first = held[0]
+    above = [row for row in held if limit.length(row) > limit.value]
+    side = "above" if above else "within"
+    told = f"The longest is {_length(first)}, {side} {limit.text}: {first.name}, {first.place}."
+    if not above and any(limit.most(row) > limit.value for row in held):
+        told += f" Between two pends, {first.step_cycles:,} cycles apart, it may be above: give --every 1."
+        return Check(name, "cannot say", "within", told, limit.text, None, first)
+    more = tuple(f"{row.name}, {_length(row)}, {row.place}" for row in above[1 : 1 + NAMED])
+    left = len(above) - 1 - NAMED
+    more += (f"and {left:,} more",) if left > 0 else ()
+    state: State = "worse" if above else "as good"
+    return Check(name, state, "above" if above else "within", told, limit.text, None, first, more)
+
+
+def _length(row: Row) -> str:
+    """`1,001 cycles (62.56 µs)`."""
+    return f"{'at least ' if row.open else ''}{row.cycles:,} cycles ({row.ns / 1000:,.2f} µs)"
+
+
+def _apart(baseline: Baseline, measured: Measured) -> str:
+    """The sentence why they cannot be compared; empty if they can."""
+    names = [*baseline.settings, *(name for name in measured.settings if name not in baseline.settings)]
+    apart = [
+        f"{name} {baseline.settings.get(name) or 'none'} → {measured.settings.get(name) or 'none'}"
+        for name in names
+        if baseline.settings.get(name, "") != measured.settings.get(name, "")
+    ]
+    if not apart:
+        return ""
+    return (
+        f"{baseline.path} was made with other settings ({', '.join(apart)}): run with those of the baseline, "
+        "or make it anew with --update."
+    )
+
+
+def _compared(baseline: Baseline, measured: Measured, allowance: Allowance) -> Iterator[Check]:
+    seen = {(row.function, row.kind) for row in measured.rows}
+    for row in measured.rows:
+        before = baseline.lengths.get((row.function, row.kind))
+        yield _new(row, allowance) if before is None else _held(row, before, allowance)
+    for (function, kind), before in baseline.lengths.items():
+        if (function, kind) not in seen:
+            was = "had not ended" if before == OPEN else f"took {before:,} cycles"
+            sentence = f"It {was} in the baseline, and was not seen now."
+            yield Check(f"{function}: {kind}", "not judged", "vanished", sentence, _told(before), before)
+
+
+def _new(row: Row, allowance: Allowance) -> Check:
+    allowed = not row.open and row.cycles <= allowance.of(0)
+    words = f", allowed by {allowance.text}" if allowed else ""
+    sentence = f"New: {_length(row)}{words}, {row.place}."
+    return Check(row.name, "as good" if allowed else "worse", "new", sentence, "", None, row)
+
+
+def _held(row: Row, before: Cycles, allowance: Allowance) -> Check:
+    held_to = _told(before)
+    if not isinstance(before, int):
+        words = "It has not ended, as in the baseline." if row.open else f"It ends now: {_length(row)}."
+        state: State = "as good" if row.open else "better"
+        return Check(row.name, state, "equal" if row.open else "shorter", words, held_to, before, row)
+    more = row.cycles - before
+    if more == 0 or (row.open and more < 0):
+        sentence = f"{_length(row)}, as in the baseline." if not more else "It had not ended at the end."
+        return Check(row.name, "as good", "equal", sentence, held_to, before, row)
+    told = f"{held_to} → {_length(row)}, {_change(more, before)}"
+    if more < 0:
+        return Check(row.name, "better", "shorter", f"{told}, {row.place}.", held_to, before, row)
+    excuse = _excuse(row, more, before, allowance)
+    worse: State = "as good" if excuse else "worse"
+    return Check(row.name, worse, "longer", f"{told}{excuse}, {row.place}.", held_to, before, row)
+
+
+def _excuse(row: Row, more: int, before: int, allowance: Allowance) -> str:
+    """Why so many cycles more are none that count; empty if they do."""
+    if more < row.step_cycles:
+        return f", less than the {row.step_cycles:,} cycles between two pends"
+    return f", allowed by {allowance.text}" if more <= allowance.of(before) and not row.open else ""
+
+
+def _change(more: int, before: int) -> str:
+    """`+200, +20.0 %`."""
+    share = f", {more / before:+.1%}".replace("%", " %") if before else ""
+    return f"{more:+,}{share}"
+
+
+def _told(cycles: Cycles) -> str:
+    return OPEN if cycles == OPEN else f"{cycles:,}"
+
+
+def _notes(
+    baseline: Baseline | None, measured: Measured, compared: Sequence[Check], made_by: str
+) -> Iterator[str]:
+    if baseline is None:
+        return
+    differs = [check for check in compared if check.finding not in ("equal", "within")]
+    if differs and baseline.made_by != made_by:
+        yield f"The baseline was made by {baseline.made_by}, this by {made_by}: cycles may differ by that."
+    states = {check.state for check in compared}
+    if differs and not measured.refusal and states <= {"as good", "better", "not judged"}:
+        yield "To make this the baseline, give --update."

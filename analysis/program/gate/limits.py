@@ -1,0 +1,92 @@
+"""Limits of a kind, or of one function's: `basepri=1200`, `handler:on_tim2=2us`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.errors import GateError
+from analysis.program.gate.rows import Row
+from base.files.errors import near_miss
+
+ANY = "any"
+"""Of all sections, each by itself."""
+TOGETHER = ("priority",)
+"""Kinds that are made of several sections."""
+_EXAMPLE = "a number of cycles, or a time such as 2us"
+_VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
+_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
+_MOST_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Nothing of `kind`, in `function` if that is not empty, may be longer than `value`.
+
+    `value` is in ns if `in_ns`, else in cycles; `text` is the limit as it was given.
+    """
+
+    name: str
+    kind: str
+    function: str
+    value: float
+    in_ns: bool
+    text: str
+
+    def holds_for(self, row: Row) -> bool:
+        """Whether the limit is one of this row."""
+        first = row.kind.partition(" ")[0]
+        named = self.kind in (row.kind, first) or (self.kind == ANY and first not in TOGETHER)
+        return named and self.function in ("", row.function)
+
+    def length(self, row: Row) -> float:
+        """The row's length in the limit's unit."""
+        return row.ns if self.in_ns else row.cycles
+
+    def most(self, row: Row) -> float:
+        """As length(), of what may lie between two pends."""
+        unseen = (row.step_cycles - 1) * (row.ns / row.cycles if self.in_ns and row.cycles else 1)
+        return self.length(row) + unseen
+
+
+def parse_words(words: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
+    """The words of `--limit`, checked, by what they limit. Raises GateError."""
+    found: dict[str, str] = {}
+    for word in words:
+        name, separator, text = word.rpartition("=")
+        if not separator or not name:
+            example = f"{kinds[0]}=1200" if kinds else "any=1200"
+            raise GateError(f"--limit {word[:_MOST_SHOWN]}: give a kind and its limit, such as {example}.")
+        parse(name, text, kinds)
+        if found.setdefault(name, text) != text:
+            raise GateError(f"--limit {name[:_MOST_SHOWN]} is given twice, as {found[name]} and as {text}.")
+    return found
+
+
+def parse_all(limits: Mapping[str, str], kinds: Sequence[str]) -> list[Limit]:
+    """Each limit of these words. Raises GateError."""
+    return [parse(name, text, kinds) for name, text in limits.items()]
+
+
+def parse(name: str, text: str, kinds: Sequence[str]) -> Limit:
+    """The limit of `basepri` and `1200`. Raises GateError."""
+    match = _VALUE.fullmatch(text)
+    if match is None:
+        raise GateError(f"{text[:_MOST_SHOWN]!r} is no limit of {name[:_MOST_SHOWN]}: give {_EXAMPLE}.")
+    kind, function = _kind(name, kinds)
+    in_ns = match[2] in _NS
+    return Limit(name, kind, function, float(match[1]) * _NS.get(match[2], 1.0), in_ns, text)
+
+
+def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
+    """Kind and function of `handler:on_tim2`; a section's own name may have a colon."""
+    by_folded = {kind.casefold(): kind for kind in (*kinds, ANY)}
+    for word, function in ((name, ""), name.split(":", 1) if ":" in name else (name, "")):
+        first = word.partition(" ")[0]
+        known = by_folded.get(word.casefold())
+        if known or first in by_folded:
+            return known or word, function
+    words = ", ".join((*kinds, ANY))
+    near = near_miss(name.partition(":")[0], (*kinds, ANY))
+    raise GateError(f"--limit {name[:_MOST_SHOWN]}: there is no such kind; give one of {words}.{near}")

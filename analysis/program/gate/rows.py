@@ -1,0 +1,59 @@
+"""What a gate holds: of each function, the longest of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True)
+class Row:
+    """The longest of a kind in a function, in cycles; `ns` is the longest time of any of them.
+
+    `open` says that it had not ended when the run did: it lasts at least so long. `place` is where
+    it was, in words. It is known to `step_cycles`: where an interrupt was pended at each tenth
+    cycle only, the longest may be up to nine cycles longer.
+    """
+
+    function: str
+    kind: str
+    cycles: int
+    ns: float
+    place: str
+    open: bool = False
+    step_cycles: int = 1
+
+    @property
+    def name(self) -> str:
+        """`update_table: primask`."""
+        return f"{self.function}: {self.kind}"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a command found in a program, and the settings that it must have equal to be compared.
+
+    `kinds` are the words that a limit may name. `rows` has one of each function and kind, the
+    longest first. `together` are what several of them make one after another: limits hold them, and
+    no baseline, since what follows on what is often chance. `refusal` is the sentence why this is
+    not all of it; empty if it is.
+    """
+
+    command: str
+    program: str
+    settings: Mapping[str, str]
+    kinds: tuple[str, ...]
+    rows: tuple[Row, ...] = field(default=())
+    together: tuple[Row, ...] = field(default=())
+    refusal: str = ""
+
+
+def longest(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Of each function and kind the row with the most cycles, with the longest time of any."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        key = (row.function, row.kind)
+        known = found.get(key, row)
+        kept = row if row.cycles > known.cycles else known
+        found[key] = replace(kept, ns=max(row.ns, known.ns))
+    return tuple(sorted(found.values(), key=lambda one: (-one.cycles, one.function, one.kind)))

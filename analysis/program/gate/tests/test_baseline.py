@@ -1,0 +1,69 @@
+"""The baseline file: read as it was written, refused in a sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.errors import GateError
+from analysis.program.gate import baseline as files
+from analysis.program.gate.tests.made import baseline, measured, row
+
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
+LENGTHS = st.one_of(st.integers(0, 2**62), st.just("open"))
+
+
+@given(st.dictionaries(st.tuples(NAMES, NAMES), LENGTHS, max_size=8))
+def test_toml_has_what_was_written(lengths: dict[tuple[str, str], files.Cycles]) -> None:
+    read = tomllib.loads(files.as_text(baseline(lengths))).get("functions", {})
+    assert {(name, kind): value for name, kinds in read.items() for kind, value in kinds.items()} == lengths
+
+
+def test_a_baseline_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "b" / "masks.toml"
+    found = measured(row("std::f(int)", "primask", 3), row("main", "handler", 9, open=True))
+    made = files.of(found, path, "Tailscope 1", {"any": "12us"})
+    path.parent.mkdir()
+    files.write(made)
+    assert files.read(path, "masks") == made
+    assert made.lengths == {("std::f(int)", "primask"): 3, ("main", "handler"): "open"}
+
+
+def test_rows_are_in_the_order_of_their_names() -> None:
+    text = files.as_text(baseline({("b", "primask"): 1, ("a", "handler"): 2, ("b", "basepri 0x50"): 3}))
+    assert text.endswith('[functions.a]\nhandler = 2\n\n[functions.b]\n"basepri 0x50" = 3\nprimask = 1\n')
+
+
+def test_half_a_run_is_no_baseline(tmp_path: Path) -> None:
+    with pytest.raises(
+        GateError, match=r"The run ended early\. A baseline is of a run that went to its end\."
+    ):
+        files.of(measured(refusal="The run ended early."), tmp_path / "b.toml", "Tailscope 1", {})
+
+
+HEAD = 'schema = 1\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (HEAD.replace("1", "2"), "schema"),
+        (HEAD.replace("masks", "latency"), "is a baseline of latency, not of masks; name another file."),
+        (HEAD + "[functions.f]\nprimask = -1\n", "b.toml:6: functions.f.primask"),
+        (HEAD + '[functions.f]\nprimask = "shut"\n', "functions.f.primask"),
+        (HEAD + "[functions]\nf = 3\n", "functions.f must be a table"),
+        (HEAD + "[function.f]\n", "function"),
+        ("schema = 1\n[[entry]]\n", "entry"),
+        ("no toml", "b.toml:1"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(GateError) as caught:
+        files.read(path, "masks")
+    assert told in str(caught.value) and "\n" not in str(caught.value)

@@ -1,0 +1,159 @@
+"""What is within, longer, new, vanished, and what cannot be said."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.program.gate.baseline import Cycles
+from analysis.program.gate.judge import Judgement
+from analysis.program.gate.rows import Row
+from analysis.program.gate.tests.made import baseline, judged, measured, row
+
+LOCK = row("lock", "primask", 100)
+
+
+def findings(told: Judgement) -> dict[str, tuple[str, str]]:
+    return {check.name: (check.state, check.finding) for check in told.checks}
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"),
+    [
+        ({"primask": "100"}, 0),
+        ({"primask": "99"}, 1),
+        ({"primask": "99.5"}, 1),
+        ({"primask": "6250ns"}, 0),
+        ({"primask": "6.24us"}, 1),
+        ({"any": "99"}, 1),
+        ({"primask:lock": "99"}, 1),
+        ({"primask:other": "1", "any": "100"}, 0),
+        ({"handler": "1", "primask": "100"}, 0),
+    ],
+)
+def test_a_limit_is_the_most_that_is_allowed(limit: dict[str, str], status: int) -> None:
+    assert judged(measured(LOCK), limits=limit).exit_status == status
+
+
+def test_a_limit_in_time_sees_what_took_longest_at_a_slow_clock() -> None:
+    """300 cycles at 84 MHz take 3.6 us, 100 at 16 MHz 6.25 us; the first are more cycles."""
+    rows = row("lock", "primask", 300, ns=300 / 0.084), row("lock", "primask", 100)
+    assert judged(measured(*rows), limits={"primask": "6us"}).exit_status == 1
+    assert judged(measured(*rows), limits={"primask": "6.25us"}).exit_status == 0
+
+
+def test_a_limit_names_all_that_are_above_it() -> None:
+    rows = [row(f"f{number:02}", "primask", 100 + number) for number in range(13)]
+    (check,) = judged(measured(*rows), limits={"primask": "100"}).checks
+    assert check.now == rows[12]
+    assert [line.partition(":")[0] for line in check.more[:10]] == [f"f{n:02}" for n in range(11, 1, -1)]
+    assert check.more[10:] == ("and 1 more",)
+
+
+def test_a_level_is_held_by_its_kind_too() -> None:
+    rows = row("f", "basepri 0x50", 70), row("f", "basepri 0x20", 30)
+    told = judged(measured(*rows), limits={"basepri 0x20": "30", "basepri": "60"})
+    assert [check.state for check in told.checks] == ["as good", "worse"]
+
+
+def test_limits_of_nothing_that_was_seen_say_nothing() -> None:
+    """A gate that a program passes that never came so far would be none."""
+    told = judged(measured(), limits={"primask": "1"})
+    assert (told.exit_status, told.checks[0].state) == (2, "not judged")
+    assert "Nothing was judged" in told.refusal
+
+
+BEFORE: dict[tuple[str, str], Cycles] = {("lock", "primask"): 100, ("tick", "handler"): 63}
+
+
+@pytest.mark.parametrize(
+    ("now", "status", "found"),
+    [
+        ([row("lock", "primask", 100)], 0, ("as good", "equal")),
+        ([row("lock", "primask", 101)], 1, ("worse", "longer")),
+        ([row("lock", "primask", 99)], 0, ("better", "shorter")),
+        ([row("lock", "primask", 101, open=True)], 1, ("worse", "longer")),
+        ([row("lock", "primask", 7, open=True)], 0, ("as good", "equal")),
+        ([], 0, ("not judged", "vanished")),
+    ],
+)
+def test_a_length_is_held_to_that_before(now: list[Row], status: int, found: tuple[str, str]) -> None:
+    told = judged(measured(row("tick", "handler", 63), *now), baseline(BEFORE))
+    assert told.exit_status == status
+    assert findings(told) == {"tick: handler": ("as good", "equal"), "lock: primask": found}
+
+
+def test_what_is_new_is_worse() -> None:
+    told = judged(measured(LOCK), baseline({}))
+    assert (told.exit_status, findings(told)) == (1, {"lock: primask": ("worse", "new")})
+
+
+@pytest.mark.parametrize(
+    ("allow", "cycles", "status"),
+    [("5%", 105, 0), ("5%", 106, 1), ("5", 105, 0), ("5 cycles", 106, 1), ("0", 101, 1), ("0.5%", 101, 1)],
+)
+def test_what_is_allowed_is_no_failure(allow: str, cycles: int, status: int) -> None:
+    now = measured(row("lock", "primask", cycles))
+    told = judged(now, baseline({("lock", "primask"): 100}), allow=allow)
+    assert (told.exit_status, told.checks[0].finding, told.checks[0].change) == (
+        status,
+        "longer",
+        cycles - 100,
+    )
+
+
+def test_of_what_is_new_a_share_is_nothing() -> None:
+    assert judged(measured(LOCK), baseline({}), allow="900%").exit_status == 1
+    assert judged(measured(LOCK), baseline({}), allow="100").exit_status == 0
+
+
+def test_an_allowance_is_none_of_a_limit() -> None:
+    told = judged(measured(LOCK), baseline(BEFORE), {"primask": "99"}, allow="50%")
+    assert told.exit_status == 1
+
+
+def test_what_never_ends_may_go_on_so() -> None:
+    before = baseline({("main", "primask"): "open"})
+    assert judged(measured(row("main", "primask", 9000, open=True)), before).exit_status == 0
+    assert findings(judged(measured(row("main", "primask", 9000)), before)) == {
+        "main: primask": ("better", "shorter")
+    }
+
+
+def test_what_never_ends_breaks_a_limit_once_it_is_longer() -> None:
+    found = measured(row("main", "primask", 9000, open=True))
+    assert judged(found, limits={"primask": "8999"}).exit_status == 1
+    assert "at least 9,000 cycles" in judged(found, limits={"primask": "8999"}).checks[0].sentence
+
+
+def test_between_two_pends_nobody_knows() -> None:
+    """Pended at each tenth cycle, a wait of 100 cycles may have been one of 109."""
+    found = measured(row("isr", "handler", 100, step=10))
+    status = {
+        limit: judged(found, limits={"any": limit}).exit_status for limit in ("99", "100", "108", "109")
+    }
+    assert status == {"99": 1, "100": 2, "108": 2, "109": 0}
+    before = {cycles: baseline({("isr", "handler"): cycles}) for cycles in (91, 90)}
+    assert judged(found, before[91]).exit_status == 0
+    assert judged(found, before[90]).exit_status == 1
+
+
+def test_a_run_that_ended_early_is_worse_or_nobody_can_say() -> None:
+    """What it did not reach may have vanished, or not."""
+    ended = measured(LOCK, refusal="The run ended early.")
+    assert judged(ended, limits={"primask": "100"}).exit_status == 2
+    assert judged(ended, limits={"primask": "99"}).exit_status == 1
+    assert judged(ended, baseline(BEFORE)).exit_status == 2
+    told = judged(ended, baseline({("lock", "primask"): 90, ("tick", "handler"): 63}))
+    assert (told.exit_status, findings(told)) == (1, {"lock: primask": ("worse", "longer")})
+
+
+def test_other_settings_are_not_compared() -> None:
+    told = judged(measured(LOCK, until="10ms"), baseline(BEFORE))
+    assert (told.exit_status, told.checks) == (2, ())
+    assert "until 5ms → 10ms" in told.refusal
+
+
+def test_another_version_is_named_where_cycles_differ() -> None:
+    other = baseline({("lock", "primask"): 90})
+    (note,) = judged(measured(LOCK), type(other)(**{**vars(other), "made_by": "Tailscope 0"})).notes
+    assert "Tailscope 0, this by Tailscope 1" in note

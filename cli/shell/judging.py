@@ -1,0 +1,135 @@
+"""The options by which a command about one's own program is a gate, declared once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.shell.declare import option
+from cli.shell.values import FILE, OptionError, Value
+
+STDOUT = Path("-")
+
+
+class Allow(Value):
+    """`5%`, or a number of cycles."""
+
+    name = "AMOUNT"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        from analysis.program.gate import allowance  # takes a while
+
+        found = allowance.parse(word)
+        if found is None:
+            raise OptionError(f"{flag} {word[:80]}: give a share such as 5%, or a number of cycles.")
+        return found
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What was asked for. `allow` is an Allowance, None for none."""
+
+    limit: tuple[str, ...] = ()
+    baseline: Path | None = None
+    renew: bool = False
+    allow: Any = None
+    junit_file: Path | None = None
+    markdown_file: Path | None = None
+    bencher_file: Path | None = None
+
+    @property
+    def judges(self) -> bool:
+        """Whether something is to be judged."""
+        return bool(self.limit or self.baseline) and not self.renew
+
+    @property
+    def on_stdout(self) -> bool:
+        """Whether the table takes the place of the report."""
+        return self.markdown_file == STDOUT
+
+    def check(self, as_json: bool) -> None:
+        """Raises OptionError for options that do not go together."""
+        for sentence in self._complaints(as_json):
+            raise OptionError(sentence)
+
+    def _complaints(self, as_json: bool) -> Iterator[str]:
+        judged = {"--junit": self.junit_file, "--markdown": self.markdown_file}
+        if self.renew and self.baseline is None:
+            yield "--update needs the file to write: --baseline FILE."
+        for name, file in judged.items():
+            if file and self.renew:
+                yield f"--update judges nothing, so there is nothing for {name} to say: leave it out."
+            if file and not self.judges:
+                yield f"{name} says how the program was judged: say by what, --limit or --baseline FILE."
+        if self.allow and (self.baseline is None or self.renew):
+            yield "--allow goes with --baseline FILE: it is how much longer than that something may be."
+        if self.on_stdout and as_json:
+            yield "--markdown - and --json both print: give --markdown a file."
+        yield from self._same_files()
+
+    def _same_files(self) -> Iterator[str]:
+        named = {
+            "--baseline": self.baseline,
+            "--junit": self.junit_file,
+            "--markdown": self.markdown_file,
+            "--bencher": self.bencher_file,
+        }
+        seen: dict[Path, str] = {}
+        for name, file in named.items():
+            if file is None or file == STDOUT:
+                continue
+            if other := seen.get(file.resolve()):
+                yield f"{other} and {name} both name {file}: give each a file of its own."
+            seen[file.resolve()] = name
+
+
+_OPTIONS = (
+    option(
+        "--limit",
+        metavar="KIND=LIMIT",
+        multiple=True,
+        help="hold a kind to cycles or a time: any=1200, handler=2us, handler:on_tim2=900; may be repeated",
+    ),
+    option("--baseline", type=FILE, help="hold it to this file, which --update writes"),
+    option(
+        "--update", "renew", is_flag=True, help="make what was measured the baseline, and say what changes"
+    ),
+    option("--allow", type=Allow(), help="how much longer than the baseline is no failure: 5%, or cycles"),
+    option(
+        "--junit",
+        "junit_file",
+        type=FILE,
+        help="a file of JUnit XML to write: a test case each limit and each row of the baseline",
+    ),
+    option(
+        "--markdown",
+        "markdown_file",
+        type=FILE,
+        help="a table to write for a comment on a change; - prints it alone",
+    ),
+    option(
+        "--bencher",
+        "bencher_file",
+        type=FILE,
+        help="the cycles to write in Bencher's metric format, for charts",
+    ),
+)
+
+
+def judging(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Gives a command these options. The function gets them as one Judging, `judging`, checked."""
+
+    @functools.wraps(function)
+    def packed(*, as_json: bool, **given: Any) -> int | None:
+        mine = {name: given.pop(name) for name in Judging.__dataclass_fields__}
+        asked = Judging(**mine)
+        asked.check(as_json)
+        return function(as_json=as_json, judging=asked, **given)
+
+    made: Callable[..., int | None] = packed
+    for one in reversed(_OPTIONS):
+        made = one(made)
+    return made

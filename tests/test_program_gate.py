@@ -1,0 +1,261 @@
+"""`./lab masks` and `./lab latency` as a gate, on programs whose sections one can count."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests import lab, masked_sections
+
+UNTIL = ("--until", "5ms")
+UNMODELLED = "REGISTER(0x40012C00)"  # SDIO_POWER
+NOTHING = "REGISTER(0x50050000)"  # the camera's, which an STM32F401 does not have
+HELPED = """
+__attribute__((noinline)) static void lock(void) { __asm__ volatile("cpsid i" ::: "memory"); }
+__attribute__((noinline)) static void unlock(void) { __asm__ volatile("cpsie i" ::: "memory"); }
+__attribute__((noinline)) static void send(void) { lock(); NOPS(40); unlock(); }
+__attribute__((noinline)) static void receive(void) { lock(); NOPS(90); unlock(); }
+
+void reset(void) {"""
+
+
+def program(folder: Path, *changes: tuple[str, str]) -> Path:
+    """The program of tests/masked_sections, changed."""
+    text = masked_sections.SOURCE.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    folder.mkdir()
+    source = folder / "main.c"
+    source.write_text(text, encoding="utf-8")
+    return masked_sections.build(folder, source=source)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("programs")
+    changes = {
+        "first": [],
+        "longer": [("NOPS(1000)", "NOPS(1200)")],
+        "new": [("void reset(void) {", HELPED), ("levels();\n", "levels();\n send();\n receive();\n")],
+        "gone": [("    fault_masked();\n", "    (void)fault_masked;\n")],
+        "stuck": [("    doze();\n", '    doze();\n    __asm__ volatile("cpsid i");\n    for (;;) {}\n')],
+        "stopped": [("void reset(void) {\n", f"void reset(void) {{\n    {UNMODELLED};\n")],
+        "faulty": [("void reset(void) {\n", f"void reset(void) {{\n    {NOTHING};\n")],
+    }
+    return {name: program(folder / name, *pairs) for name, pairs in changes.items()}
+
+
+def masks(elf: Path, *words: str | Path) -> CompletedProcess[str]:
+    done = lab.run("masks", elf, *UNTIL, *words)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def baseline(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("baseline") / "masks.toml"
+    done = masks(programs["first"], "--baseline", path, "--update")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_the_baseline_has_the_lengths_that_one_can_count(baseline: Path) -> None:
+    """As in tests/test_masks.py: the NOPs, CPSIE's cycle, and twelve to enter a handler."""
+    functions = tomllib.loads(baseline.read_text(encoding="utf-8"))["functions"]
+    assert functions["short_section"] == {"primask": 100 + 1}
+    assert functions["update_table"] == {"primask": 1000 + 1}
+    assert functions["fault_masked"] == {"faultmask": 300 + 1}
+    assert functions["on_tim2"] == {"handler": 12 + 200 + 1}
+    assert functions["levels"]["basepri 0x20"] == 20 + 2
+
+
+def test_the_same_program_is_as_good_to_the_byte(
+    programs: dict[str, Path], baseline: Path, tmp_path: Path
+) -> None:
+    tables = [tmp_path / name for name in ("a.md", "b.md")]
+    for table in tables:
+        done = masks(programs["first"], "--baseline", baseline, "--markdown", table)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "As good as the baseline. 9 equal.")
+    assert tables[0].read_bytes() == tables[1].read_bytes()
+    content = baseline.read_bytes()
+    assert "left as it was" in masks(programs["first"], "--baseline", baseline, "--update").stdout
+    assert baseline.read_bytes() == content
+
+
+def test_a_section_that_grew_is_told_with_its_place(programs: dict[str, Path], baseline: Path) -> None:
+    done = masks(programs["longer"], "--baseline", baseline)
+    assert done.returncode == 1
+    said = r"✗ update_table: primask: 1,001 → 1,201 cycles \(75\.06 µs\), \+200, \+20\.0 %, .*main\.c:56"
+    assert re.search(said, done.stdout)
+    assert done.stdout.splitlines()[-1] == "Worse than the baseline. 1 longer, 8 equal."
+
+
+@pytest.mark.parametrize(("allow", "status"), [("20%", 0), ("19.9%", 1), ("200", 0), ("199cycles", 1)])
+def test_what_is_allowed_passes(programs: dict[str, Path], baseline: Path, allow: str, status: int) -> None:
+    assert masks(programs["longer"], "--baseline", baseline, "--allow", allow).returncode == status
+
+
+def test_new_sections_have_the_name_of_who_locks(programs: dict[str, Path], baseline: Path) -> None:
+    """Not of the helper that all of them call: 40 and 90 NOPs, with the ways in and out."""
+    done = masks(programs["new"], "--baseline", baseline, "--json")
+    assert done.returncode == 1
+    told = json.loads(done.stdout)["judgement"]
+    new = {one["function"]: one["cycles"] for one in told["checks"] if one["finding"] == "new"}
+    assert set(new) == {"send", "receive"}
+    assert new["receive"] - new["send"] == 50
+    assert {one["finding"] for one in told["checks"]} == {"equal", "new"}
+
+
+def test_what_vanished_is_told_and_no_failure(programs: dict[str, Path], baseline: Path) -> None:
+    done = masks(programs["gone"], "--baseline", baseline)
+    assert done.returncode == 0
+    assert "fault_masked: faultmask: It took 301 cycles in the baseline, and was not seen now." in done.stdout
+
+
+def test_a_mask_that_is_never_cleared_breaks_its_limit(programs: dict[str, Path], baseline: Path) -> None:
+    """5 ms are 80,000 cycles, and all else takes less than 10,000."""
+    done = masks(programs["stuck"], "--limit", "primask=70000")
+    assert (done.returncode, "above 70000: reset: primask" in done.stdout) == (1, True)
+    assert masks(programs["stuck"], "--baseline", baseline).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "status"),
+    [
+        (["any=1001", "handler:on_tim2=213"], 0),
+        (["any=1000"], 1),
+        (["primask=62562.5ns", "basepri=5us"], 0),
+        (["primask=62562ns"], 1),
+        (["handler:on_tim2=212"], 1),
+        (["priority=1001", "priority 0x60=1001"], 0),
+        (["priority 0x60=1000"], 1),
+        (["priority 0x40=5"], 2),
+        (["scheduler=5"], 2),
+        (["handler:on_tim9=5"], 2),
+    ],
+)
+def test_limits_are_kept_or_broken(programs: dict[str, Path], limits: list[str], status: int) -> None:
+    assert masks(programs["first"], *(f"--limit={one}" for one in limits)).returncode == status
+
+
+def test_a_program_that_stopped_says_nothing(programs: dict[str, Path], tmp_path: Path) -> None:
+    metrics = tmp_path / "metrics.json"
+    done = masks(programs["stopped"], "--limit", "any=5")
+    assert done.returncode == 2
+    assert "The run ended early, at cycle" in done.stdout and "SDIO_POWER" in done.stdout
+    for words in (("--baseline", tmp_path / "new.toml", "--update"), ("--bencher", metrics)):
+        done = masks(programs["stopped"], *words)
+        assert (done.returncode, done.stderr.count("The run ended early")) == (2, 1)
+    done = masks(programs["stopped"], "--limit", "any=5", "--bencher", metrics)
+    assert (done.returncode, done.stderr.count("The run ended early")) == (2, 0)
+    assert not any(tmp_path.iterdir())
+    assert masks(programs["stopped"], "--gaps", "--limit", "any=1001").returncode == 0
+
+
+FAULTMASK_FOLLOWS = """
+    __asm__ volatile("cpsid f\\n cpsie i" ::: "memory");
+    NOPS(900);
+    __asm__ volatile("cpsie f" ::: "memory");
+}"""
+
+
+def test_priorities_wait_for_what_follows_on_each_other(programs: dict[str, Path], tmp_path: Path) -> None:
+    """A thousand NOPs, and 900 with nothing between: each section is within the limit."""
+    elf = program(tmp_path / "twice", ("    unmask();\n}", FAULTMASK_FOLLOWS))
+    assert masks(elf, "--limit", "any=1010").returncode == 0
+    done = masks(elf, "--limit", "priority=1010")
+    assert (done.returncode, "priority 0x60" in done.stdout) == (1, True)
+    assert masks(elf, "--limit", "priority=1910").returncode == 0
+    assert masks(programs["stuck"], "--limit", "priority=70000").returncode == 1
+
+
+def test_a_fault_handler_that_never_returns_is_above_any_limit(programs: dict[str, Path]) -> None:
+    done = masks(programs["faulty"], "--limit", "handler=70000")
+    assert (done.returncode, "at least 79," in done.stdout) == (1, True)
+    assert "The run ended early" in done.stdout
+
+
+def test_the_limits_of_a_baseline_stay(programs: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "masks.toml"
+    masks(programs["first"], "--baseline", path, "--update", "--limit", "any=1100")
+    masks(programs["longer"], "--baseline", path, "--update")
+    done = masks(programs["longer"], "--baseline", path)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "Above a limit. 1 above, 9 equal.")
+    assert masks(programs["longer"], "--baseline", path, "--limit", "any=1201").returncode == 0
+
+
+def test_the_table_alone_is_printed(programs: dict[str, Path], baseline: Path) -> None:
+    done = masks(programs["longer"], "--baseline", baseline, "--markdown", "-")
+    assert done.stdout.startswith("### masks of program.elf: Worse than the baseline. 1 longer, 8 equal.\n")
+    assert done.stdout.count("\n| ") == 2
+
+
+def test_metrics_need_no_limit(programs: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "metrics.json"
+    assert masks(programs["first"], "--bencher", path).returncode == 0
+    metrics = json.loads(path.read_text(encoding="utf-8"))
+    assert metrics["program.elf update_table primask"] == {"cycles": {"value": 1001}}
+
+
+LATENCY = ("--irq", "TIM2", "--from", "cycles:300", "--until", "cycles:1800", "--section", "update_table..")
+
+
+def test_a_latency_is_held_to_a_baseline(programs: dict[str, Path], tmp_path: Path) -> None:
+    """TIM2 waits through update_table, pended as it begins: 1,001 cycles, and twelve to enter."""
+    path = tmp_path / "latency.toml"
+    done = lab.run("latency", programs["first"], *LATENCY, "--baseline", path, "--update")
+    assert done.returncode == 0, done.stderr
+    functions = tomllib.loads(path.read_text(encoding="utf-8"))["functions"]
+    assert functions["update_table"]["TIM2 by primask"] == functions["on_tim2"]["TIM2"]
+    assert 1001 <= functions["on_tim2"]["TIM2"] <= 1001 + 12 + 2
+    assert lab.run("latency", programs["first"], *LATENCY, "--baseline", path).returncode == 0
+    worse = lab.run("latency", programs["longer"], *LATENCY, "--baseline", path, "--json")
+    assert worse.returncode == 1
+    told = json.loads(worse.stdout)["judgement"]["checks"]
+    grown = {one["name"]: one["change_cycles"] for one in told if one["finding"] == "longer"}
+    names = ("on_tim2: TIM2", "update_table: TIM2 by primask", "update_table: update_table..")
+    assert grown == dict.fromkeys(names, 200)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("--limit", "tim2=1100"), 0),
+        (("--limit", "TIM2=60us"), 1),
+        (("--limit", "update_table..=1003"), 0),
+        (("--limit", "update_table..=1002"), 1),
+        (("--every", "50", "--limit", "TIM2=1020"), 2),
+    ],
+)
+def test_a_latency_is_held_to_limits(programs: dict[str, Path], words: tuple[str, ...], status: int) -> None:
+    done = lab.run("latency", programs["first"], *LATENCY, *words)
+    assert done.returncode == status, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "--junit a.xml",
+            "--junit says how the program was judged: say by what",
+        ),
+        ("--update", "--update needs the file to write: --baseline FILE."),
+        ("--baseline b --update --markdown -", "--update judges nothing"),
+        ("--limit any=5 --allow 5%", "--allow goes with --baseline FILE"),
+        ("--baseline b --allow x", "--allow x: give a share such as 5%, or a number of cycles."),
+        ("--limit any=5 --json --markdown -", "--markdown - and --json both print"),
+        ("--limit any=5 --junit a --bencher a", "--junit and --bencher both name a: give each a file"),
+        ("--limit irq=5", "there is no such kind"),
+        ("--baseline none.toml", "none.toml"),
+    ],
+)
+def test_misuse_is_told_before_anything_runs(programs: dict[str, Path], words: str, told: str) -> None:
+    done = masks(programs["first"], *words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr and done.stderr.count("\n") == 1
