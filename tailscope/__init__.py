@@ -14,7 +14,7 @@ docs/reference/python.md has all of it. Names that begin with `_` may change at 
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import Cycles, Figure, Nanoseconds, Place, Statistics
 from tailscope._latency import Cause, Latency, Passed, Section, Wait, latency
-from tailscope._masks import Interval, Masks, masks
+from tailscope._masks import Interval, Masks, NotTaken, masks
 from tailscope._run import Explanation, Run, Worst, run
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Masks",
     "Nanoseconds",
     "NotComplete",
+    "NotTaken",
     "Passed",
     "Place",
     "Run",

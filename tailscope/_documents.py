@@ -25,16 +25,20 @@ class Part:
         self._place = place
 
     def text(self, key: str) -> str:
-        return self._of(key, "a text", lambda found: isinstance(found, str))
+        found: str = self._of(key, "a text", lambda found: isinstance(found, str))
+        return found
 
     def whole(self, key: str) -> int:
-        return self._of(key, "a whole number", _is_whole)
+        found: int = self._of(key, "a whole number", _is_whole)
+        return found
 
     def number(self, key: str) -> int | float:
-        return self._of(key, "a number", _is_number)
+        found: int | float = self._of(key, "a number", _is_number)
+        return found
 
     def truth(self, key: str) -> bool:
-        return self._of(key, "true or false", lambda found: isinstance(found, bool))
+        found: bool = self._of(key, "true or false", lambda found: isinstance(found, bool))
+        return found
 
     def maybe_text(self, key: str) -> str | None:
         return None if self.values.get(key) is None else self.text(key)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
+from tailscope._baseline import Row, longest
 from tailscope._documents import Part
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import Figure, Place, Statistics, calls
-from tailscope._masks import Remembered
+from tailscope._masks import Remembered, nothing
 from tailscope._program import Answer, ask, options
 
 
@@ -81,7 +82,7 @@ class Latency:
     answered, or the run ended early.
     """
 
-    def __init__(self, answer: Answer, *, any_verdict: bool, before: Remembered = lambda _: None) -> None:
+    def __init__(self, answer: Answer, *, any_verdict: bool, before: Remembered = nothing) -> None:
         self._part = answer.document
         self._before = before
         self.document: dict[str, Any] = dict(self._part.values)
@@ -135,7 +136,7 @@ class Latency:
             tuple(map(Cause.of, one.parts("waits"))),
             tuple(map(Place.of, one.parts("stack"))),
             self._asked.part("window").whole("every"),
-            before=self._before(self.irq),
+            before=self._before(self.irq, None),
         )
 
     @property
@@ -150,6 +151,15 @@ class Latency:
             if one.name == name:
                 return one
         raise Error(f"{self.elf}: the section {name!r} was never passed, or not asked for.")
+
+    def rows(self) -> tuple[Row, ...]:
+        """What a baseline keeps: the longest wait, under its handler, and pass of each section."""
+        asked = self._part.maybe_part("latency")
+        waits = (
+            [Row(asked.maybe_text("handler") or self.irq, self.irq, self.longest._cycles)] if asked else []
+        )
+        passed = [Row(one.longest.begin.function, one.name, one.longest._cycles) for one in self.sections]
+        return longest([*waits, *passed])
 
     @property
     def _asked(self) -> Part:
@@ -174,14 +184,16 @@ class Latency:
             begin,
             Place.of(worst.part("end")),
             tuple(map(Place.of, worst.parts("stack"))),
-            before=self._before(name),
+            before=self._before(name, None),
         )
         cycles, ns = Statistics.of(one.part("cycles")), Statistics.of(one.part("ns"))
         return Section(name, one.whole("count"), cycles, ns, longest)
 
     def __repr__(self) -> str:
-        found = [self.longest, *(one.longest for one in self.sections)] if "latency" in self._part else []
-        return f"<Latency of {self.elf}: {found}>"
+        asked = self._part.maybe_part("latency")
+        waits = [self.longest] if asked and asked.parts("worst") else []
+        found = [*waits, *(one.longest for one in self.sections)]
+        return f"<Latency of {self.elf}: {', '.join(map(repr, found)) or 'nothing was seen'}>"
 
 
 def latency(

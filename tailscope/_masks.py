@@ -8,21 +8,30 @@ from functools import cached_property
 from os import PathLike, fspath
 from typing import Any
 
+from tailscope._baseline import Row, longest
 from tailscope._documents import Part
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import Before, Figure, Place, calls
 from tailscope._program import ask, options
 
+_RESET = "(reset)"
 _NONE = "there was no such interval"
 KINDS = ("primask", "faultmask", "basepri", "handler", "scheduler")
 
-Remembered = Callable[[str], Before | None]
-"""What a baseline says of the figure of a name."""
+Remembered = Callable[[str | None, str | None], Before | None]
+"""What a baseline says of the longest of a kind; in a function, if one is named."""
+
+
+def nothing(_kind: str | None, _function: str | None = None) -> None:
+    """Where there is no baseline."""
 
 
 @dataclass(frozen=True, repr=False)
 class Interval(Figure):
     """The longest interval in which interrupts were held off.
+
+    `cycles` are the most of any, and `ns` is the longest time of any: where the clock changed, that
+    may be another interval. The places are those of the most cycles.
 
     `kind` and `level` are those of the reference. `begin` and `end` are places, `stack` are the
     calls at its begin, the innermost first. `held` names the exceptions that were held off, `task`
@@ -39,6 +48,30 @@ class Interval(Figure):
     held: tuple[str, ...]
     count: int
 
+    @property
+    def function(self) -> str:
+        """The function whose section it is: who calls a helper that only raises the mask."""
+        if self.begin is None:
+            return ""
+        helped = (
+            self.kind != "handler" and self.end and self.end.function not in (self.begin.function, _RESET)
+        )
+        return self.caller.function if helped and self.caller else self.begin.function
+
+    @property
+    def caller(self) -> Place | None:
+        """Who called the function that raised it, or what that interrupted if it is a handler's;
+        None if that is not known.
+        """
+        if self.begin is None or self.begin not in self.stack[:-1]:
+            return None
+        return self.stack[self.stack.index(self.begin) + 1]
+
+    @property
+    def row_kind(self) -> str:
+        """Its kind in a baseline: of BASEPRI with the level."""
+        return self.name if self.kind == "basepri" else self.kind
+
     def _details(self) -> list[str]:
         lines = [f"raised by {self.where}"] if self.begin else [self.where]
         lines += ["call stack, innermost first:", *calls(self.stack)] if self.stack else []
@@ -48,10 +81,20 @@ class Interval(Figure):
         return lines
 
 
+@dataclass(frozen=True, repr=False)
+class NotTaken(Figure):
+    """The longest time in which an interrupt of a priority could not be taken."""
+
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises Error: a baseline has intervals, which lengthen where somebody changes them."""
+        del more_cycles
+        raise Error(f"{self.name}: a baseline has no priorities; give check() a limit.")
+
+
 class Masks:
     """How long a program held interrupts off. `document` is the JSON of `masks` (the reference)."""
 
-    def __init__(self, part: Part, *, any_verdict: bool, before: Remembered = lambda _: None) -> None:
+    def __init__(self, part: Part, *, any_verdict: bool, before: Remembered = nothing) -> None:
         self._part = part
         self._any_verdict = any_verdict
         self._before = before
@@ -87,9 +130,26 @@ class Masks:
         name = _name(kind, level)
         found = next((one for one in self.worst if _is(one.kind, one.level, kind, level)), None)
         self._refuse_open(kind, level, 0 if found is None else found._cycles)
-        return replace(found or _none_of(name, kind, level), before=self._before(name))
+        if found is None:
+            return replace(_none_of(name, kind, level), before=self._before(kind and name, None))
+        function = found.function if kind == "handler" and level is not None else None
+        before = self._before("handler" if function else kind and name, function)
+        return replace(found, before=before, _ns=max(found._ns, self._most_ns(kind, level)))
 
-    def not_taken(self, priority: int) -> Figure:
+    def rows(self) -> tuple[Row, ...]:
+        """What a baseline keeps: of each function the longest of each kind."""
+        return longest(Row(one.function, one.row_kind, one._cycles) for one in self.worst)
+
+    def _most_ns(self, kind: str | None, level: int | None) -> float:
+        """The longest time of any such interval."""
+        of_kinds = self._part.part("intervals")
+        found = [of_kinds.part(name) for name in (KINDS if kind is None else (kind,))]
+        if level is not None:
+            levels = [row for one in found for row in one.parts("by_level")]
+            found = [row for row in levels if row.whole("level") == level]
+        return max((one.part("ns").maybe_number("max") or 0.0 for one in found), default=0.0)
+
+    def not_taken(self, priority: int) -> NotTaken:
         """The longest time in which masks and handlers together kept an interrupt of this priority
         waiting. Raises NotComplete if it was waiting at the end, and Error if the program has no
         exception of this priority.
@@ -101,20 +161,17 @@ class Masks:
                 if one.whole("open"):
                     self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
                 if worst is None:
-                    return Figure(name, _NONE, 0.0, 0, before=self._before(name))
+                    return NotTaken(name, _NONE, 0.0, 0)
                 where = f"begun at {Place.of(worst.part('begin'))}, ended at {Place.of(worst.part('end'))}"
-                return Figure(
-                    name, where, worst.number("ns"), worst.whole("cycles"), before=self._before(name)
-                )
+                return NotTaken(name, where, worst.number("ns"), worst.whole("cycles"))
         raise Error(f"{self.elf}: no exception of priority {priority} was enabled or taken.")
 
     def _interval(self, one: Part) -> Interval:
         begin = Place.of(one.part("begin"))
         stack = tuple(map(Place.of, one.parts("stack")))
-        caller = stack[stack.index(begin) + 1] if begin in stack[:-1] else None
-        return Interval(
+        made = Interval(
             one.text("name"),
-            f"{begin}, called by {caller}" if caller else str(begin),
+            str(begin),
             one.number("ns"),
             one.whole("cycles"),
             one.text("kind"),
@@ -126,6 +183,7 @@ class Masks:
             one.texts("held"),
             one.whole("count"),
         )
+        return replace(made, where=f"{begin}, from {made.caller}") if made.caller else made
 
     def _refuse_early_end(self) -> None:
         if self.ended is not None:
