@@ -20,6 +20,8 @@ from tailscope._files import read as read_file
 from tailscope._files import shown
 from tailscope._texts import printable_values
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 SCHEMA = 1
 _MOST_BYTES = 8 << 20
 _REMEDY = "restore the file, or write it anew with pytest --tailscope-update"

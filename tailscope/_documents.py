@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from tailscope._errors import Error
 from tailscope._texts import printable, printable_values
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 Values = dict[str, Any]
 
 

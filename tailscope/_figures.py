@@ -9,6 +9,8 @@ from typing import NoReturn
 from tailscope._documents import Part
 from tailscope._errors import Error
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 _NS_PER_US = 1000
 
 
@@ -114,12 +116,10 @@ class Timed:
 
     def check(self, *, at_most_ns: float) -> None:
         """Raises AssertionError, with the story, if it is longer than the limit."""
-        __tracebackhide__ = True
         if not self._ns <= at_most_ns:
             self._fail(f"{self._ns:,.2f} ns are more than the {at_most_ns:,} allowed")
 
     def _fail(self, what: str) -> NoReturn:
-        __tracebackhide__ = True
         raise AssertionError("\n".join([what, *self.story()]))
 
     def _details(self) -> list[str]:
@@ -152,7 +152,6 @@ class Figure(Timed):
 
     def check(self, *, at_most_cycles: int | None = None, at_most_ns: float | None = None) -> None:
         """Raises AssertionError, with the story, if it is longer than a limit."""
-        __tracebackhide__ = True
         if at_most_cycles is None and at_most_ns is None:
             raise Error(f"{self.name}: check() needs a limit, at_most_cycles or at_most_ns.")
         if at_most_cycles is not None and not self._cycles <= at_most_cycles:
@@ -164,7 +163,6 @@ class Figure(Timed):
         """Raises AssertionError, with the story, if it is longer than in the baseline by more than
         `more_cycles`, or if there is no baseline.
         """
-        __tracebackhide__ = True
         if self.before is None:
             self._fail("there is no baseline of it: `pytest --tailscope-update` writes one")
         if not self._cycles <= self.before.cycles + more_cycles:

@@ -9,6 +9,8 @@ from pathlib import Path
 from tailscope._errors import Error
 from tailscope._texts import printable
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 
 def shown(path: Path) -> str:
     """The path for a sentence."""

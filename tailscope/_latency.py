@@ -14,6 +14,8 @@ from tailscope._figures import Figure, Place, Statistics, calls
 from tailscope._masks import Remembered, nothing
 from tailscope._program import Answer, ask, options
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 
 @dataclass(frozen=True)
 class Cause:
@@ -31,7 +33,7 @@ class Cause:
 
     def __str__(self) -> str:
         raised = f", set at {self.raised}" if self.raised else ""
-        return f"{self.cycles:,} cycles: {self.cause}{raised}"
+        return f"{self.cycles:,} cycle{'s' * (self.cycles != 1)}: {self.cause}{raised}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,7 +154,7 @@ class Latency:
                 return one
         raise Error(f"{self.elf}: the section {name!r} was never passed, or not asked for.")
 
-    def rows(self) -> tuple[Row, ...]:
+    def _rows(self) -> tuple[Row, ...]:
         """What a baseline keeps: the longest wait, under its handler, and pass of each section."""
         asked = self._part.maybe_part("latency")
         waits = (

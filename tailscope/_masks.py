@@ -14,6 +14,8 @@ from tailscope._errors import Error, NotComplete
 from tailscope._figures import Before, Figure, Place, calls
 from tailscope._program import ask, options
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 _RESET = "(reset)"
 _NONE = "there was no such interval"
 KINDS = ("primask", "faultmask", "basepri", "handler", "scheduler")
@@ -68,7 +70,7 @@ class Interval(Figure):
         return self.stack[self.stack.index(self.begin) + 1]
 
     @property
-    def row_kind(self) -> str:
+    def _row_kind(self) -> str:
         """Its kind in a baseline: of BASEPRI with the level."""
         return self.name if self.kind == "basepri" else self.kind
 
@@ -136,9 +138,9 @@ class Masks:
         before = self._before("handler" if function else kind and name, function)
         return replace(found, before=before, _ns=max(found._ns, self._most_ns(kind, level)))
 
-    def rows(self) -> tuple[Row, ...]:
+    def _rows(self) -> tuple[Row, ...]:
         """What a baseline keeps: of each function the longest of each kind."""
-        return longest(Row(one.function, one.row_kind, one._cycles) for one in self.worst)
+        return longest(Row(one.function, one._row_kind, one._cycles) for one in self.worst)
 
     def _most_ns(self, kind: str | None, level: int | None) -> float:
         """The longest time of any such interval."""

@@ -18,6 +18,8 @@ from tailscope._texts import printable
 if TYPE_CHECKING:
     import subprocess
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 _NOT_COMPLETE = 1
 _STOPPED_WITHIN_S = 30.0
 _REMEDY = "the program and this package are not of the same version, install both again"

@@ -20,6 +20,8 @@ from tailscope._program import ask, options
 if TYPE_CHECKING:
     import polars as pl
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 SCHEMA = 2
 _MOST_BYTES = 8 << 20
 _REMEDY = "restore the file or decode the run again (./lab redecode)"

@@ -20,6 +20,8 @@ from tailscope._texts import HIDDEN, printable
 if TYPE_CHECKING:
     import polars as pl
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 _MOST_FILE_BYTES = 256 << 20
 _MOST_TEXT_BYTES = 256
 _MOST_SAMPLES = 1 << 36

@@ -29,6 +29,8 @@ from tailscope._masks import Masks, ask_masks
 if TYPE_CHECKING:
     from tailscope import Run
 
+__tracebackhide__ = True  # pytest shows the line of the test
+
 FOLDER = "tailscope-baselines"
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_CHARACTERS = 150
@@ -124,7 +126,7 @@ class _Baselines:
         """
         path = next(self._paths)
         if self._update and found.complete:
-            _baseline.write(path, Baseline(command, settings, found.rows()))
+            _baseline.write(path, Baseline(command, settings, found._rows()))
         return _baseline.read(path, command, settings)
 
 
