@@ -202,7 +202,7 @@ def latency(
     elf: str | PathLike[str],
     *,
     irq: str | None = None,
-    sections: Sequence[str] = (),
+    sections: str | Sequence[str] = (),
     until: str = "100ms",
     start: str | None = None,
     around: str | None = None,
@@ -241,8 +241,14 @@ def latency(
 
 
 def ask_latency(
-    elf: str | PathLike[str], *, sections: Sequence[str] = (), start: str | None = None, **chosen: object
+    elf: str | PathLike[str],
+    *,
+    sections: str | Sequence[str] = (),
+    start: str | None = None,
+    **chosen: object,
 ) -> Answer:
     """The document of the command, and whether all came out."""
-    words = options({"section": list(sections), "from": start, **chosen})
+    words = options(
+        {"section": [sections] if isinstance(sections, str) else [*sections], "from": start, **chosen}
+    )
     return ask("latency", *words, "--json", "--", fspath(elf))

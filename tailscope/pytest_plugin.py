@@ -10,24 +10,23 @@ baseline of a test lies beside it, in `tailscope-baselines/`; `--tailscope-updat
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
+import tailscope
 from tailscope import _baseline
 from tailscope._baseline import Baseline
 from tailscope._figures import Cycles, Nanoseconds
 from tailscope._latency import Latency, ask_latency
 from tailscope._masks import Masks, ask_masks
-
-if TYPE_CHECKING:
-    from tailscope import Run
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
@@ -40,7 +39,7 @@ MeasureMasks = Callable[..., Masks]
 """What the fixture `masks` is: tailscope.masks, with a baseline."""
 MeasureLatency = Callable[..., Latency]
 """What the fixture `latency` is: tailscope.latency, with a baseline."""
-MakeRun = Callable[..., "Run"]
+MakeRun = Callable[..., tailscope.Run]
 """What the fixture `bench_run` is: tailscope.run."""
 
 
@@ -72,7 +71,7 @@ def masks(request: pytest.FixtureRequest, _tailscope: _Baselines) -> MeasureMask
     """`masks(elf, until="1s", …)`: tailscope.masks, with the figures of the test's baseline."""
 
     def measure(elf: str | PathLike[str], *, any_verdict: bool = False, **chosen: Any) -> Masks:
-        asked = {"until": "1s", **chosen}
+        asked = _asked(tailscope.masks, elf, chosen)
         part = _remembered(request.config, ask_masks, elf, asked)
         found = Masks(part, any_verdict=any_verdict)
         settings = {"until": found.until, "options": " ".join(part.texts("options"))}
@@ -87,7 +86,7 @@ def latency(request: pytest.FixtureRequest, _tailscope: _Baselines) -> MeasureLa
     """`latency(elf, irq="TIM2", …)`: tailscope.latency, with the figures of the test's baseline."""
 
     def measure(elf: str | PathLike[str], *, any_verdict: bool = False, **chosen: Any) -> Latency:
-        asked = {"until": "100ms", **chosen}
+        asked = _asked(tailscope.latency, elf, chosen)
         answer = _remembered(request.config, ask_latency, elf, asked)
         found = Latency(answer, any_verdict=any_verdict)
         before = _tailscope.of("latency", _settings(asked), found)
@@ -99,9 +98,7 @@ def latency(request: pytest.FixtureRequest, _tailscope: _Baselines) -> MeasureLa
 @pytest.fixture(scope="session")
 def bench_run() -> MakeRun:
     """`bench_run(scenario, allocator=…, …)`: tailscope.run."""
-    from tailscope import run
-
-    return run
+    return tailscope.run
 
 
 @pytest.fixture
@@ -143,12 +140,21 @@ def _paths(node: pytest.Item) -> Iterator[Path]:
         number += 1
 
 
+def _asked(
+    function: Callable[..., object], elf: str | PathLike[str], chosen: dict[str, Any]
+) -> dict[str, Any]:
+    """What a function would ask the bench for. Raises TypeError where it takes no such words."""
+    bound = inspect.signature(function).bind(elf, **chosen)
+    bound.apply_defaults()
+    return {name: value for name, value in bound.arguments.items() if name not in ("elf", "any_verdict")}
+
+
 def _settings(asked: dict[str, Any]) -> dict[str, str]:
     """What was asked for, as texts."""
     told = {
         name: ", ".join(value) if isinstance(value, list | tuple) else value for name, value in asked.items()
     }
-    return {name: str(value) for name, value in told.items() if value not in (None, "", False)}
+    return {name: str(value) for name, value in told.items() if value not in (None, "", False, ())}
 
 
 _KNOWN = pytest.StashKey[dict[tuple[object, ...], Any]]()

@@ -173,7 +173,7 @@ def test_a_section_is_measured(latency: tailscope.Latency) -> None:
 
 
 def test_sections_alone_have_no_wait(elf: Path) -> None:
-    found = tailscope.latency(elf, sections=["short_section.."], until=UNTIL)
+    found = tailscope.latency(elf, sections="short_section..", until=UNTIL)
     assert found.section("short_section..").count == 3 and "short_section" in repr(found)
     with pytest.raises(tailscope.Error, match="no interrupt was asked for; name one"):
         assert found.longest

@@ -204,8 +204,16 @@ def test_a_damaged_baseline_gets_one_sentence(project: Project) -> None:
 
 
 def test_what_the_bench_says_is_what_the_test_says(project: Project) -> None:
-    project.write('def test_it(masks):\n    masks("none.elf")\n')
+    project.write(
+        """
+        def test_it(masks):
+            masks("none.elf")
+        def test_words(masks):
+            masks("fw.elf", output="masks.html")
+        """
+    )
     status, said = project.test()
+    assert "TypeError: got an unexpected keyword argument 'output'" in said
     assert status == 1 and "Error: none.elf cannot be read: No such file or directory." in said
 
 
