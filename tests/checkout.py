@@ -71,7 +71,7 @@ class Checkout:
     """By script and folder: several pages may have the same command."""
 
     def __post_init__(self) -> None:
-        for name in ("base", "docs"):
+        for name in ("base", "docs", "tailscope"):
             shutil.copytree(ROOT / name, self.folder / name)
         with (self.folder / "base" / "paths.py").open("a", encoding="utf-8") as paths:
             paths.write(f"ROOT = Path({str(ROOT)!r})\n")  # BUILD and RUNS stay those of the folder

@@ -1,0 +1,2 @@
+/* What my_heap.c needs of the bench's header of this name. */
+#include <stddef.h>

@@ -1,0 +1,42 @@
+"""Worst-case latency in a program of yours: what the bench measures, as Python values.
+
+    import tailscope
+
+    run = tailscope.run("mem_frag", allocator="tlsf", parameters={"depth": 64})
+    run.verdict, run.worst("interrupt").ns, run.operations
+
+    masks = tailscope.masks("build/fw.elf", until="1s")
+    masks.longest("basepri").cycles, masks.longest("basepri").where
+
+docs/reference/python.md has all of it. Names that begin with `_` may change at any time.
+"""
+
+from tailscope._errors import Error, NotComplete
+from tailscope._figures import Cycles, Figure, Nanoseconds, Place, Statistics
+from tailscope._latency import Cause, Latency, Passed, Section, Wait, latency
+from tailscope._masks import Interval, Masks, NotTaken, masks
+from tailscope._run import Explanation, Run, Worst, run
+
+__all__ = [
+    "Cause",
+    "Cycles",
+    "Error",
+    "Explanation",
+    "Figure",
+    "Interval",
+    "Latency",
+    "Masks",
+    "Nanoseconds",
+    "NotComplete",
+    "NotTaken",
+    "Passed",
+    "Place",
+    "Run",
+    "Section",
+    "Statistics",
+    "Wait",
+    "Worst",
+    "latency",
+    "masks",
+    "run",
+]

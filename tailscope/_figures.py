@@ -1,0 +1,181 @@
+"""Numbers that know what they are of, and how they are held to a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from tailscope._documents import Part
+from tailscope._errors import Error
+
+__tracebackhide__ = True  # pytest shows the line of the test
+
+_NS_PER_US = 1000
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the code. `file` and `line` are None where the program does not tell them."""
+
+    function: str
+    file: str | None
+    line: int | None
+    address: str
+
+    @classmethod
+    def of(cls, part: Part) -> Place:
+        """The place of a document."""
+        return cls(
+            part.text("function"), part.maybe_text("file"), part.maybe_whole("line"), part.text("address")
+        )
+
+    def __str__(self) -> str:
+        return f"{self.function} ({self.file}:{self.line})" if self.file else self.function
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """`n` samples, in the unit of the quantity. What the samples do not tell is None."""
+
+    n: int
+    min: int | float | None = None
+    mean: int | float | None = None
+    stdev: int | float | None = None
+    median: int | float | None = None
+    p90: int | float | None = None
+    p99: int | float | None = None
+    p99_9: int | float | None = None
+    p99_99: int | float | None = None
+    max: int | float | None = None
+
+    @classmethod
+    def of(cls, part: Part) -> Statistics:
+        """Those of a document."""
+        names = [name for name in cls.__dataclass_fields__ if name != "n"]
+        return cls(part.whole("n"), **{name: part.maybe_number(name) for name in names})
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a baseline says of the same figure: its length, and its place in words."""
+
+    cycles: int
+    where: str
+
+
+class Cycles(int):
+    """A number of cycles. `of` is the figure that has it: a failed assertion tells its story."""
+
+    of: Timed
+
+    def __new__(cls, value: int, of: Timed) -> Cycles:
+        made = super().__new__(cls, value)
+        made.of = of
+        return made
+
+    def __getnewargs__(self) -> tuple[int, Timed]:  # type: ignore[override]
+        return int(self), self.of
+
+
+class Nanoseconds(float):
+    """A time in ns. `of` is the figure that has it: a failed assertion tells its story."""
+
+    of: Timed
+
+    def __new__(cls, value: float, of: Timed) -> Nanoseconds:
+        made = super().__new__(cls, value)
+        made.of = of
+        return made
+
+    def __getnewargs__(self) -> tuple[float, Timed]:  # type: ignore[override]
+        return float(self), self.of
+
+
+@dataclass(frozen=True, repr=False)
+class Timed:
+    """The longest of something: `name` is of what, `where` is the place in words."""
+
+    name: str
+    where: str
+    _ns: float
+
+    @property
+    def ns(self) -> Nanoseconds:
+        """How long, in nanoseconds."""
+        return Nanoseconds(self._ns, self)
+
+    @property
+    def length(self) -> str:
+        """`62.56 µs`."""
+        return f"{self._ns / _NS_PER_US:,.2f} µs"
+
+    def story(self) -> list[str]:
+        """Lines for a reader: the length, the place, and what else is known."""
+        return [f"{self.name}: {self.length}", *self._details()]
+
+    def check(self, *, at_most_ns: float) -> None:
+        """Raises AssertionError, with the story, if it is longer than the limit."""
+        if not self._ns <= at_most_ns:
+            self._fail(f"{self._ns:,.2f} ns are more than the {at_most_ns:,} allowed")
+
+    def _fail(self, what: str) -> NoReturn:
+        raise AssertionError("\n".join([what, *self.story()]))
+
+    def _details(self) -> list[str]:
+        return [f"at {self.where}"]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.length}, {self.where}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Figure(Timed):
+    """The same in cycles, too. `before` is what the baseline says of it, None if nothing."""
+
+    _cycles: int
+    before: Before | None = field(default=None, kw_only=True, compare=False)
+
+    @property
+    def cycles(self) -> Cycles:
+        """How long, in cycles of the core."""
+        return Cycles(self._cycles, self)
+
+    @property
+    def length(self) -> str:
+        """`1,001 cycles (62.56 µs)`."""
+        return f"{self._cycles:,} cycles ({super().length})"
+
+    def story(self) -> list[str]:
+        """Lines for a reader, the change since the baseline last."""
+        return [*super().story(), *self._change()]
+
+    def check(self, *, at_most_cycles: int | None = None, at_most_ns: float | None = None) -> None:
+        """Raises AssertionError, with the story, if it is longer than a limit."""
+        if at_most_cycles is None and at_most_ns is None:
+            raise Error(f"{self.name}: check() needs a limit, at_most_cycles or at_most_ns.")
+        if at_most_cycles is not None and not self._cycles <= at_most_cycles:
+            self._fail(f"{self._cycles:,} cycles are more than the {at_most_cycles:,} allowed")
+        if at_most_ns is not None:
+            super().check(at_most_ns=at_most_ns)
+
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises AssertionError, with the story, if it is longer than in the baseline by more than
+        `more_cycles`, or if there is no baseline.
+        """
+        if self.before is None:
+            self._fail("there is no baseline of it: `pytest --tailscope-update` writes one")
+        if not self._cycles <= self.before.cycles + more_cycles:
+            self._fail(f"{self._cycles - self.before.cycles:,} cycles more than in the baseline")
+
+    def _change(self) -> list[str]:
+        if self.before is None:
+            return []
+        more = self._cycles - self.before.cycles
+        change = f"{abs(more):,} cycles {'longer' if more > 0 else 'shorter'} now" if more else "as long now"
+        return [f"baseline: {self.before.cycles:,} cycles, {self.before.where}; {change}"]
+
+
+def calls(stack: Sequence[Place]) -> list[str]:
+    """A line for each call of a stack, the innermost first."""
+    return [f"    {place}" for place in stack]

@@ -1,0 +1,251 @@
+"""What `masks` finds: how long a program holds interrupts off, where, and who calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike, fspath
+from typing import Any
+
+from tailscope._baseline import Row, longest
+from tailscope._documents import Part
+from tailscope._errors import Error, NotComplete
+from tailscope._figures import Before, Figure, Place, calls
+from tailscope._program import ask, options
+
+__tracebackhide__ = True  # pytest shows the line of the test
+
+_RESET = "(reset)"
+_NONE = "there was no such interval"
+KINDS = ("primask", "faultmask", "basepri", "handler", "scheduler")
+
+Remembered = Callable[[str | None, str | None], Before | None]
+"""What a baseline says of the longest of a kind; in a function, if one is named."""
+
+
+def nothing(_kind: str | None, _function: str | None = None) -> None:
+    """Where there is no baseline."""
+
+
+@dataclass(frozen=True, repr=False)
+class Interval(Figure):
+    """The longest interval in which interrupts were held off.
+
+    `cycles` are the most of any, and `ns` is the longest time of any: where the clock changed, that
+    may be another interval. The places are those of the most cycles.
+
+    `kind` and `level` are those of the reference. `begin` and `end` are places, `stack` are the
+    calls at its begin, the innermost first. `held` names the exceptions that were held off, `task`
+    the task. `count` says how many intervals there were at this place. If there was no interval at
+    all, it has 0 cycles, and neither begin nor end.
+    """
+
+    kind: str
+    level: int | None
+    begin: Place | None
+    end: Place | None
+    stack: tuple[Place, ...]
+    task: str | None
+    held: tuple[str, ...]
+    count: int
+
+    @property
+    def function(self) -> str:
+        """The function whose section it is: who calls a helper that only raises the mask."""
+        if self.begin is None:
+            return ""
+        helped = (
+            self.kind != "handler" and self.end and self.end.function not in (self.begin.function, _RESET)
+        )
+        return self.caller.function if helped and self.caller else self.begin.function
+
+    @property
+    def caller(self) -> Place | None:
+        """Who called the function that raised it, or what that interrupted if it is a handler's;
+        None if that is not known.
+        """
+        if self.begin is None or self.begin not in self.stack[:-1]:
+            return None
+        return self.stack[self.stack.index(self.begin) + 1]
+
+    @property
+    def _row_kind(self) -> str:
+        """Its kind in a baseline: of BASEPRI with the level."""
+        return self.name if self.kind == "basepri" else self.kind
+
+    def _details(self) -> list[str]:
+        lines = [f"raised by {self.where}"] if self.begin else [self.where]
+        lines += ["call stack, innermost first:", *calls(self.stack)] if self.stack else []
+        lines += [f"ended by {self.end}"] if self.end else []
+        lines += [f"task: {self.task}"] if self.task else []
+        lines += [f"held off: {', '.join(self.held)}"] if self.held else []
+        return lines
+
+
+@dataclass(frozen=True, repr=False)
+class NotTaken(Figure):
+    """The longest time in which an interrupt of a priority could not be taken."""
+
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises Error: a baseline has intervals, which lengthen where somebody changes them."""
+        del more_cycles
+        raise Error(f"{self.name}: a baseline has no priorities; give check() a limit.")
+
+
+class Masks:
+    """How long a program held interrupts off. `document` is the JSON of `masks` (the reference)."""
+
+    def __init__(self, part: Part, *, any_verdict: bool, before: Remembered = nothing) -> None:
+        self._part = part
+        self._any_verdict = any_verdict
+        self._before = before
+        self.document: dict[str, Any] = dict(part.values)
+        self.elf = part.text("elf")
+        self.until = part.text("until")
+        self.cycles = part.whole("cycles")
+        """Of the whole run."""
+        self.clock_hz = part.number("clock_hz")
+        """At the end."""
+        self.ended = part.maybe_text("ended")
+        """Why the run ended early; None if it did not."""
+        self.notes = part.texts("notes")
+        self._refuse_early_end()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run went to its end."""
+        return self.ended is None
+
+    @cached_property
+    def worst(self) -> tuple[Interval, ...]:
+        """The longest interval of each place, the longest of all first."""
+        return tuple(self._interval(one) for one in self._part.parts("worst"))
+
+    def longest(self, kind: str | None = None, level: int | None = None) -> Interval:
+        """The longest interval; of a kind, and of a level, if they are named.
+
+        Raises NotComplete if a longer one was still open at the end: nobody knows its length.
+        """
+        if kind is not None and kind not in KINDS:
+            raise Error(f"There is no kind {kind!r} of interval; choose {', '.join(KINDS)}.")
+        name = _name(kind, level)
+        found = next((one for one in self.worst if _is(one.kind, one.level, kind, level)), None)
+        self._refuse_open(kind, level, 0 if found is None else found._cycles)
+        if found is None:
+            return replace(_none_of(name, kind, level), before=self._before(kind and name, None))
+        function = found.function if kind == "handler" and level is not None else None
+        before = self._before("handler" if function else kind and name, function)
+        return replace(found, before=before, _ns=max(found._ns, self._most_ns(kind, level)))
+
+    def _rows(self) -> tuple[Row, ...]:
+        """What a baseline keeps: of each function the longest of each kind."""
+        return longest(Row(one.function, one._row_kind, one._cycles) for one in self.worst)
+
+    def _most_ns(self, kind: str | None, level: int | None) -> float:
+        """The longest time of any such interval."""
+        of_kinds = self._part.part("intervals")
+        found = [of_kinds.part(name) for name in (KINDS if kind is None else (kind,))]
+        if level is not None:
+            levels = [row for one in found for row in one.parts("by_level")]
+            found = [row for row in levels if row.whole("level") == level]
+        return max((one.part("ns").maybe_number("max") or 0.0 for one in found), default=0.0)
+
+    def not_taken(self, priority: int) -> NotTaken:
+        """The longest time in which masks and handlers together kept an interrupt of this priority
+        waiting. Raises NotComplete if it was waiting at the end, and Error if the program has no
+        exception of this priority.
+        """
+        name = f"priority {priority}"
+        for one in self._part.parts("priorities"):
+            if one.whole("priority") == priority:
+                worst = one.maybe_part("worst")
+                if one.whole("open"):
+                    self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
+                if worst is None:
+                    return NotTaken(name, _NONE, 0.0, 0)
+                where = f"begun at {Place.of(worst.part('begin'))}, ended at {Place.of(worst.part('end'))}"
+                return NotTaken(name, where, worst.number("ns"), worst.whole("cycles"))
+        raise Error(f"{self.elf}: no exception of priority {priority} was enabled or taken.")
+
+    def _interval(self, one: Part) -> Interval:
+        begin = Place.of(one.part("begin"))
+        stack = tuple(map(Place.of, one.parts("stack")))
+        made = Interval(
+            one.text("name"),
+            str(begin),
+            one.number("ns"),
+            one.whole("cycles"),
+            one.text("kind"),
+            one.maybe_whole("level"),
+            begin,
+            Place.of(one.part("end")),
+            stack,
+            one.maybe_text("task"),
+            one.texts("held"),
+            one.whole("count"),
+        )
+        return replace(made, where=f"{begin}, from {made.caller}") if made.caller else made
+
+    def _refuse_early_end(self) -> None:
+        if self.ended is not None:
+            self._refuse(f"It ended early: {self.ended}.", *self.notes)
+
+    def _refuse_open(self, kind: str | None, level: int | None, cycles: int) -> None:
+        for one in self._part.parts("open"):
+            if _is(one.text("kind"), one.maybe_whole("level"), kind, level):
+                lasted = self.cycles - one.whole("begin_cycle")
+                if lasted > cycles:
+                    raised = Place.of(one.part("begin"))
+                    self._refuse(
+                        f"{one.text('name')}, raised by {raised}, was still open at the end, "
+                        f"{lasted:,} cycles later."
+                    )
+
+    def _refuse(self, *reasons: str) -> None:
+        if not self._any_verdict:
+            raise NotComplete(self.elf, "truncated", reasons)
+
+    def __repr__(self) -> str:
+        ended = "" if self.complete else f", ended early: {self.ended}"
+        return f"<Masks of {self.elf}, {self.cycles:,} cycles{ended}>"
+
+
+def masks(
+    elf: str | PathLike[str],
+    *,
+    until: str = "1s",
+    chip: str | None = None,
+    hse: str | None = None,
+    gaps: bool = False,
+    semihosting: bool = False,
+    explain: bool = False,
+    any_verdict: bool = False,
+) -> Masks:
+    """Runs a program on the virtual board, and finds all that holds interrupts off.
+
+    The options are those of the command. Raises NotComplete if the run ended early, and Error.
+    """
+    return Masks(
+        ask_masks(elf, until=until, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting, explain=explain),
+        any_verdict=any_verdict,
+    )
+
+
+def ask_masks(elf: str | PathLike[str], **chosen: object) -> Part:
+    """The document of the command."""
+    return ask("masks", *options(chosen), "--json", "--", fspath(elf)).document
+
+
+def _none_of(name: str, kind: str | None, level: int | None) -> Interval:
+    return Interval(name, _NONE, 0.0, 0, kind or "any", level, None, None, (), None, (), 0)
+
+
+def _name(kind: str | None, level: int | None) -> str:
+    if kind is None:
+        return "longest"
+    return kind if level is None else f"{kind} {level:#04x}" if kind == "basepri" else f"{kind} {level}"
+
+
+def _is(kind: str, level: int | None, asked_kind: str | None, asked_level: int | None) -> bool:
+    return asked_kind in (None, kind) and asked_level in (None, level)

@@ -1,0 +1,129 @@
+"""The bench as a process of its own: how it is started, and what it answers.
+
+This package imports nothing of the bench. So whatever the bench needs stays out of your process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tailscope._documents import Part, from_json
+from tailscope._errors import Error
+from tailscope._texts import printable
+
+if TYPE_CHECKING:
+    import subprocess
+
+__tracebackhide__ = True  # pytest shows the line of the test
+
+_NOT_COMPLETE = 1
+_STOPPED_WITHIN_S = 30.0
+_REMEDY = "the program and this package are not of the same version, install both again"
+
+
+class Answer(NamedTuple):
+    """The document that a command printed. Not `complete`: it said so by its exit status, 1."""
+
+    document: Part
+    complete: bool
+
+
+def command() -> list[str]:
+    """What starts the program; the words of a command come behind it.
+
+    `-P` keeps the working directory out of its imports: a project may have folders of any name.
+    """
+    return [sys.executable, "-P", "-m", "cli" if _checkout() else "tailscope"]
+
+
+def ask(*words: str) -> Answer:
+    """Runs a command with `--json`, and returns its answer.
+
+    Raises Error, with the program's sentence and exit status, where it has none.
+    """
+    status, output, said = _run([*command(), *words])
+    if status not in (0, _NOT_COMPLETE) or not output.strip():
+        raise Error(_sentence(said, status), status)
+    return Answer(from_json(output, f"the answer of {words[0]}", _REMEDY), status == 0)
+
+
+def options(chosen: Mapping[str, object]) -> list[str]:
+    """The words of options, from Python's names for them: what is None or False is left out, True
+    is an option without a value, and of a list each is given.
+    """
+    words = []
+    for name, value in chosen.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif isinstance(value, list | tuple):
+            words += [f"{option}={one}" for one in value]
+        elif value is not None and value is not False:
+            words.append(f"{option}={value}")
+    return words
+
+
+def _checkout() -> Path | None:
+    """The folder of the sources; None where the package is installed."""
+    folder = Path(__file__).resolve().parents[1]
+    return folder if (folder / "lab").is_file() else None
+
+
+def _environment() -> dict[str, str]:
+    checkout = _checkout()
+    if checkout is None:
+        return dict(os.environ)
+    paths = [str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def _run(line: Sequence[str]) -> tuple[int, str, str]:
+    """The exit status, and what was written to standard output and standard error.
+
+    If this process is stopped meanwhile, the program stores what it has, and then it goes on.
+    """
+    import subprocess
+
+    try:
+        process = subprocess.Popen(
+            line,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=_environment(),
+        )
+    except (OSError, ValueError) as error:
+        raise Error(f"The bench cannot be started: {printable(str(error))}.") from None
+    with process:
+        try:
+            output, said = process.communicate()
+        except BaseException:
+            _stop(process)
+            raise
+    return process.returncode, output, said
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    import subprocess
+
+    process.terminate()
+    try:
+        process.communicate(timeout=_STOPPED_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _sentence(said: str, status: int) -> str:
+    """The last line of standard error: what comes before tells how far the program was."""
+    lines = [printable(line.strip()) for line in said.splitlines() if line.strip()]
+    if not lines:
+        return f"The bench ended with status {status} and said nothing."
+    if any(line.startswith("Traceback (") for line in lines):
+        return f"The bench ended unexpectedly, with status {status}: {lines[-1]}"
+    return lines[-1]

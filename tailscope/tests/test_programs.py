@@ -1,0 +1,249 @@
+# spans: tailscope/_masks.py, tailscope/_latency.py, tailscope/_program.py
+"""`tailscope.masks` and `tailscope.latency` on a program whose sections one can count."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailscope
+from base.paths import ROOT
+from tests import lab, masked_sections
+from tests.masked_sections import line_of
+
+UNTIL = "5ms"
+BRIEFLY = "cycles:3000"
+"""The sections that PRIMASK makes are over by then."""
+CYCLE_NS = 62.5
+ENTRY_CYCLES = 12
+"""To enter a handler at once, from memory without wait states (Cortex-M4 TRM, section 3.9)."""
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return masked_sections.build(tmp_path_factory.mktemp("program"))
+
+
+@pytest.fixture(scope="module")
+def masks(elf: Path) -> tailscope.Masks:
+    return tailscope.masks(elf, until=UNTIL)
+
+
+@pytest.fixture(scope="module")
+def latency(elf: Path) -> tailscope.Latency:
+    return tailscope.latency(elf, irq="TIM2", sections=["short_section.."], until=BRIEFLY)
+
+
+def changed(folder: Path, *replaced: tuple[str, str]) -> Path:
+    """The program with other words in its source."""
+    text = masked_sections.SOURCE.read_text(encoding="utf-8")
+    for old, new in replaced:
+        assert old in text
+        text = text.replace(old, new)
+    source = folder / "other.c"
+    source.write_text(text, encoding="utf-8")
+    return masked_sections.build(folder, "-Wno-unused-function", source=source)
+
+
+# CPSIE takes a cycle, which belongs to the section; MSR takes two.
+@pytest.mark.parametrize(
+    ("kind", "level", "cycles", "function"),
+    [
+        (None, None, 1000 + 1, "update_table"),
+        ("primask", None, 1000 + 1, "update_table"),
+        ("faultmask", None, 300 + 1, "fault_masked"),
+        ("basepri", 0x20, 20 + 2, "levels"),
+        ("handler", 15, ENTRY_CYCLES + 50 + 1, "on_systick"),
+        ("scheduler", None, 0, ""),
+    ],
+)
+def test_the_longest_is_as_long_as_its_instructions(
+    masks: tailscope.Masks, kind: str | None, level: int | None, cycles: int, function: str
+) -> None:
+    found = masks.longest(kind, level)
+    assert (found.cycles, found.ns, found.function) == (cycles, cycles * CYCLE_NS, function)
+
+
+def test_the_longest_says_where_it_is(masks: tailscope.Masks) -> None:
+    found = masks.longest("primask")
+    called = line_of("update_table();")
+    assert found.where == f"update_table (main.c:{line_of('    mask();')}), from reset (main.c:{called})"
+    assert [frame.function for frame in found.stack] == ["mask", "update_table", "reset"]
+    assert found.end and found.end.line == line_of("unmask();")
+    assert "IRQ 28 (on_tim2)" in found.held and found.count == 1
+    assert repr(found) == f"<Interval primask: 1,001 cycles (62.56 µs), {found.where}>"
+
+
+def test_the_document_is_that_of_the_command(elf: Path, masks: tailscope.Masks) -> None:
+    said = lab.run("masks", str(elf), "--until", UNTIL, "--json")
+    assert masks.document == json.loads(said.stdout)
+
+
+def test_what_masks_and_handlers_keep_waiting_is_told_by_priority(masks: tailscope.Masks) -> None:
+    assert masks.not_taken(0x30).cycles >= 1001
+    with pytest.raises(tailscope.Error, match="no exception of priority 7 was enabled or taken"):
+        masks.not_taken(7)
+    with pytest.raises(tailscope.Error, match="a baseline has no priorities"):
+        masks.not_taken(0x30).check_baseline()
+
+
+def test_a_limit_is_held_to_the_cycle(masks: tailscope.Masks) -> None:
+    found = masks.longest("primask")
+    found.check(at_most_cycles=1001, at_most_ns=1001 * CYCLE_NS)
+    with pytest.raises(AssertionError, match=r"1,001 cycles are more than the 1,000 allowed") as failed:
+        found.check(at_most_cycles=1000)
+    lines = str(failed.value).splitlines()
+    assert lines[1:4] == [
+        "primask: 1,001 cycles (62.56 µs)",
+        f"raised by {found.where}",
+        "call stack, innermost first:",
+    ]
+    assert [line.split()[0] for line in lines[4:7]] == ["mask", "update_table", "reset"]
+    with pytest.raises(AssertionError, match="ns are more than the 62,562 allowed"):
+        found.check(at_most_ns=62_562)
+    with pytest.raises(AssertionError):
+        found.check(at_most_ns=float("nan"))
+    with pytest.raises(tailscope.Error, match="needs a limit"):
+        found.check()
+    with pytest.raises(AssertionError, match="there is no baseline of it"):
+        found.check_baseline()
+
+
+def test_the_longest_time_may_be_of_another_clock(tmp_path: Path) -> None:
+    """At half the clock 101 cycles take longer than 151 at the whole one."""
+    slower = "REGISTER(0x40023808) |= 8u << 4;\n    REGISTER(0xE000E100) = 1u << 28 | 1u << 29;"
+    loops = "for (int i = 0; i < 3; i++)\n        short_section();\n    update_table();"
+    elf = changed(
+        tmp_path,
+        ("NOPS(1000)", "NOPS(150)"),
+        (loops, f"update_table();\n    {slower}\n    short_section();"),
+        ("fault_masked();\n    levels();\n    in_turn();\n    doze();", ""),
+    )
+    found = tailscope.masks(elf, until=UNTIL).longest("primask")
+    assert (found.cycles, found.ns) == (151, 101 * 2 * CYCLE_NS)
+
+
+def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> None:
+    elf = changed(tmp_path, ("    levels();\n    in_turn", '    __asm__ volatile("udf");\n    in_turn'))
+    with pytest.raises(tailscope.NotComplete, match="is truncated: It ended early: ") as refused:
+        tailscope.masks(elf, until=UNTIL)
+    assert refused.value.verdict == "truncated"
+    found = tailscope.masks(elf, until=UNTIL, any_verdict=True)
+    assert not found.complete and found.longest("primask").cycles == 1001
+
+
+def test_a_mask_that_never_ends_is_not_overlooked(tmp_path: Path) -> None:
+    elf = changed(tmp_path, ("    in_turn();\n    doze();", '    __asm__ volatile("cpsid i");'))
+    found = tailscope.masks(elf, until=UNTIL)
+    assert found.longest("faultmask").cycles == 301
+    with pytest.raises(tailscope.NotComplete, match=r"primask, raised by reset .* was still open at the end"):
+        found.longest("primask")
+    with pytest.raises(tailscope.NotComplete):
+        found.longest()
+    with pytest.raises(tailscope.NotComplete, match="At the end an interrupt of priority 48"):
+        found.not_taken(0x30)
+    assert tailscope.masks(elf, until=UNTIL, any_verdict=True).longest("primask").cycles == 1001
+
+
+def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Latency) -> None:
+    """CPSID takes a cycle; it is in progress when the interrupt is pended."""
+    found = latency.longest
+    assert (found.cycles, found.ns) == (1 + 1001 + ENTRY_CYCLES, 1014 * CYCLE_NS)
+    assert [(one.cycles, one.cause) for one in found.waits][1:] == [(1001, "PRIMASK"), (12, "entry alone")]
+    assert found.waits[1].raised and found.waits[1].raised.function == "update_table"
+    assert (latency.irq, latency.cycles.max, latency.pends) == ("TIM2", 1014, latency.cycles.n)
+    with pytest.raises(AssertionError, match=r"1,014 cycles are more[^$]*waited for\n +1 cycle: inst"):
+        found.check(at_most_cycles=1013)
+
+
+def test_a_section_is_measured(latency: tailscope.Latency) -> None:
+    """CPSID, a hundred NOPs, CPSIE, and BX LR of at most three cycles."""
+    section = latency.section("short_section..")
+    assert section.count == 3 and section.longest.begin.function == "short_section"
+    assert 1 + 100 + 1 + 1 <= section.longest.cycles <= 1 + 100 + 1 + 4
+    with pytest.raises(tailscope.Error, match=r"the section 'levels\.\.' was never passed, or not asked for"):
+        latency.section("levels..")
+
+
+def test_sections_alone_have_no_wait(elf: Path) -> None:
+    found = tailscope.latency(elf, sections="short_section..", until=UNTIL)
+    assert found.section("short_section..").count == 3 and "short_section" in repr(found)
+    with pytest.raises(tailscope.Error, match="no interrupt was asked for; name one"):
+        assert found.longest
+
+
+def test_pends_at_some_cycles_only_say_so(elf: Path) -> None:
+    found = tailscope.latency(elf, irq="TIM2", until=BRIEFLY, every=50).longest
+    assert found.every == 50 and "asked at each 50th cycle only" in found.story()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"until": "soon"}, r"--until soon: give a time such as 100ms or 2s, or a cycle such as 84000\."),
+        ({"until": "--help"}, "--until --help"),
+        ({"chip": "none"}, "--chip"),
+    ],
+)
+def test_the_sentence_is_that_of_the_program(elf: Path, chosen: dict[str, Any], said: str) -> None:
+    with pytest.raises(tailscope.Error, match=said) as refused:
+        tailscope.masks(elf, **chosen)
+    assert refused.value.exit_status == 2 and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["missing.elf", "-x.elf", "--help", "a\nb", "a b\x1b.elf"])
+def test_a_file_of_any_name_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tailscope.Error, match="cannot be read: No such file") as refused:
+        tailscope.masks(name)
+    assert "\x1b" not in str(refused.value)
+
+
+def test_a_kind_that_is_none_is_refused(masks: tailscope.Masks) -> None:
+    with pytest.raises(tailscope.Error, match="no kind 'irq' of interval; choose primask, faultmask, "):
+        masks.longest("irq")
+
+
+def test_a_project_may_have_folders_of_any_name(elf: Path, tmp_path: Path) -> None:
+    for name in ("base", "cli", "analysis", "simulator"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the project itself')")
+    script = f"import tailscope; print(tailscope.masks({str(elf)!r}, until={UNTIL!r}).longest().cycles)"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "1001\n", done.stderr
+
+
+def test_the_program_ends_with_what_started_it(elf: Path) -> None:
+    """Ctrl-C reaches both from a terminal; here only the one that waits."""
+    script = f"import tailscope; tailscope.latency({str(elf)!r}, irq='TIM2', until='20s')"
+    waiting = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (children := children_of(waiting.pid)):
+        assert waiting.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.5)
+    waiting.send_signal(2)
+    assert "KeyboardInterrupt" in waiting.communicate(timeout=30)[1]
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def children_of(process: int) -> list[str]:
+    return Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()

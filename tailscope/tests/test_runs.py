@@ -1,0 +1,328 @@
+# spans: tailscope/_run.py, tailscope/_tables.py, tailscope/_pages.py, base/run_folder
+"""A run folder as `tailscope.Run` reads it: as the bench's own readers do, and as a stranger's."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tailscope
+from base.files.errors import TailscopeError
+from base.run_folder import edges, manifest, memory, tables
+from simulator import build as simulator
+from tests.checkout import Checkout
+from tests.run_folders import edit_manifest
+
+_DAMAGES = 400
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    simulator.build()
+    return Checkout(tmp_path_factory.mktemp("checkout"))
+
+
+@pytest.fixture(scope="module")
+def folder(checkout: Checkout) -> Path:
+    return checkout.folder / checkout.run
+
+
+@pytest.fixture
+def damaged(folder: Path, tmp_path: Path) -> Path:
+    """A copy of the run folder, to be changed."""
+    return Path(shutil.copytree(folder, tmp_path / "run"))
+
+
+def python(checkout: Checkout, script: str) -> subprocess.CompletedProcess[str]:
+    """A script in a project beside the checkout: it has folders of the names of the bench's."""
+    project = checkout.folder / "project"
+    for name in ("base", "cli", "capture"):
+        (project / name).mkdir(parents=True, exist_ok=True)
+        (project / name / "__init__.py").write_text("raise SystemExit('the project itself')")
+    paths = os.pathsep.join([str(checkout.folder), os.environ.get("PYTHONPATH", "")]).strip(os.pathsep)
+    root = str(Path(tables.__file__).parents[2])
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": f"{paths}{os.pathsep}{root}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_tables_are_those_of_the_benchs_own_readers(folder: Path) -> None:
+    run = tailscope.Run(folder)
+    known = tables.read_operations(folder / "operations.parquet")
+    blocks = memory.read_memory(
+        folder / "operations.parquet", manifest.read_manifest(folder / "run.json").memory
+    )
+    assert run.operations.equals(memory.with_memory(known, blocks))
+    assert run.operations["used_bytes"].null_count() == 0
+    assert run.operations.schema == pl.Schema([*tables.OPERATIONS.items(), *memory.COLUMNS.items()])
+    assert run.interrupts.equals(tables.read_interrupts(folder / "interrupts.parquet"))
+    assert run.interrupts.schema == tables.INTERRUPTS
+    captured = edges.read_parquet(folder / "edges.parquet")
+    assert run.edges["sample"].to_list() == captured.sample.tolist()
+    assert run.edges["word"].to_list() == captured.word.tolist()
+    assert run.channels == captured.channels
+
+
+def test_the_figures_are_those_of_the_tables(folder: Path) -> None:
+    run = tailscope.Run(folder)
+    stimuli = run.interrupts.filter(~pl.col("control"))
+    asked = run.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
+    worst = run.worst("interrupt")
+    assert worst.ns == stimuli["isr_latency_ns"].max()
+    assert run.worst("task").ns == stimuli["task_latency_ns"].max()
+    assert run.worst("allocate").ns == asked["wire_critical_ns"].max()
+    assert run.worst("allocate").operation in asked.filter(wire_critical_ns=run.worst("allocate").ns)["seq"]
+    statistics = run.statistics("critical_ns")
+    assert statistics and (statistics.n, statistics.max) == (asked.height, run.worst("allocate").ns)
+    assert run.statistics("refused_probes") is None
+    assert worst.budget_ns and worst.budget_ns >= 1e9 / run.samplerate_hz
+
+
+def test_a_run_says_what_it_is_of(folder: Path) -> None:
+    run = tailscope.Run(folder)
+    assert (run.scenario, run.allocator, run.board) == ("mem_frag", "tlsf", "virtual")
+    assert (run.verdict, run.reasons, run.parameters["depth"]) == ("complete", (), 8)
+    assert repr(run) == "<Run mem_frag on tlsf, board virtual, complete>"
+
+
+def test_the_worst_is_held_to_a_limit(folder: Path) -> None:
+    worst = tailscope.Run(folder).worst("interrupt")
+    worst.check(at_most_ns=worst.ns)
+    with pytest.raises(AssertionError, match=r"are more than the 1\b[^$]*operation \d+[^$]*complete"):
+        worst.check(at_most_ns=1)
+
+
+def test_what_is_asked_for_and_not_there_is_told(folder: Path) -> None:
+    run = tailscope.Run(folder)
+    with pytest.raises(tailscope.Error, match="no quantity 'irq'; choose allocate, free, interrupt, task"):
+        run.worst("irq")
+    with pytest.raises(tailscope.Error, match="has no sample of free"):
+        run.worst("free")
+    with pytest.raises(tailscope.Error, match="no quantity 'latency'; choose probes, "):
+        run.statistics("latency")
+
+
+@pytest.mark.parametrize("verdict", ["truncated", "inconclusive"])
+def test_a_run_that_is_not_complete_has_no_numbers_by_accident(damaged: Path, verdict: str) -> None:
+    edit_manifest(damaged, verdict=verdict, reasons=["A clip is off."])
+    with pytest.raises(tailscope.NotComplete, match=f"is {verdict}: A clip is off. Ask with") as refused:
+        tailscope.Run(damaged)
+    assert (refused.value.verdict, refused.value.reasons) == (verdict, ("A clip is off.",))
+    run = tailscope.Run(damaged, any_verdict=True)
+    assert not run.complete
+    assert run.worst("interrupt").verdict == verdict
+    assert f"{verdict}: A clip is off." in repr(run)
+    assert verdict in "\n".join(run.worst("interrupt").story())
+
+
+def rewrite(**changes: Any) -> Callable[[Path], object]:
+    return lambda folder: edit_manifest(folder, **changes)
+
+
+def manifest_of(text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / "run.json").write_text(text)
+
+
+def remove(name: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).unlink()
+
+
+def link(name: str) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to("/etc/passwd")
+
+    return change
+
+
+def table(name: str, **columns: object) -> Callable[[Path], object]:
+    """Replaces columns of a table by an expression or a value."""
+
+    def change(folder: Path) -> None:
+        frame = pl.read_parquet(folder / name).with_columns(**columns)  # type: ignore[arg-type]
+        metadata = pl.read_parquet_metadata(folder / name)
+        kept = {key: value for key, value in metadata.items() if key == "tailscope"}
+        frame.write_parquet(folder / name, metadata=kept)
+
+    return change
+
+
+def without(name: str, column: str) -> Callable[[Path], object]:
+    return lambda folder: pl.read_parquet(folder / name).drop(column).write_parquet(folder / name)
+
+
+NOT_ONE = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (remove("run.json"), r"run\.json: is missing; restore the file"),
+        (manifest_of("{"), r"run\.json: holds no JSON \("),
+        (manifest_of("[1]"), "must hold a table of keys and values"),
+        (manifest_of('{"schema": NaN}'), "NaN is no number of JSON"),
+        (manifest_of('{"schema": 1e999}'), "is too great"),
+        (manifest_of("[" * 100_000), "nested too deeply"),
+        (manifest_of('{"schema": 2}'), "verdict is missing"),
+        (manifest_of(" " * (9 << 20)), "has more than 8,388,608 bytes"),
+        (rewrite(schema=3), "is of schema 3, and this version reads 2; install a newer one"),
+        (rewrite(schema=1), "is of schema 1; ./lab redecode brings it up to date"),
+        (rewrite(schema=True), "schema must be a whole number"),
+        (rewrite(verdict="fine"), "verdict must be one of complete, truncated, inconclusive"),
+        (rewrite(verdict=["complete"]), "verdict must be a text"),
+        (rewrite(reasons=[1]), "reasons must be a list of texts"),
+        (rewrite(maxima={"interrupt_latency_ns": {"value": "1"}}), "seq|value must be a number"),
+        (rewrite(maxima=None), "maxima must be a table"),
+        (link("edges.parquet"), "is a symbolic link, and none is followed"),
+        (link("explain/more"), "is a symbolic link, and none is followed"),
+        (remove("operations.parquet"), r"operations\.parquet: is missing"),
+        (remove("interrupts.parquet"), r"interrupts\.parquet: is missing"),
+        (remove("edges.parquet"), r"edges\.parquet: is missing"),
+        (without("interrupts.parquet", "hit"), "column hit is missing, not String"),
+        (table("operations.parquet", seq=pl.lit(1, pl.UInt32)), "seq does not count upwards"),
+        (table("operations.parquet", seq=pl.lit("1")), "column seq is String, not UInt32"),
+        (table("operations.parquet", kind=pl.lit("Z")), "column kind has values outside A, "),
+        (table("operations.parquet", label=pl.lit("x" * 257)), "texts of more than 256 bytes"),
+        (table("interrupts.parquet", isr_latency_ns=pl.lit(NOT_ONE)), "isr_latency_ns has a value outside"),
+        (table("interrupts.parquet", time_ns=pl.lit(-1.0)), "column time_ns has a value outside"),
+        (table("edges.parquet", word=pl.lit(1, pl.UInt8)), "its rows are no list of edges"),
+        (without("edges.parquet", "word"), "column word is missing, not UInt8"),
+        (lambda folder: (folder / "edges.parquet").write_bytes(b"PAR1"), "it is too short"),
+        (lambda folder: (folder / "observed.json").touch(), "is a run from the wire alone"),
+    ],
+)
+def test_whatever_a_stranger_sends_gets_one_sentence(
+    damaged: Path, change: Callable[[Path], object], said: str
+) -> None:
+    change(damaged)
+    with pytest.raises(tailscope.Error, match=said) as refused:
+        everything(damaged)
+    assert str(refused.value).count("\n") == 0 and str(refused.value).endswith(".")
+
+
+def everything(folder: Path) -> None:
+    run = tailscope.Run(folder)
+    assert run.operations.height and run.interrupts.height and run.edges.height and run.worst("interrupt")
+
+
+def test_a_pipe_is_not_waited_for(damaged: Path) -> None:
+    (damaged / "run.json").unlink()
+    os.mkfifo(damaged / "run.json")
+    with pytest.raises(tailscope.Error, match="is no file"):
+        tailscope.Run(damaged)
+
+
+def test_no_text_commands_a_terminal(damaged: Path) -> None:
+    edit_manifest(damaged, verdict="truncated", reasons=["\x1b]0;owned\x07"])
+    table("operations.parquet", label=pl.lit("\x1b[2J"))(damaged)
+    with pytest.raises(tailscope.NotComplete, match=r"\\x1b\]0;owned\\x07"):
+        tailscope.Run(damaged)
+    run = tailscope.Run(damaged, any_verdict=True)
+    assert run.operations["label"].unique().to_list() == ["\\x1b[2J"]
+
+
+def read_operations_and_blocks(path: Path) -> object:
+    return tables.read_operations(path), tables.read_table(path, memory.COLUMNS, tables.MOST_ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [
+        ("operations.parquet", read_operations_and_blocks),
+        ("interrupts.parquet", tables.read_interrupts),
+        ("edges.parquet", edges.read_parquet),
+    ],
+)
+def test_a_damaged_table_is_refused_where_the_bench_refuses_it(
+    folder: Path, damaged: Path, name: str, theirs: Callable[[Path], Any]
+) -> None:
+    """Single bytes changed, most of them where the file says what it holds."""
+    content = (folder / name).read_bytes()
+    draw = random.Random(name)
+    outcomes = set()
+    for number in range(_DAMAGES):
+        changed = bytearray(content)
+        at = draw.randrange(len(content) // 2 if number % 4 else 0, len(content))
+        changed[at] = draw.randrange(256)
+        (damaged / name).write_bytes(bytes(changed))
+        ours = refuses(lambda: getattr(tailscope.Run(damaged), name.partition(".")[0]), tailscope.Error)
+        assert ours == refuses(lambda: theirs(damaged / name), TailscopeError), (at, changed[at])
+        outcomes.add(ours)
+    assert outcomes == {True, False}
+
+
+def refuses(read: Callable[[], object], error: type[Exception]) -> bool:
+    try:
+        read()
+    except error:
+        return True
+    return False
+
+
+def test_a_table_that_states_too_many_rows_is_not_unpacked(damaged: Path) -> None:
+    rows = (1 << 21) + 1
+    frame = pl.read_parquet(damaged / "operations.parquet").clear(rows)
+    frame.write_parquet(damaged / "operations.parquet")
+    with pytest.raises(tailscope.Error, match="it states 2097153 rows, more than the 2097152"):
+        assert tailscope.Run(damaged).operations.height
+
+
+def test_what_is_imported_stays_light_and_keeps_the_bench_out(checkout: Checkout, folder: Path) -> None:
+    done = python(
+        checkout,
+        f"""
+import json, sys
+import tailscope
+run = tailscope.Run({str(folder)!r})
+run.worst("interrupt").ns, run.statistics("critical_ns")
+light = sorted(sys.modules)
+run.operations, run.interrupts, run.edges
+print(json.dumps([light, sorted(sys.modules)]))
+""",
+    )
+    light, all_of_it = (set(names) for names in json.loads(done.stdout))
+    assert not {name.partition(".")[0] for name in light} & {"polars", "numpy", "pydantic", "subprocess"}
+    assert "polars" in all_of_it
+    rooms = {"analysis", "base", "capture", "cli", "dashboards", "firmware", "quality", "scenarios"}
+    heavy = {"scipy", "plotly", "pydantic", "click", "elftools", "rich"}
+    assert not {name.partition(".")[0] for name in all_of_it} & (rooms | heavy)
+
+
+def test_a_scenario_is_run_and_explained(checkout: Checkout) -> None:
+    done = python(
+        checkout,
+        """
+import tailscope
+run = tailscope.run("mem_frag", allocator="tlsf", parameters={"depth": 8, "trials": 1})
+print(run.folder.parent.name, run.verdict, run.parameters["depth"])
+explained = run.worst("interrupt").explain()
+print(sum(part["cycles"] for part in explained.document["parts"]) == explained.document["cycles"])
+print(explained)
+for wrong in ({"allocator": "none_such"}, {"allocator": "tlsf", "parameters": {"depht": 1}}):
+    try:
+        tailscope.run("mem_frag", **wrong)
+    except tailscope.Error as error:
+        print(error.exit_status, error)
+""",
+    )
+    assert done.returncode == 0, done.stderr
+    first, second, *rest = done.stdout.splitlines()
+    assert (first, second) == ("runs complete 8", "True")
+    assert "The stimulus came" in rest[0]
+    assert any(line.startswith("2 ") and "none_such" in line for line in rest)
+    assert any(line.startswith("2 ") and "depht" in line for line in rest)
