@@ -8,6 +8,7 @@ allocator, so it is stated beside the sum. So is what one fault may change unsee
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +28,7 @@ from capture.reading.wire import Wire
 def sum_of_terms(*terms_ns: float | None) -> float | None:
     """Their sum; None where one is not known."""
     known = [term for term in terms_ns if term is not None]
-    return sum(known) if len(known) == len(terms_ns) else None
+    return math.fsum(known) if len(known) == len(terms_ns) else None
 
 
 @dataclass(frozen=True)
