@@ -16,7 +16,7 @@ from rich.text import Text
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards import placements
-from dashboards.formatting import MISSING, grouped, number
+from dashboards.formatting import MISSING, grouped, short, with_unit
 from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
@@ -52,7 +52,7 @@ def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> Renderable
         if len(series) > MOST_IN_FULL and not full:
             parts += [_worst_first(scenario, series), *_heap_waits(series), *_placements(series)]
             parts += [*_origins(series), *_reasons(_doubtful(series))]
-            parts += [Text("In ns on the wire. --full prints all statistics.", style="dim"), Text()]
+            parts += [Text("In µs on the wire. --full prints all statistics.", style="dim"), Text()]
             continue
         parts += [_table(scenario, series), *_by_size(series), *_heap_waits(series)]
         parts += [*_placements(series), *_origins(series)]
@@ -99,8 +99,8 @@ def _worst_first(scenario: str, series: Sequence[Series]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("±\n", justify="right", no_wrap=True)
     for one in sorted(series, key=_by_worst):
-        cells = [number(getattr(one.run.summary(quantity), of), _unit(of)) for _, quantity, of in _WORST]
-        budget = number(one.run.certainty.budgets.get(CRITICAL.key), CRITICAL.unit)
+        cells = [short(getattr(one.run.summary(quantity), of), _unit(of)) for _, quantity, of in _WORST]
+        budget = short(one.run.certainty.budgets.get(CRITICAL.key), CRITICAL.unit)
         style = "" if one.run.manifest.complete else _VERDICT_STYLES[one.run.manifest.verdict]
         table.add_row(Text(one.name), *map(Text, cells), Text(budget), style=style)
     return table
@@ -144,9 +144,9 @@ def _marked(series: Sequence[Series]) -> list[tuple[bool, Series]]:
 
 def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
     summary = one.run.summary(quantity)
-    words = f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words
-    values = [number(getattr(summary, name), quantity.unit) for name in _STATISTICS]
-    budget = number(one.run.certainty.budgets.get(quantity.key), quantity.unit)
+    words = with_unit(quantity.words, quantity.unit)
+    values = [short(getattr(summary, name), quantity.unit) for name in _STATISTICS]
+    budget = short(one.run.certainty.budgets.get(quantity.key), quantity.unit)
     return [
         Text(words if first else ""),
         Text(one.name),
@@ -173,7 +173,7 @@ def _by_size(series: Sequence[Series]) -> list[Table]:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, one in rows:
         numbers = (one.size, one.fresh_median, one.fresh_max, one.fragmented_median, one.fragmented_max)
-        cells = [number(value, "cycles") for value in numbers]
+        cells = [short(value, "cycles") for value in numbers]
         table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in one.ratios))
     return [table]
 
@@ -183,7 +183,7 @@ def _heap_waits(series: Sequence[Series]) -> list[Table]:
     found = [(one, wait) for one in series if (wait := one.run.manifest.heap_wait)]
     if not found:
         return []
-    title = "\nwait of the urgent task for the other's section (ns)"
+    title = "\nwait of the urgent task for the other's section (µs)"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     for heading in ("allocator", "lock"):
         table.add_column(heading, overflow="fold")
@@ -191,7 +191,7 @@ def _heap_waits(series: Sequence[Series]) -> list[Table]:
         table.add_column(heading, justify="right", no_wrap=True)
     for one, wait in sorted(found, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
         told = (wait.median, wait.p99, wait.max, wait.resolution_ns, wait.undisturbed_ns)
-        cells = [grouped(wait.n), *(number(value, "ns") for value in told)]
+        cells = [grouped(wait.n), *(short(value, "ns") for value in told)]
         table.add_row(Text(one.name), Text(one.run.manifest.locking or MISSING), *cells)
     return [table]
 

@@ -208,7 +208,7 @@ def pictures(title: str, subtitle: str) -> list[Any]:
 def _grid(grid: Grid, shown: Shown) -> Any:
     names = html.Th(grid.names, scope="col")
     heads = [
-        html.Th(one.words, scope="col", className="" if one.numeric else "words") for one in grid.columns
+        html.Th(_noted(one), scope="col", className="" if one.numeric else "words") for one in grid.columns
     ]
     bodies = [_group(group, grid, shown) for group in grid.groups]
     table = html.Table([html.Thead(html.Tr([names, *heads])), *bodies], className="grid")
@@ -239,13 +239,18 @@ def downloads(address: Address, table: str) -> Any:
     )
 
 
+def _noted(column: Column) -> list[Any]:
+    return [column.words, *([html.Small(column.note)] if column.note else [])]
+
+
 def _classes(number: int, column: Column, grid: Grid) -> str:
     return " ".join(["pinned"] * (number < grid.pinned) + ["words"] * (not column.numeric))
 
 
 def _group(group: Group, grid: Grid, shown: Shown) -> Any:
     span: Any = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
-    head = [html.Tr(html.Th(html.Span(group.words), **span), className="group")] if group.words else []
+    words = html.Span([group.words, *([" ", html.Small(group.note)] if group.note else [])])
+    head = [html.Tr(html.Th(words, **span), className="group")] if group.words else []
     return html.Tbody([*head, *(_line(line, grid, shown) for line in group.lines)])
 
 
@@ -269,7 +274,7 @@ def _cell(cell: Cell, entry: int | None, classes: str, shown: Shown) -> Any:
         bar = {"width": f"{min(max(cell.share_percent, 0), 100):.1f}%", "background": colour}
         inside.append(html.Span(className="bar", style=bar))
     inside += [html.Small(note) for note in cell.notes]
-    return html.Td(inside, className=classes, title=cell.why or None)
+    return html.Td(inside, className=classes, title=cell.why or cell.whole or None)
 
 
 def _text(cell: Cell, shown: Shown) -> Any:

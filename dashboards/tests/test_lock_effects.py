@@ -90,5 +90,5 @@ def test_the_task_has_its_figure_where_a_lock_lets_interrupts_through(tmp_path: 
     depths = suspended.operations.select(operation_seq="seq", depth="depth").drop_nulls()
     due = suspended.answered.join(depths, on="operation_seq").drop_nulls("task_latency_ns")["task_latency_ns"]
     assert len(due) > 0
-    assert sorted(singles.y) == sorted(due)
-    assert max(as_plotly(chart.figure).data[1].y) == due.max()
+    assert sorted(singles.y) == [ns / 1000 for ns in sorted(due)]
+    assert max(as_plotly(chart.figure).data[1].y) == due.max() / 1000
