@@ -118,13 +118,17 @@ class Grid:
         return pl.DataFrame({**told, **named, **values}, strict=False)
 
 
+FEW_ROWS = 12
+
+
 @dataclass(frozen=True)
 class DotRow:
     """A run in a DotPlot: where its marks stand on the axis, from 0 to 100, and what they are.
 
-    `text` is the worst value as it is read, `value` the same in the unit of exports. `sample` is
-    what a click on it opens, `why` what hovering tells. `ramp` is a small line of the section
-    against depth, its places from 0 to 100 from left and top; empty where there are no depths.
+    `text` is the worst value as it is read, `value` the same in the unit of exports, `whole` with
+    its unit and all that is known of it. `sample` is what a click on the name opens, `why` what
+    hovering tells. `ramp` is a small line of the section against depth, its places from 0 to 100
+    from left and top; empty where there are no depths.
     """
 
     name: str
@@ -141,6 +145,7 @@ class DotRow:
     sample: Sample | None
     why: str
     ramp: tuple[tuple[float, float], ...] = ()
+    whole: str = ""
 
 
 @dataclass(frozen=True)
@@ -164,6 +169,11 @@ class DotPlot:
     ticks: tuple[tuple[float, str], ...]
     lanes: tuple[DotLane, ...]
     legend: str
+
+    @property
+    def dense(self) -> bool:
+        """True if it has so many rows that they must be low to fit a screen."""
+        return sum(len(lane.rows) for lane in self.lanes) > FEW_ROWS
 
     @property
     def has_ramps(self) -> bool:

@@ -102,7 +102,11 @@ def _dots(plot: DotPlot, shown: Shown) -> Any:
         html.Th(f"worst ({plot.unit})", scope="col", className="number"),
     ]
     bodies = [_lane(lane, plot, shown) for lane in plot.lanes]
-    table = html.Table([html.Thead(html.Tr(head)), *bodies], className="dots", **{"aria-label": plot.title})  # type: ignore[arg-type]
+    table = html.Table(
+        [html.Thead(html.Tr(head)), *bodies],
+        className="dots dense" if plot.dense else "dots",
+        **{"aria-label": plot.title},
+    )  # type: ignore[arg-type]
     return html.Section([table, html.P(plot.legend, className="hint")])
 
 
@@ -114,7 +118,10 @@ def _lane(lane: DotLane, plot: DotPlot, shown: Shown) -> Any:
 
 def _dot_row(row: DotRow, plot: DotPlot, shown: Shown) -> Any:
     known = shown.ids.get(row.run_id)
-    name: list[Any] = [html.A(row.name, href=run_address(known)) if known else row.name]
+    name: list[Any] = [row.name]
+    if known is not None:
+        to = sample_address(known, row.sample.key) if row.sample else run_address(known)
+        name = [html.A(row.name, href=to)]
     name += [" ", html.Small(row.badge, className="lock")] if row.badge else []
     width = {"width": f"{row.worst_percent - row.median_percent:.2f}%"}
     marks = [
@@ -126,13 +133,10 @@ def _dot_row(row: DotRow, plot: DotPlot, shown: Shown) -> Any:
     if row.bound_percent is not None:
         kind = "bound grows" if row.bound_grows else "bound"
         marks.append(html.Span(className=kind, style=_left(row.bound_percent)))
-    worst: Any = row.text
-    if row.sample is not None and row.sample.run_id in shown.ids:
-        worst = html.A(row.text, href=sample_address(shown.ids[row.sample.run_id], row.sample.key))
     cells = [
         html.Th(name, scope="row"),
         html.Td(html.Span(marks, className="lane"), className="track"),
-        html.Td(worst, className="number"),
+        html.Td(row.text, className="number", title=row.whole),
     ]
     return html.Tr(cells, title=row.why)
 

@@ -172,8 +172,8 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
         told = facts(series)
         blocks += present(
             Prose(scenario, headline(scenario, series)),
-            answer(scenario, series),
             Prose("", told, listed=True) if told else None,
+            answer(scenario, series),
         )
     every = [one for series in scenarios.values() for one in series]
     groups = tuple(Group(scenario, _lines(series, every)) for scenario, series in scenarios.items())
