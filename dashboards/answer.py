@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 import polars as pl
 
 from dashboards.blocks import DotLane, DotPlot, DotRow, Sample
-from dashboards.formatting import microseconds
+from dashboards.formatting import microseconds, short, whole
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.series import Series
 from dashboards.waveforms import worst_key
 
 _LEGEND = (
-    "Dot: the median. Bar: up to the worst that was seen, which opens its instant. Tick: the most that one "
-    "section can keep it waiting, by the machine code, other interrupts apart; open where that grows with "
-    "the heap."
+    "Ring: the median. Bar: up to the worst that was seen; a name opens its instant. Tick: the most that "
+    "one section can keep it waiting, by the machine code, other interrupts apart; open where that grows "
+    "with the heap."
 )
 Line = tuple[tuple[float, float], ...]
 
@@ -36,7 +36,7 @@ def answer(scenario: str, series: Sequence[Series], found: Sequence[Lane]) -> Do
     return DotPlot(
         title=f"{scenario}: who waits how long",
         unit="µs",
-        ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:g}") for tick_ns in axis.ticks()),
+        ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:,g}") for tick_ns in axis.ticks()),
         lanes=tuple(_lane(lane, axis, ramps) for lane in found),
         legend=_LEGEND,
     )
@@ -112,16 +112,17 @@ def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> Dot
         grows = ", which grows with the heap" if waiter.grows else ""
         told.append(f"bound {microseconds(waiter.bound_ns)}{grows}")
     return DotRow(
-        name=one.name,
+        name=waiter.name,
         run_id=one.run.id,
         badge=waiter.lock,
         median_percent=axis.percent(waiter.median_ns),
         worst_percent=axis.percent(waiter.worst_ns),
         bound_percent=None if waiter.bound_ns is None else axis.percent(waiter.bound_ns),
         bound_grows=waiter.grows,
-        text=f"{waiter.worst_ns / 1000:,.2f}",
+        text=short(waiter.worst_ns, "ns"),
         value=waiter.worst_ns,
         sample=None if key is None else Sample(one.run.id, key),
         why="; ".join(told),
         ramp=ramps.get(one.run.id, ()),
+        whole=whole(waiter.worst_ns, "ns"),
     )

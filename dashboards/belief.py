@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from base.run_folder.manifest import VIRTUAL_BOARD, Manifest
 from base.run_folder.quantities import HIT, LATENCY
 from dashboards.blocks import Belief
-from dashboards.formatting import grouped
+from dashboards.formatting import grouped, microseconds
 from dashboards.loaded.series import Series
 
 
@@ -48,7 +48,7 @@ def _budget(series: Sequence[Series]) -> list[str]:
     """The error budget of a wait, the widest."""
     budgets = [one.run.certainty.budgets.get(LATENCY.key) for one in series]
     known = [value for value in budgets if value is not None]
-    return [f"±{max(known) / 1000:.3f} µs"] if known else []
+    return [f"±{microseconds(max(known))}"] if known else []
 
 
 def _counted(manifests: Sequence[Manifest]) -> list[str]:

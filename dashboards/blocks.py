@@ -29,7 +29,8 @@ class Cell:
     """`text` is read, `value` is exported and sorted by; a number's `value` is in its unit, whole.
 
     `notes` stand under the text. `sample` is what a click opens, `why` what hovering tells.
-    `share_percent` is the length of a bar under the number; None draws none.
+    `share_percent` is the length of a bar under the number; None draws none. `whole` is the value
+    with its unit and all that is known of it, for hovering.
     """
 
     text: str
@@ -38,15 +39,20 @@ class Cell:
     sample: Sample | None = None
     why: str = ""
     share_percent: float | None = None
+    whole: str = ""
 
 
 @dataclass(frozen=True)
 class Column:
-    """`key` names it in an export. `words` head it, with the unit where it has one."""
+    """`key` names it in an export. `words` head it, with the unit where it has one.
+
+    `note` stands under them: what all rows share, such as `±0.01`.
+    """
 
     key: str
     words: str
     numeric: bool = True
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,10 +71,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows under one heading; an empty heading is not drawn."""
+    """Rows under one heading; an empty heading is not drawn.
+
+    `note` stands beside it: what all rows share. `exported` heads them in an export, if other words
+    do.
+    """
 
     words: str
     lines: tuple[Line, ...]
+    note: str = ""
+    exported: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,8 @@ class Grid:
     """A table. The first column is the rows' names, headed `names`; `columns` are the others.
 
     `pinned` columns after the name stay in sight on a narrow screen. `folded` tables are closed
-    until asked for. `legend` explains what stands beside the numbers.
+    until asked for. `legend` explains what stands beside the numbers. Of a table with `one_group`
+    a reader chooses the group to see.
     """
 
     key: str
@@ -87,13 +100,14 @@ class Grid:
     legend: str = ""
     pinned: int = 1
     folded: bool = False
+    one_group: bool = False
 
     def frame(self) -> pl.DataFrame:
         """The table for CSV and Parquet: a row for each line, the values as they are.
 
         Its columns are `group` (where there are groups), the names, and each column's key.
         """
-        rows = [(group.words, line) for group in self.groups for line in group.lines]
+        rows = [(group.exported or group.words, line) for group in self.groups for line in group.lines]
         grouped = any(group.words for group in self.groups)
         told = {"group": [words for words, _ in rows]} if grouped else {}
         named = {self.names: [line.name for _, line in rows]}
@@ -104,13 +118,17 @@ class Grid:
         return pl.DataFrame({**told, **named, **values}, strict=False)
 
 
+FEW_ROWS = 12
+
+
 @dataclass(frozen=True)
 class DotRow:
     """A run in a DotPlot: where its marks stand on the axis, from 0 to 100, and what they are.
 
-    `text` is the worst value as it is read, `value` the same in the unit of exports. `sample` is
-    what a click on it opens, `why` what hovering tells. `ramp` is a small line of the section
-    against depth, its places from 0 to 100 from left and top; empty where there are no depths.
+    `text` is the worst value as it is read, `value` the same in the unit of exports, `whole` with
+    its unit and all that is known of it. `sample` is what a click on the name opens, `why` what
+    hovering tells. `ramp` is a small line of the section against depth, its places from 0 to 100
+    from left and top; empty where there are no depths.
     """
 
     name: str
@@ -125,6 +143,7 @@ class DotRow:
     sample: Sample | None
     why: str
     ramp: tuple[tuple[float, float], ...] = ()
+    whole: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,6 +166,11 @@ class DotPlot:
     ticks: tuple[tuple[float, str], ...]
     lanes: tuple[DotLane, ...]
     legend: str
+
+    @property
+    def dense(self) -> bool:
+        """True if it has so many rows that they must be low to fit a screen."""
+        return sum(len(lane.rows) for lane in self.lanes) > FEW_ROWS
 
     @property
     def has_ramps(self) -> bool:

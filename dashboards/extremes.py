@@ -12,6 +12,7 @@ from base.files.whole import write_bytes
 from base.metrology.extremes import Estimate, Fit, estimate
 from base.metrology.intervals import CONFIDENCE
 from base.metrology.quantiles import percentile_distribution
+from base.microseconds import digits, unit_read
 from base.run_folder.named_quantities import CHOICE, NAMED
 from base.run_folder.quantities import Quantity
 from dashboards.loaded.quantities import ALL, samples
@@ -29,8 +30,9 @@ def as_text(folder: Path, word: str) -> str:
         raise RunError(f"{run.id} is {run.manifest.verdict}; an estimate needs a run that is complete.")
     values = samples(run, chosen)[chosen.column].to_numpy()
     found = estimate(values, ramp=run.manifest.ramp)
-    greatest = f"{values.max():,.1f}" if len(values) else "none"
-    head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {chosen.unit}"
+    greatest = _short(values.max(), chosen.unit) if len(values) else "none"
+    unit = unit_read(chosen.unit)
+    head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {unit}".rstrip()
     return "\n".join([head, *_words(found, chosen.unit)])
 
 
@@ -54,15 +56,19 @@ def _words(found: Estimate, unit: str) -> list[str]:
 def _fit(fit: Fit, unit: str) -> list[str]:
     """Shape, location and scale, then a line for each level with its interval."""
     head = (
-        f"{fit.method}: {fit.points} points, shape {fit.shape:.3f}, location {fit.location:,.1f}, "
-        f"scale {fit.scale:,.1f}, p of the fit {fit.p:.3g}"
+        f"{fit.method}: {fit.points} points, shape {fit.shape:.3f}, location {_short(fit.location, unit)}, "
+        f"scale {_short(fit.scale, unit)}, p of the fit {fit.p:.3g}"
     )
     levels = [
-        f"  exceeded once in {1 / exceedance:,.0f}: {level:,.1f} {unit} "
-        f"[{low:,.1f}, {high:,.1f}] at {100 * CONFIDENCE:.0f} %"
+        f"  exceeded once in {1 / exceedance:,.0f}: {_short(level, unit)} {unit_read(unit)} "
+        f"[{_short(low, unit)}, {_short(high, unit)}] at {100 * CONFIDENCE:.0f} %"
         for exceedance, (level, low, high) in fit.levels.items()
     ]
     return [head, *levels]
+
+
+def _short(value: float, unit: str) -> str:
+    return digits(value) if unit == "ns" else f"{value:,.1f}"
 
 
 def write(run: Path, folder: Path) -> list[Path]:

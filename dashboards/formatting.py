@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from base.microseconds import digits, unit_read
+from base.microseconds import microseconds as in_microseconds
+
 MISSING = "–"
 
 
 def number(value: float | None, unit: str) -> str:
-    """A value of a quantity. Nanoseconds always have one decimal, so that a column lines up."""
+    """A value of a quantity, whole, for hovering. Nanoseconds always have one decimal."""
     return f"{value:,.1f}" if value is not None and unit == "ns" else grouped(value)
+
+
+def short(value: float | None, unit: str) -> str:
+    """A value of a quantity as a table has it, without its unit: times in µs."""
+    return digits(value) if value is not None and unit == "ns" else grouped(value)
+
+
+def with_unit(words: str, unit: str) -> str:
+    """`interrupt latency (µs)`; of what has no unit only the words."""
+    return f"{words} ({unit_read(unit)})" if unit else words
+
+
+def whole(value: float | None, unit: str) -> str:
+    """A value with its unit and all that is known of it: `33,952.4 ns`. Empty for none."""
+    return "" if value is None else f"{number(value, unit)} {unit}".rstrip()
 
 
 def grouped(value: float | None) -> str:
@@ -20,8 +38,8 @@ def grouped(value: float | None) -> str:
 
 
 def microseconds(value_ns: float | None) -> str:
-    """Nanoseconds in microseconds, with two decimals."""
-    return MISSING if value_ns is None else f"{value_ns / 1000:,.2f} µs"
+    """A time with its unit: `33.95 µs`."""
+    return MISSING if value_ns is None else in_microseconds(value_ns)
 
 
 def samplerate(samplerate_hz: int) -> str:

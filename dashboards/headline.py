@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, Quantity
+from base.run_folder.quantities import (
+    CRITICAL,
+    FREE_CRITICAL,
+    FREE_INSTRUCTIONS,
+    INSTRUCTIONS,
+    Quantity,
+)
 from dashboards.formatting import grouped, microseconds
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.quantities import call_name
@@ -17,6 +23,8 @@ from dashboards.waveforms import worst_key
 # Below this, two values are alike to a reader; the error budget is far below.
 _ALIKE = 1.25
 _GROWS = 1.5
+# Where the code lies in the flash makes a section so much longer or shorter by itself.
+_SLOWER = 1.15
 
 
 def headline(scenario: str, found: Sequence[Lane]) -> tuple[str, ...]:
@@ -29,12 +37,12 @@ def headline(scenario: str, found: Sequence[Lane]) -> tuple[str, ...]:
 def _answer(lane: Lane) -> str:
     """`seglist keeps an interrupt waiting up to 33.95 µs, tlsf 8.05 µs: 4.2 ×, growing with …`"""
     worst, best = lane.waiters[0], lane.waiters[-1]
-    opening = f"{worst.one.name} keeps {lane.who} waiting up to {microseconds(worst.worst_ns)}"
+    opening = f"{worst.name} keeps {lane.who} waiting up to {microseconds(worst.worst_ns)}"
     if worst is best:
         return f"{opening}, and {microseconds(worst.median_ns)} in the median{_growing(worst)}."
-    others = f"{best.one.name} {microseconds(best.worst_ns)}"
+    others = f"{best.name} {microseconds(best.worst_ns)}"
     if len(lane.waiters) > 2:
-        others = f"the best of {len(lane.waiters)}, {best.one.name}, {microseconds(best.worst_ns)}"
+        others = f"the best of {len(lane.waiters)}, {best.name}, {microseconds(best.worst_ns)}"
     ratio = worst.worst_ns / best.worst_ns if best.worst_ns > 0 else 0.0
     factor = f": {ratio:.1f} ×" if ratio >= _ALIKE else ""
     return f"{opening}, {others}{factor}{_growing(worst)}."
@@ -50,8 +58,9 @@ def facts(series: Sequence[Series], found: Sequence[Lane]) -> tuple[str, ...]:
 
     `found` are the lanes of `series`.
     """
-    told = [sentence for lane in found if len(lane.waiters) > 1 for sentence in _of_lane(lane)]
-    return tuple(sentence for sentence in (_growth(series), *told, _without_control(series)) if sentence)
+    several = [lane for lane in found if len(lane.waiters) > 1]
+    told = [sentence for lane in several for sentence in _of_lane(lane)]
+    return tuple(sentence for sentence in (_growth(several), *told, _without_control(series)) if sentence)
 
 
 def _of_lane(lane: Lane) -> Iterator[str]:
@@ -59,8 +68,10 @@ def _of_lane(lane: Lane) -> Iterator[str]:
     yield _medians(lane)
     yield _cause(lane)
     if worst.worst_ns >= _ALIKE * best.worst_ns:
-        yield _cost(best.one, worst.one)
-        yield _worse(best.one, worst.one)
+        yield _cost(lane)
+    yield _worse(best, lane)
+    if worst.worst_ns < _ALIKE * best.worst_ns:
+        yield _worse(worst, lane)
 
 
 def _medians(lane: Lane) -> str:
@@ -76,11 +87,11 @@ def _medians(lane: Lane) -> str:
 
 def _cause(lane: Lane) -> str:
     """What the longest wait had met."""
-    worst = lane.waiters[0].one
-    key = worst_key(worst.run, lane.quantity)
+    worst = lane.waiters[0]
+    key = worst_key(worst.one.run, lane.quantity)
     if key is None or key.startswith("@"):
         return ""
-    met = _met(worst.run, int(key), lane.quantity)
+    met = _met(worst.one.run, int(key), lane.quantity)
     return f"{worst.name}'s longest wait met {_operation(met)}." if met else ""
 
 
@@ -102,23 +113,23 @@ def _operation(row: dict[str, object]) -> str:
     return f"{what} of {size:,} bytes" + ("" if depth is None else f" at depth {int(str(depth)):,}")
 
 
-def _growth(series: Sequence[Series]) -> str:
+def _growth(found: Sequence[Lane]) -> str:
     """How the worst critical section changed from a ramp's first quarter to its last."""
-    grown = [(one, *ends) for one in series if (ends := worst_at_both_ends(one.run))]
+    waiters = [waiter for lane in found for waiter in lane.waiters]
+    grown = [(one.name, *ends) for one in waiters if (ends := worst_at_both_ends(one.one.run))]
     if not grown:
         return ""
-    rising = [(one, first, last) for one, first, last in grown if last >= _GROWS * first]
-    flat = [one.name for one, first, last in grown if last < _GROWS * first]
-    words = [
-        f"{one.name}'s section grew from {microseconds(first)} to {microseconds(last)}"
-        for one, first, last in sorted(rising, key=lambda told: -told[2])[:1]
-    ]
-    if len(rising) > 1:
-        words.append(f"{len(rising)} allocators' grew by half or more")
-    if flat:
-        which = f"{flat[0]}'s" if len(flat) == 1 else f"those of {len(flat)}"
-        words.append(f"{which} stayed flat" if rising else "none grew")
-    return f"Along the ramp of freed blocks {', '.join(words)}."
+    rising = sorted((told for told in grown if told[2] >= _GROWS * told[1]), key=lambda told: -told[2])
+    flat = [name for name, first, last in grown if last < _GROWS * first]
+    if not rising:
+        return f"Fragmented against fresh: none of {len(grown)} sections grew by half."
+    name, first, last = rising[0]
+    words = (
+        f"Fragmented against fresh: {name}'s section grew from {microseconds(first)} to {microseconds(last)}"
+    )
+    if len(grown) > 2:
+        return f"{words}; {len(rising)} of {len(grown)} grew by half or more, {len(flat)} stayed flat."
+    return f"{words}, {flat[0]}'s stayed flat." if flat else f"{words}."
 
 
 def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
@@ -136,21 +147,24 @@ def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
     return float(first), float(last)  # type: ignore[arg-type]
 
 
-def _cost(best: Series, worst: Series) -> str:
-    """What the shorter wait costs in bytes; empty where it costs none or nobody knows."""
-    pairs = [
-        (words, ours, theirs)
-        for words, ours, theirs in (
-            ("heap", _heap_used(best), _heap_used(worst)),
-            ("flash", _flash(best), _flash(worst)),
-        )
-        if ours is not None and theirs is not None and ours > theirs
-    ]
+def _cost(lane: Lane) -> str:
+    """What the shortest wait costs in bytes; empty where it costs none or nobody knows.
+
+    Beside the worst of two, or the least of more.
+    """
+    best = lane.waiters[-1]
+    pairs = []
+    for words, bytes_of in (("heap", _heap_used), ("flash", _flash)):
+        ours = bytes_of(best.one)
+        others = [(value, one.name) for one in lane.waiters[:-1] if (value := bytes_of(one.one)) is not None]
+        if ours is not None and others and ours > min(others)[0]:
+            pairs.append((words, ours, *min(others)))
     if not pairs:
         return ""
-    more = " and ".join(f"{grouped(ours)} bytes of {words}" for words, ours, _ in pairs)
-    less = " and ".join(grouped(theirs) for _, _, theirs in pairs)
-    return f"{best.name} takes {more} for it, {worst.name} {less}."
+    told = (
+        f"{grouped(ours)} bytes of {words}, {name} {grouped(least)}" for words, ours, least, name in pairs
+    )
+    return f"{best.name} takes {'; '.join(told)}."
 
 
 def _heap_used(one: Series) -> int | None:
@@ -162,20 +176,39 @@ def _flash(one: Series) -> int | None:
 
 
 _HELD_AGAINST = (
-    (CRITICAL, "median", "the median section of an allocation"),
-    (FREE_CRITICAL, "median", "the median section of a free"),
-    (FREE_CRITICAL, "max", "the longest section of a free"),
+    (CRITICAL, INSTRUCTIONS, "median", "the median section of an allocation"),
+    (FREE_CRITICAL, FREE_INSTRUCTIONS, "median", "the median section of a free"),
+    (FREE_CRITICAL, FREE_INSTRUCTIONS, "max", "the longest section of a free"),
 )
 
 
-def _worse(best: Series, worst: Series) -> str:
-    """Where the allocator with the shortest wait is the slower of the two."""
+def _worse(slower: Waiter, lane: Lane) -> str:
+    """Where an allocator is slower than another of its lane, and why: by its instructions."""
+    others = [one for one in lane.waiters if one is not slower]
     told = []
-    for quantity, statistic, words in _HELD_AGAINST:
-        ours, theirs = (getattr(one.run.summary(quantity), statistic) for one in (best, worst))
-        if ours is not None and theirs and ours >= _ALIKE * theirs:
-            told.append(f"{words} is {microseconds(ours)} against {microseconds(theirs)}")
-    return f"Where {best.name} is worse than {worst.name}: {'; '.join(told)}." if told else ""
+    for quantity, instructions, statistic, words in _HELD_AGAINST:
+        known = [(value, other) for other in others if (value := _value(other, quantity, statistic))]
+        ours = _value(slower, quantity, statistic)
+        if ours is None or not known:
+            continue
+        theirs, other = min(known, key=lambda pair: pair[0])
+        if ours >= _SLOWER * theirs:
+            counts = [_value(one, instructions, statistic) for one in (slower, other)]
+            why = _why(*counts)
+            told.append(f"{words} is {microseconds(ours)}, {other.name}'s {microseconds(theirs)}{why}")
+    return f"Where {slower.name} is worse: {'; '.join(told)}." if told else ""
+
+
+def _value(waiter: Waiter, quantity: Quantity, statistic: str) -> float | None:
+    found: float | None = getattr(waiter.one.run.summary(quantity), statistic)
+    return found
+
+
+def _why(ours: float | None, theirs: float | None) -> str:
+    """` (203 instructions against 161)`; empty where nobody counted."""
+    if ours is None or theirs is None:
+        return ""
+    return f" ({grouped(ours)} instructions against {grouped(theirs)})"
 
 
 def _without_control(series: Sequence[Series]) -> str:

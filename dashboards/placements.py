@@ -10,7 +10,7 @@ from rich.text import Text
 
 from base.run_folder.placements import Range
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
-from dashboards.formatting import MISSING, number
+from dashboards.formatting import MISSING, short, with_unit
 from dashboards.loaded.series import Series
 
 WORST = (CRITICAL, FREE_CRITICAL, LATENCY, TASK)
@@ -22,16 +22,16 @@ _LEGEND = (
 
 def range_of(quantity: Quantity, one: Series) -> Range | None:
     """None where the run's image was linked once."""
-    told = one.run.placements
-    return told.headlines.get(quantity.key) if told else None
+    placed = one.run.placements
+    return placed.headlines.get(quantity.key) if placed else None
 
 
 def note(quantity: Quantity, one: Series) -> str:
-    """`16 placements 6,333.3 to 6,535.7`; empty where none were measured."""
+    """`16 placements 6.33 to 6.54`; empty where none were measured."""
     found = range_of(quantity, one)
     if found is None:
         return ""
-    least, greatest = (number(value, quantity.unit) for value in (found.least, found.greatest))
+    least, greatest = (short(value, quantity.unit) for value in (found.least, found.greatest))
     return f"{found.n} placements {least} to {greatest}"
 
 
@@ -43,15 +43,15 @@ def meaning(series: Sequence[Series]) -> list[str]:
 def undecided(series: Sequence[Series]) -> Iterator[str]:
     """For each worst case a sentence on neighbours in the order of it whose ranges meet."""
     for quantity in WORST:
-        told = [
+        rows = [
             (value, one, found)
             for one in series
             if (found := range_of(quantity, one)) and (value := one.run.summary(quantity).max) is not None
         ]
-        told.sort(key=lambda row: (-row[0], row[1].name))
+        rows.sort(key=lambda row: (-row[0], row[1].name))
         close = [
             f"{first.name} and {second.name}"
-            for (more, first, one), (less, second, other) in pairwise(told)
+            for (more, first, one), (less, second, other) in pairwise(rows)
             if more != less and one.meets(other)
         ]
         if close:
@@ -80,9 +80,9 @@ def table(series: Sequence[Series]) -> list[Table]:
         values = (one.run.summary(quantity).max, found.least, found.median, found.greatest)
         spread = MISSING if found.spread_percent is None else f"{found.spread_percent:.1f} %"
         made.add_row(
-            Text("" if quantity is before else f"{quantity.words} ({quantity.unit})"),
+            Text("" if quantity is before else with_unit(quantity.words, quantity.unit)),
             Text(one.name),
-            *(str(found.n), *(number(value, quantity.unit) for value in values), spread),
+            *(str(found.n), *(short(value, quantity.unit) for value in values), spread),
         )
         before = quantity
     return [made]

@@ -1,12 +1,9 @@
-"""The comparison for the terminal: a narrow table per scenario, with the reasons under it.
-
-Of many runs each has one row, the worst first.
-"""
+"""The comparison for the terminal: a short table per scenario, the worst first, and the answer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,47 +13,42 @@ from rich.text import Text
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards import placements
-from dashboards.formatting import MISSING, grouped, number
+from dashboards.formatting import MISSING, grouped, short, with_unit
+from dashboards.headline import headline
+from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 
-# The most columns that a table needs, for an output that has no width of its own.
-WIDTH_COLUMNS = 100
-
-MOST_IN_FULL = 6
-"""Of more runs of a scenario than this, each has one row, unless all is asked for."""
+# The columns of an output that has no width of its own.
+WIDTH_COLUMNS = 80
 
 # What a row has of a run: a statistic of a quantity, under a heading.
 _WORST: tuple[tuple[str, Quantity, str], ...] = (
-    ("requests", CRITICAL, "n"),
-    ("section\nmedian", CRITICAL, "median"),
-    ("section\nmax", CRITICAL, "max"),
-    ("of a free\nmax", FREE_CRITICAL, "max"),
-    ("interrupt\nmax", LATENCY, "max"),
-    ("task\nmax", TASK, "max"),
+    ("max", CRITICAL, "max"),
+    ("median", CRITICAL, "median"),
+    ("free", FREE_CRITICAL, "max"),
+    ("interrupt", LATENCY, "max"),
+    ("task", TASK, "max"),
 )
 
 # Of a summary, with the heading of each.
 _STATISTICS = {"min": "min", "mean": "mean", "stdev": "sd", "median": "median", "p99": "p99", "max": "max"}
+_LEAST_WIDTH = 6
 _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive": "bold yellow"}
 
 
 def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> RenderableType:
     """The tables of `runs` to print, WIDTH_COLUMNS wide; names say which are not complete.
 
-    With `full`, many runs have all their statistics, too.
+    Under each stands the sentence of the overview. With `full` there are all statistics.
     """
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        if len(series) > MOST_IN_FULL and not full:
-            parts += [_worst_first(scenario, series), *_heap_waits(series), *_placements(series)]
-            parts += [*_origins(series), *_reasons(_doubtful(series))]
-            parts += [Text("In ns on the wire. --full prints all statistics.", style="dim"), Text()]
-            continue
-        parts += [_table(scenario, series), *_by_size(series), *_heap_waits(series)]
-        parts += [*_placements(series), *_origins(series)]
-        parts += [*_bounds(series), *_reasons(series), Text()]
+        parts += _full(scenario, series) if full else _short(scenario, series)
+        parts += [*_by_size(series), *_heap_waits(series), *_placements(series), *_origins(series)]
+        parts += [*(_bounds(series) if full else ()), *_reasons(series)]
+        parts += [*map(Text, headline(scenario, lanes(series))), Text()]
     return Group(*parts)
 
 
@@ -91,23 +83,34 @@ def _placements(series: Sequence[Series]) -> list[RenderableType]:
     return [*placements.table(series), *map(Text, placements.undecided(series))]
 
 
-def _worst_first(scenario: str, series: Sequence[Series]) -> Table:
+def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
     """A row for each run, that with the longest critical section first; those without one last."""
     table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("allocator\n", overflow="fold")
+    table.add_column("allocator", overflow="fold")
     for heading, _, _ in _WORST:
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("±\n", justify="right", no_wrap=True)
     for one in sorted(series, key=_by_worst):
-        cells = [number(getattr(one.run.summary(quantity), of), _unit(of)) for _, quantity, of in _WORST]
-        budget = number(one.run.certainty.budgets.get(CRITICAL.key), CRITICAL.unit)
+        worst, *others = (short(getattr(one.run.summary(of), name), of.unit) for _, of, name in _WORST)
         style = "" if one.run.manifest.complete else _VERDICT_STYLES[one.run.manifest.verdict]
-        table.add_row(Text(one.name), *map(Text, cells), Text(budget), style=style)
-    return table
+        table.add_row(Text(one.name), Text(worst, style="bold"), *map(Text, others), style=style)
+    yield table
+    yield Text(
+        f"µs on the wire{_budgets(series)}: max and median of an allocation's critical section, the longest "
+        "of a free, the longest wait of an interrupt and of a task. --full prints all statistics.",
+        style="dim",
+    )
 
 
-def _unit(statistic: str) -> str:
-    return "" if statistic == "n" else "ns"
+def _budgets(series: Sequence[Series]) -> str:
+    """`, ±0.01 to 0.02`: the error budgets of what the short table shows."""
+    known = [
+        budget
+        for one in series
+        for _, quantity, _ in _WORST
+        if (budget := one.run.certainty.budgets.get(quantity.key)) is not None
+    ]
+    ends = dict.fromkeys(short(end, "ns") for end in (min(known), max(known))) if known else ()
+    return f", ±{' to '.join(ends)}" if ends else ""
 
 
 def _by_worst(one: Series) -> tuple[float, str]:
@@ -115,45 +118,32 @@ def _by_worst(one: Series) -> tuple[float, str]:
     return (math.inf if worst is None else -worst, one.name)
 
 
-def _doubtful(series: Sequence[Series]) -> list[Series]:
-    return [one for one in series if not one.run.manifest.complete]
+def _full(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
+    """All statistics: a table for each quantity, with a row for each run."""
+    yield Text(scenario, style="bold")
+    for quantity in shown(PRINTED, [one.run for one in series]):
+        yield _statistics(quantity, series)
 
 
-def _table(scenario: str, series: Sequence[Series]) -> Table:
-    table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("")
+def _statistics(quantity: Quantity, series: Sequence[Series]) -> Table:
+    title = Text(with_unit(quantity.words, quantity.unit), style="bold")
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("allocator", overflow="fold")
     for heading in ("n", *_STATISTICS.values(), "±"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for first, one in _marked(series):
-        verdict = one.run.manifest.verdict
-        name = Text("verdict" if first else "")
-        said = Text(verdict, style=_VERDICT_STYLES[verdict])
-        blank = [Text()] * (len(_STATISTICS) - 2)
-        table.add_row(name, Text(one.name), Text(), *blank, said, Text())
-    for quantity in shown(PRINTED, [one.run for one in series]):
-        for first, one in _marked(series):
-            table.add_row(*_row(quantity, one, first), end_section=one is series[-1])
+        table.add_column(heading, justify="right", no_wrap=True, min_width=_LEAST_WIDTH)
+    for one in series:
+        table.add_row(*_row(quantity, one))
     return table
 
 
-def _marked(series: Sequence[Series]) -> list[tuple[bool, Series]]:
-    """Each series, and whether it is the first: only its row names the quantity."""
-    return [(i == 0, one) for i, one in enumerate(series)]
-
-
-def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
+def _row(quantity: Quantity, one: Series) -> list[Text]:
     summary = one.run.summary(quantity)
-    words = f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words
-    values = [number(getattr(summary, name), quantity.unit) for name in _STATISTICS]
-    budget = number(one.run.certainty.budgets.get(quantity.key), quantity.unit)
-    return [
-        Text(words if first else ""),
-        Text(one.name),
-        Text(grouped(summary.n) if one.run.tells(quantity) else MISSING),
-        *map(Text, values),
-        Text(budget),
-    ]
+    values = [short(getattr(summary, name), quantity.unit) for name in _STATISTICS]
+    budget = short(one.run.certainty.budgets.get(quantity.key), quantity.unit)
+    counted = grouped(summary.n) if one.run.tells(quantity) else MISSING
+    cells = [Text(cell) for cell in (one.name, counted, *values, budget)]
+    cells[1 + list(_STATISTICS).index("max") + 1].stylize("bold")
+    return cells
 
 
 def _origins(series: Sequence[Series]) -> list[Text]:
@@ -173,7 +163,7 @@ def _by_size(series: Sequence[Series]) -> list[Table]:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, one in rows:
         numbers = (one.size, one.fresh_median, one.fresh_max, one.fragmented_median, one.fragmented_max)
-        cells = [number(value, "cycles") for value in numbers]
+        cells = [short(value, "cycles") for value in numbers]
         table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in one.ratios))
     return [table]
 
@@ -183,7 +173,7 @@ def _heap_waits(series: Sequence[Series]) -> list[Table]:
     found = [(one, wait) for one in series if (wait := one.run.manifest.heap_wait)]
     if not found:
         return []
-    title = "\nwait of the urgent task for the other's section (ns)"
+    title = "\nwait of the urgent task for the other's section (µs)"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     for heading in ("allocator", "lock"):
         table.add_column(heading, overflow="fold")
@@ -191,7 +181,7 @@ def _heap_waits(series: Sequence[Series]) -> list[Table]:
         table.add_column(heading, justify="right", no_wrap=True)
     for one, wait in sorted(found, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
         told = (wait.median, wait.p99, wait.max, wait.resolution_ns, wait.undisturbed_ns)
-        cells = [grouped(wait.n), *(number(value, "ns") for value in told)]
+        cells = [grouped(wait.n), *(short(value, "ns") for value in told)]
         table.add_row(Text(one.name), Text(one.run.manifest.locking or MISSING), *cells)
     return [table]
 

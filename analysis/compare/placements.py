@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.compare.values import short, spaced
 from analysis.compare.worst import WORST_CASES, Worst, words_of
 from base.run_folder.placements import Range
 from base.run_folder.quantities import Quantity
@@ -30,11 +31,14 @@ class Ranges:
 
     def sentence(self, a: str = "A", b: str = "B") -> str:
         """What a reader must know where it is smaller."""
-        of_a, of_b = (f"{_whole(one.least)} to {_whole(one.greatest)}" for one in (self.a, self.b))
-        unit = f" {self.quantity.unit}" if self.quantity.unit else ""
+        unit = self.quantity.unit
+        of_a, of_b = (
+            f"{short(one.least, unit)} to {short(one.greatest, unit)}{spaced(unit)}"
+            for one in (self.a, self.b)
+        )
         return (
-            f"{words_of(self.quantity)}: the difference is smaller than what placement does: {of_a}{unit} in "
-            f"{a} ({self.a.n} placements), {of_b}{unit} in {b} ({self.b.n})."
+            f"{words_of(self.quantity)}: the difference is smaller than what placement does: {of_a} in "
+            f"{a} ({self.a.n} placements), {of_b} in {b} ({self.b.n})."
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -66,7 +70,3 @@ def of_ranges(before: Mapping[str, Range], now: Mapping[str, Range]) -> tuple[Ra
         for quantity in WORST_CASES
         if quantity.key in before and quantity.key in now
     )
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 
 from analysis.compare.compared import Compared
 from analysis.compare.operations import Changed, Moved, Operations
-from analysis.compare.sentences import by, headline, signed, where, whole
-from analysis.compare.settings import Change, settings, short
+from analysis.compare.sentences import by, headline, where
+from analysis.compare.settings import Change, settings
+from analysis.compare.settings import short as cut
+from analysis.compare.values import short, signed
 from analysis.compare.worst import Distribution, Worst
+from base.microseconds import unit_read
 from base.run_folder.quantities import REFUSED, SERVED
 
 _MISSING = "–"
@@ -47,7 +50,7 @@ class Rows:
 
 def of_settings(changes: Sequence[Change]) -> Rows:
     """The settings that differ."""
-    lines = ((one.name, short(one.a), short(one.b)) for one in changes)
+    lines = ((one.name, cut(one.a), cut(one.b)) for one in changes)
     return Rows("Settings that differ", ("setting", "A", "B"), tuple(lines))
 
 
@@ -57,9 +60,13 @@ def of_worst_cases(worst: Sequence[Worst]) -> Rows:
     lines = (
         (
             _with_unit(one.words, one.quantity.unit),
-            *(_MISSING if end is None else whole(end.value) for end in (one.a, one.b)),
+            *(_MISSING if end is None else short(end.value, one.quantity.unit) for end in (one.a, one.b)),
             _MISSING if one.change is None or one.finding == "equal" else by(one),
-            _MISSING if one.budget is None else "0" if not one.budget else f"± {whole(one.budget)}",
+            _MISSING
+            if one.budget is None
+            else "0"
+            if not one.budget
+            else f"± {short(one.budget, one.quantity.unit)}",
             _FINDINGS.get(one.finding, one.finding),
             where(one),
         )
@@ -76,9 +83,9 @@ def of_operations(found: Operations) -> Rows:
             _with_unit(one.column.words, one.column.unit),
             f"{one.changed:,}",
             _MISSING if one.first is None else f"{one.first.seq:,}",
-            _moved(one.increase),
-            _moved(one.decrease),
-            signed(one.total) if one.changed else _MISSING,
+            _moved(one.increase, one.column.unit),
+            _moved(one.decrease, one.column.unit),
+            signed(one.total, one.column.unit) if one.changed else _MISSING,
         )
         for one in found.columns
     )
@@ -89,7 +96,7 @@ def of_kinds(found: Operations) -> Rows:
     """A line for each outcome that operations had in A."""
     headings = ("outcome in A", "operations", "changed", "cycles of all their critical sections")
     lines = (
-        (_KINDS[kind.kind], f"{kind.n:,}", f"{kind.changed:,}", signed(kind.dwt_cycles))
+        (_KINDS[kind.kind], f"{kind.n:,}", f"{kind.changed:,}", signed(kind.dwt_cycles, "cycles"))
         for kind in found.kinds
     )
     return Rows("By outcome", headings, tuple(lines), frozenset((1, 2, 3)))
@@ -102,7 +109,8 @@ def of_distributions(compared: Compared) -> Rows:
     lines = (
         (
             _with_unit(one.quantity.words, one.quantity.unit),
-            *(_both(getattr(one.a, name), getattr(one.b, name)) for name in _OF_SAMPLES),
+            f"{one.a.n:,}" if one.a.n == one.b.n else f"{one.a.n:,} → {one.b.n:,}",
+            *(_both(one, name) for name in _OF_SAMPLES[1:]),
             *(_effect(one) if effects else ()),
         )
         for one in _shown(compared.distributions)
@@ -125,7 +133,7 @@ def of_pairs(compared: Sequence[Compared]) -> Rows:
 
 
 def _with_unit(words: str, unit: str) -> str:
-    return f"{words} ({unit})" if unit else words
+    return f"{words} ({unit_read(unit)})" if unit else words
 
 
 def operations_sentence(found: Operations) -> str:
@@ -143,7 +151,7 @@ def operations_sentence(found: Operations) -> str:
 def sections_sentence(changed: Changed) -> str:
     """A sentence on the sections that as many interrupts met in both: which changed most."""
     ends = "; ".join(
-        f"{word}: {_operation(one)}, {whole(one.a)} → {whole(one.b)} cycles"
+        f"{word}: {_operation(one)}, {short(one.a, 'cycles')} → {short(one.b, 'cycles')} cycles"
         for word, one in (
             ("most more", changed.increase_met_alike),
             ("most less", changed.decrease_met_alike),
@@ -160,8 +168,8 @@ def _operation(one: Moved) -> str:
     return f"operation {one.seq:,} ({what}{label})"
 
 
-def _moved(one: Moved | None) -> str:
-    return _MISSING if one is None else f"{signed(one.change)} at {one.seq:,}"
+def _moved(one: Moved | None, unit: str) -> str:
+    return _MISSING if one is None else f"{signed(one.change, unit)} at {one.seq:,}"
 
 
 def _shown(every: Sequence[Distribution]) -> list[Distribution]:
@@ -172,19 +180,21 @@ def _shown(every: Sequence[Distribution]) -> list[Distribution]:
     return [one for one in every if refused or one.quantity.key not in served]
 
 
-def _both(a: float | None, b: float | None) -> str:
-    ours, theirs = (_MISSING if value is None else whole(value) for value in (a, b))
+def _both(one: Distribution, statistic: str) -> str:
+    values = (getattr(end, statistic) for end in (one.a, one.b))
+    ours, theirs = (_MISSING if value is None else short(value, one.quantity.unit) for value in values)
     return ours if ours == theirs else f"{ours} → {theirs}"
 
 
 def _effect(one: Distribution) -> tuple[str, str]:
     if one.effect is None:
         return _MISSING, _MISSING
-    delta, shift = f"{one.effect.delta:+.3f}", signed(one.effect.shift)
+    unit = one.quantity.unit
+    delta, shift = f"{one.effect.delta:+.3f}", signed(one.effect.shift, unit)
     if one.no_interval:
         return delta, shift
     (least, most), (low, high) = one.effect.delta_interval, one.effect.shift_interval
-    return f"{delta} [{least:+.2f}, {most:+.2f}]", f"{shift} [{signed(low)}, {signed(high)}]"
+    return f"{delta} [{least:+.2f}, {most:+.2f}]", f"{shift} [{signed(low, unit)}, {signed(high, unit)}]"
 
 
 def _rank(one: Compared) -> tuple[int, str, str]:

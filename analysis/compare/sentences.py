@@ -6,6 +6,7 @@ from collections import Counter
 
 from analysis.compare.compared import Compared, Comparison
 from analysis.compare.pairing import Stored
+from analysis.compare.values import short, signed, spaced
 from analysis.compare.worst import Extreme, Worst
 from base.metrology.intervals import CONFIDENCE
 
@@ -85,23 +86,21 @@ def left_out(found: Comparison) -> list[str]:
 
 
 def worst_sentence(worst: Worst) -> str:
-    """`worst interrupt latency: 35,798 → 34,917 ns (−881 ns, −2.5 %), operation 311`."""
+    """`worst interrupt latency: 35.80 → 34.92 µs (−0.88 µs, −2.5 %), operation 311`."""
     if worst.a is None or worst.b is None or worst.change is None:
         return f"{worst.words}: not told by both"
-    unit = f" {worst.quantity.unit}" if worst.quantity.unit else ""
+    unit = worst.quantity.unit
+    ours, theirs = short(worst.a.value, unit), short(worst.b.value, unit)
     if worst.finding == "equal":
-        return f"{worst.words}: {whole(worst.a.value)}{unit} in both{_place(worst)}"
-    return (
-        f"{worst.words}: {whole(worst.a.value)} → {whole(worst.b.value)}{unit} "
-        f"({by(worst)}){_place(worst)}{_weight(worst)}"
-    )
+        return f"{worst.words}: {ours}{spaced(unit)} in both{_place(worst)}"
+    return f"{worst.words}: {ours} → {theirs}{spaced(unit)} ({by(worst)}){_place(worst)}{_weight(worst)}"
 
 
 def by(worst: Worst) -> str:
-    """`−881 ns, −2.5 %`."""
-    unit = f" {worst.quantity.unit}" if worst.quantity.unit else ""
+    """`−0.88 µs, −2.5 %`."""
     percent = "" if worst.percent is None else f", {_percent(worst.percent)}"
-    return f"{signed(worst.change or 0)}{unit}{percent}"
+    unit = worst.quantity.unit
+    return f"{signed(worst.change or 0, unit)}{spaced(unit)}{percent}"
 
 
 def where(worst: Worst) -> str:
@@ -110,17 +109,6 @@ def where(worst: Worst) -> str:
         return "–"
     ours, theirs = _named(worst.a), _named(worst.b)
     return f"{ours} → {theirs.removeprefix('operation ')}" if worst.moved else theirs
-
-
-def whole(value: float) -> str:
-    """A value without its fraction, which says less than the budgets."""
-    return f"{value:,.0f}".replace("-", _MINUS)
-
-
-def signed(value: float) -> str:
-    """A change with its sign."""
-    text = f"{value:+,.0f}" if float(value).is_integer() or abs(value) >= 10 else f"{value:+,.1f}"
-    return text.replace("-", _MINUS)
 
 
 def _percent(value: float) -> str:
@@ -142,10 +130,15 @@ def _named(extreme: Extreme) -> str:
 
 def _weight(worst: Worst) -> str:
     if worst.finding == "within the budgets":
-        return f": no difference beyond the budgets (± {whole(worst.budget or 0)} {worst.quantity.unit})"
+        return f": no difference beyond the budgets (± {_budget(worst)})"
     if worst.finding == "chance":
         return ", which may be chance: stimuli fell otherwise"
     return ""
+
+
+def _budget(worst: Worst) -> str:
+    unit = worst.quantity.unit
+    return f"{short(worst.budget or 0, unit)}{spaced(unit)}"
 
 
 def _equal(compared: Compared) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from base.microseconds import microseconds
 from base.run_folder.explanation import Explanation, HeapMap, Part, Replayed, Total, Unreplayed
 from base.run_folder.named_quantities import NAMED
 
@@ -37,7 +38,7 @@ def as_text(found: Explanation) -> str:
 
 
 def _title(found: Explanation) -> str:
-    value = f"{found.value_ns:,.1f} ns"
+    value = microseconds(found.value_ns)
     doubt = "" if found.verdict == "complete" else f" (the run is {found.verdict})"
     words = NAMED[found.quantity].words
     return f"The longest {words} in {found.scenario} with {found.allocator}: {value}{doubt}"

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from analysis.errors import ExplainError
+from base.microseconds import microseconds
 from base.run_folder.edges import NS_PER_S, EdgeList
 from base.run_folder.explanation import Operation
 from base.run_folder.manifest import Maximum
@@ -179,7 +180,7 @@ def _place(
     """One sentence: how far from which operation it begins."""
 
     def apart(begin: int, end: int) -> str:
-        return f"{(end - begin) * NS_PER_S / edges.samplerate_hz:,.0f} ns"
+        return microseconds((end - begin) * NS_PER_S / edges.samplerate_hz)
 
     what = "The stimulus came" if worst.channels[0] == "STIM" else "It began"
     if own is not None and own.start_sample is not None:

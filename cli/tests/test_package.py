@@ -15,6 +15,7 @@ import pytest
 
 from base.paths import ROOT
 from cli.work import package
+from cli.work.package_content import PackageError
 from firmware.build import image as firmware
 from tests import lab
 
@@ -61,7 +62,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder,
         wheel,
     ]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run([*map(str, command)], check=True, capture_output=True)
     return folder
 
 
@@ -234,5 +235,5 @@ def test_settings_come_from_the_folder_or_from_the_user(installed: Path, home: P
 
 
 def test_another_machine_is_refused() -> None:
-    with pytest.raises(package.PackageError, match="riscv64"):
+    with pytest.raises(PackageError, match="riscv64"):
         package.make(Path("/nowhere"), "riscv64", [ALLOCATOR], quiet)

@@ -22,6 +22,16 @@ def test_the_time_left_is_that_of_the_steps_so_far() -> None:
     assert told == ["1 of 3: a", "2 of 3, about 20 s left: b", "3 of 3, about 10 s left: c"]
 
 
+def test_where_more_follows_the_time_says_until_what() -> None:
+    now_s = [0.0]
+    told: list[str] = []
+    counted = Counted(told.append, 2, lambda: now_s[0], until="to build, then 54 runs")
+    for step in ("a", "b"):
+        counted(step)
+        now_s[0] += 10.0
+    assert told == ["1 of 2: a", "2 of 2, about 10 s to build, then 54 runs: b"]
+
+
 def test_steps_side_by_side_are_told_as_they_end() -> None:
     now_s = [0.0]
     told: list[str] = []

@@ -18,6 +18,7 @@ from analysis.campaign.rows import DIFFERS
 from analysis.campaign.store import RUNS as RUNS_TABLE
 from analysis.campaign.store import Store
 from analysis.errors import CampaignError
+from base.microseconds import microseconds
 from base.paths import RUNS
 from base.processes import signals
 from capture.acquisition.direct import ANALYZER as DIRECT
@@ -111,7 +112,7 @@ def in_words(course: conduct.Course) -> str:
         words += [f"{course.incomplete:,} not complete"]
     if course.worst is not None:
         row = course.worst
-        longest = f"{row['critical_ns_max']:,.0f} ns, {row['scenario']} on {row['allocator']}"
+        longest = f"{microseconds(row['critical_ns_max'])}, {row['scenario']} on {row['allocator']}"
         words += [f"longest section {longest}"]
     return ", ".join(words)
 
@@ -216,7 +217,7 @@ def _as_text(found: Mapping[str, Any]) -> str:
         )
     if worst:
         lines.append(
-            f"longest critical section of an allocation: {worst['critical_ns_max']:,.0f} ns, "
+            f"longest critical section of an allocation: {microseconds(worst['critical_ns_max'])}, "
             f"{worst['scenario']} on {worst['configuration']}, run {worst['key'][:12]}"
         )
     return "\n".join([*lines, *([f"table: {found['runs']}"] if found["runs"] else [])])

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from base.microseconds import microseconds
 from base.paths import RUNS
 from base.run_folder import folder as names
 from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
@@ -99,5 +100,6 @@ def _heading(found: ObservedManifest) -> str:
         clock = f" By the frames its clock is off the board's by {ppm:+.0f} ppm (to {unsure_ppm:.0f})."
     return (
         f"{program} on {found.board}: {found.total_samples:,} samples at {found.samplerate_hz:,} Hz, "
-        f"{duration_s:.6g} s; {pins}. Each edge is known to a sample of {found.resolution_ns:.1f} ns.{clock}"
+        f"{duration_s:.6g} s; {pins}. "
+        f"Each edge is known to a sample of {microseconds(found.resolution_ns)}.{clock}"
     )

@@ -48,10 +48,16 @@ class Steps:
 
 
 class Counted:
-    """Counts steps that take about equally long: `3 of 27, about 40 s left: tlsf`."""
+    """Counts steps that take about equally long: `3 of 27, about 40 s left: tlsf`.
 
-    def __init__(self, tell: Tell, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+    `until` says until what the time is, where something else follows: `to build, then 27 runs`.
+    """
+
+    def __init__(
+        self, tell: Tell, total: int, clock: Callable[[], float] = time.monotonic, until: str = "left"
+    ) -> None:
         self._tell = tell
+        self._until = until
         self._total = total
         self._begun = 0
         self._clock = clock
@@ -69,19 +75,19 @@ class Counted:
         """A step is done, of several that are under way at a time."""
         self._begun += 1
         left_s = (self._clock() - self._start_s) / self._begun * (self._total - self._begun)
-        self._tell(f"{place(self._begun, self._total, left_s)}{step}: done")
+        self._tell(f"{place(self._begun, self._total, left_s, self._until)}{step}: done")
 
     def __call__(self, step: str) -> None:
         """The next step begins."""
         self._begun += 1
-        self._tell(f"{place(self._begun, self._total, self.left_s)}{step}")
+        self._tell(f"{place(self._begun, self._total, self.left_s, self._until)}{step}")
 
 
-def place(number: int, total: int, left_s: float | None) -> str:
+def place(number: int, total: int, left_s: float | None, until: str = "left") -> str:
     """`3 of 27, about 40 s left: `; nothing of a single one."""
     if total <= 1:
         return ""
-    return f"{number:,} of {total:,}{'' if left_s is None else f', about {duration(left_s)} left'}: "
+    return f"{number:,} of {total:,}{'' if left_s is None else f', about {duration(left_s)} {until}'}: "
 
 
 def duration(seconds: float) -> str:

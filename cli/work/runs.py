@@ -181,7 +181,9 @@ def _images(
     """
     images: dict[_Needs, list[_Built]] = {needs: [] for needs in map(_needs, plans)}
     builds = _builds(names, options)
-    counted = progress.Counted(shown, len(images) * len(builds))
+    runs = len(plans) * len(builds)
+    until = f"to build, then {runs:,} runs" if runs > 1 else "to build, then the run"
+    counted = progress.Counted(shown, len(images) * len(builds), until=until)
     with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
         try:
             simulated = at_a_time.submit(simulator.build)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base.microseconds import microseconds
 from base.run_folder.progress_file import Section, SoFar
 
 
@@ -31,4 +32,4 @@ def _counts(so_far: SoFar) -> list[str]:
 
 
 def _section(found: Section) -> str:
-    return f"{found.ns / 1000:,.2f} µs by DWT, operation {found.seq:,}"
+    return f"{microseconds(found.ns)} by DWT, operation {found.seq:,}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from base.metrology.quantiles import Summary
+from base.microseconds import UNIT, digits
 
 _SHOWN = ("n", "min", "median", "p99", "max")
 
@@ -13,7 +14,7 @@ Figures = Mapping[str, Summary]
 
 def lines(widths_ns: Figures, intervals_ns: Figures, latencies_ns: Figures, **more_ns: Figures) -> list[str]:
     """A heading, and a line for each of the summaries. What else is given is named by its key."""
-    rows: list[tuple[str, ...]] = [("ns", *_SHOWN)]
+    rows: list[tuple[str, ...]] = [(UNIT, *_SHOWN)]
     parts = [("{}, width", widths_ns), ("{}, begin to begin", intervals_ns), ("{}", latencies_ns)]
     parts += [("{}, " + name.replace("_", " "), part) for name, part in more_ns.items()]
     for title, part in parts:
@@ -22,8 +23,5 @@ def lines(widths_ns: Figures, intervals_ns: Figures, latencies_ns: Figures, **mo
 
 
 def _cells(summary: Summary) -> list[str]:
-    values = [getattr(summary, name) for name in _SHOWN]
-    return [
-        "-" if value is None else f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
-        for value in values
-    ]
+    values = [getattr(summary, name) for name in _SHOWN[1:]]
+    return [f"{summary.n:,}", *("-" if value is None else digits(value) for value in values)]

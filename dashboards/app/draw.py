@@ -102,7 +102,11 @@ def _dots(plot: DotPlot, shown: Shown) -> Any:
         html.Th(f"worst ({plot.unit})", scope="col", className="number"),
     ]
     bodies = [_lane(lane, plot, shown) for lane in plot.lanes]
-    table = html.Table([html.Thead(html.Tr(head)), *bodies], className="dots", **{"aria-label": plot.title})  # type: ignore[arg-type]
+    table = html.Table(
+        [html.Thead(html.Tr(head)), *bodies],
+        className="dots dense" if plot.dense else "dots",
+        **{"aria-label": plot.title},
+    )  # type: ignore[arg-type]
     return html.Section([table, html.P(plot.legend, className="hint")])
 
 
@@ -114,7 +118,10 @@ def _lane(lane: DotLane, plot: DotPlot, shown: Shown) -> Any:
 
 def _dot_row(row: DotRow, plot: DotPlot, shown: Shown) -> Any:
     known = shown.ids.get(row.run_id)
-    name: list[Any] = [html.A(row.name, href=run_address(known)) if known else row.name]
+    name: list[Any] = [row.name]
+    if known is not None:
+        to = sample_address(known, row.sample.key) if row.sample else run_address(known)
+        name = [html.A(row.name, href=to)]
     name += [" ", html.Small(row.badge, className="lock")] if row.badge else []
     width = {"width": f"{row.worst_percent - row.median_percent:.2f}%"}
     marks = [
@@ -126,13 +133,10 @@ def _dot_row(row: DotRow, plot: DotPlot, shown: Shown) -> Any:
     if row.bound_percent is not None:
         kind = "bound grows" if row.bound_grows else "bound"
         marks.append(html.Span(className=kind, style=_left(row.bound_percent)))
-    worst: Any = row.text
-    if row.sample is not None and row.sample.run_id in shown.ids:
-        worst = html.A(row.text, href=sample_address(shown.ids[row.sample.run_id], row.sample.key))
     cells = [
         html.Th(name, scope="row"),
         html.Td(html.Span(marks, className="lane"), className="track"),
-        html.Td(worst, className="number"),
+        html.Td(row.text, className="number", title=row.whole),
     ]
     return html.Tr(cells, title=row.why)
 
@@ -208,7 +212,7 @@ def pictures(title: str, subtitle: str) -> list[Any]:
 def _grid(grid: Grid, shown: Shown) -> Any:
     names = html.Th(grid.names, scope="col")
     heads = [
-        html.Th(one.words, scope="col", className="" if one.numeric else "words") for one in grid.columns
+        html.Th(_noted(one), scope="col", className="" if one.numeric else "words") for one in grid.columns
     ]
     bodies = [_group(group, grid, shown) for group in grid.groups]
     table = html.Table([html.Thead(html.Tr([names, *heads])), *bodies], className="grid")
@@ -239,13 +243,18 @@ def downloads(address: Address, table: str) -> Any:
     )
 
 
+def _noted(column: Column) -> list[Any]:
+    return [column.words, *([html.Small(column.note)] if column.note else [])]
+
+
 def _classes(number: int, column: Column, grid: Grid) -> str:
     return " ".join(["pinned"] * (number < grid.pinned) + ["words"] * (not column.numeric))
 
 
 def _group(group: Group, grid: Grid, shown: Shown) -> Any:
     span: Any = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
-    head = [html.Tr(html.Th(html.Span(group.words), **span), className="group")] if group.words else []
+    words = html.Span([group.words, *([" ", html.Small(group.note)] if group.note else [])])
+    head = [html.Tr(html.Th(words, **span), className="group")] if group.words else []
     return html.Tbody([*head, *(_line(line, grid, shown) for line in group.lines)])
 
 
@@ -269,7 +278,7 @@ def _cell(cell: Cell, entry: int | None, classes: str, shown: Shown) -> Any:
         bar = {"width": f"{min(max(cell.share_percent, 0), 100):.1f}%", "background": colour}
         inside.append(html.Span(className="bar", style=bar))
     inside += [html.Small(note) for note in cell.notes]
-    return html.Td(inside, className=classes, title=cell.why or None)
+    return html.Td(inside, className=classes, title=cell.why or cell.whole or None)
 
 
 def _text(cell: Cell, shown: Shown) -> Any:

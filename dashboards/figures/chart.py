@@ -7,8 +7,13 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from base.microseconds import unit_read
 from dashboards.figures.figure import Figure, in_order, merge
-from dashboards.formatting import grouped, number, samplerate
+from dashboards.formatting import grouped, microseconds, samplerate, short
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import GRID, INK, MUTED, PAPER, Series
 
@@ -100,7 +105,7 @@ _LOOK: dict[str, Any] = {
 def provenance(series: Sequence[Series]) -> str:
     """Each samplerate and the length of a sample, the runs, and what was done to their samples."""
     rates = sorted({one.run.manifest.samplerate_hz for one in series})
-    resolution = ", ".join(f"{samplerate(rate)} (±{1e9 / rate:.1f} ns)" for rate in rates)
+    resolution = ", ".join(f"{samplerate(rate)} (±{microseconds(1e9 / rate)})" for rate in rates)
     done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.adjustments))
     return f"{resolution} · {_runs(series)}{done}"
 
@@ -135,10 +140,24 @@ def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> st
 
 
 def with_maximum(one: Series, value: object, unit: str) -> str:
-    """A run's name in a legend: `seglist, max 40,785.7 ns`."""
+    """A run's name in a legend: `seglist, max 40.79 µs`."""
     if not isinstance(value, (int, float)):
         return one.label
-    return f"{one.label}, max {number(float(value), unit)} {unit}".rstrip()
+    return f"{one.label}, max {short(float(value), unit)} {unit_read(unit)}".rstrip()
+
+
+WHOLE = "%{hovertext}"
+"""In what hovering tells: a time with all that is known of it, in ns. paint.js fills it in."""
+
+
+def in_us(values_ns: pl.Series | npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Times in µs, as all axes have them."""
+    return np.asarray(values_ns, np.float64) / 1000
+
+
+def timed(meta: dict[str, Any], axis: str = "y") -> dict[str, Any]:
+    """The `meta` of a trace whose values on `axis` are times in µs: hovering tells WHOLE."""
+    return {**meta, "ns": axis}
 
 
 def row_heights(around_px: int, row_px: int) -> dict[str, int]:

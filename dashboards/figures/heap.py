@@ -8,7 +8,7 @@ from typing import TypeVar
 import polars as pl
 
 from base.run_folder.quantities import LATENCY
-from dashboards.figures.chart import Chart, line, make_chart
+from dashboards.figures.chart import WHOLE, Chart, in_us, line, make_chart, timed
 from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped
 from dashboards.loaded.series import MUTED, PAPER, Series
@@ -34,7 +34,7 @@ def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     best = frontier(told, lambda one: _place(one) or (0.0, 0.0))
     figure = Figure(_steps(best), _every(told), *(_point(one) for one in told))
     figure.update_xaxes(title_text="heap used (bytes)")
-    figure.update_yaxes(title_text="worst interrupt (ns)", rangemode="tozero")
+    figure.update_yaxes(title_text="worst interrupt (µs)", rangemode="tozero")
     names = ", ".join(one.name for one in best)
     explanation = f"The dotted line joins the runs that no other beats in both: {names}."
     counted = f"n = {len(told)} runs"
@@ -54,7 +54,7 @@ def _steps(best: Sequence[Series]) -> Trace:
     places = [_place(one) or (0.0, 0.0) for one in best]
     return scatter(
         x=[heap for heap, _ in places],
-        y=[worst for _, worst in places],
+        y=in_us([worst for _, worst in places]),
         mode="lines",
         line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
         name="no other beats these in both",
@@ -67,12 +67,13 @@ def _every(told: Sequence[Series]) -> Trace:
     places = [_place(one) or (0.0, 0.0) for one in told]
     return scatter(
         x=[heap for heap, _ in places],
-        y=[worst for _, worst in places],
+        y=in_us([worst for _, worst in places]),
         mode="markers",
         marker={"size": 6, "color": MUTED, "opacity": 0.6},
         name="all runs",
         text=[one.label for one in told],
-        hovertemplate="%{text}<br>heap %{x:,} bytes, worst interrupt %{y:,.6~g} ns<extra></extra>",
+        meta=timed({}),
+        hovertemplate=f"%{{text}}<br>heap %{{x:,}} bytes, worst interrupt {WHOLE}<extra></extra>",
     )
 
 
@@ -80,13 +81,13 @@ def _point(one: Series) -> Trace:
     heap, worst = _place(one) or (0.0, 0.0)
     return scatter(
         x=[heap],
-        y=[worst],
+        y=in_us([worst]),
         mode="markers",
         marker={"size": 11, "color": one.style.colour, "symbol": one.style.symbol},
         name=one.label,
-        meta=meta(one),
+        meta=timed(meta(one)),
         customdata=[worst_key(one.run, LATENCY)],
-        hovertemplate="heap %{x:,} bytes, worst interrupt %{y:,.6~g} ns",
+        hovertemplate=f"heap %{{x:,}} bytes, worst interrupt {WHOLE}",
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from dashboards.caveats import CONTROL, TICKS
-from dashboards.figures.chart import Chart, make_chart, row_heights
+from dashboards.figures.chart import WHOLE, Chart, in_us, make_chart, row_heights, timed
 from dashboards.figures.figure import Figure, Trace, scatter
-from dashboards.formatting import grouped, number
+from dashboards.formatting import grouped, microseconds
 from dashboards.loaded.series import INK, Series, caveats
 from dashboards.waveforms import entry_name, interrupt_keys, meta
 
@@ -36,12 +36,12 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
         return None
     figure, names = Figure(), []
     for one, words, table in strips:
-        worst = number(float(table["isr_latency_ns"].max()), "ns")  # type: ignore[arg-type]
+        worst = microseconds(float(table["isr_latency_ns"].max()))  # type: ignore[arg-type]
         row = f"{words}: {one.label}"
         figure.add(_strip(one, table, row))
         figure.add(_ticks(one, table.filter("tick"), row))
-        names.append(_name(one, f"{row}, max {worst} ns, n = {_counted(table)}", row))
-    figure.update_xaxes(title_text="latency, stimulus to handler (ns)", rangemode="tozero")
+        names.append(_name(one, f"{row}, max {worst}, n = {_counted(table)}", row))
+    figure.update_xaxes(title_text="latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed", showticklabels=False)
     figure.update_layout(meta=row_heights(90, _ROW_PX), annotations=names)
     explanation = (
@@ -78,14 +78,14 @@ def _strip(one: Series, table: pl.DataFrame, row: str) -> Trace:
     )
     keys = interrupt_keys(distinct["sample"], distinct["operation_seq"])
     return scatter(
-        x=distinct["isr_latency_ns"].to_numpy(),
+        x=in_us(distinct["isr_latency_ns"]),
         y=[row] * len(distinct),
         mode="markers",
         marker={"symbol": "line-ns", "size": 14, "line": {"width": 1.5, "color": one.style.tint(0.6)}},
         name=one.label,
-        meta={**meta(one), "rows": 1},
+        meta={**timed(meta(one), "x"), "rows": 1},
         customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
-        hovertemplate="%{x:,.6~g} ns, seen %{customdata[1]} times<br>%{customdata[0]}",
+        hovertemplate=f"{WHOLE}, seen %{{customdata[1]}} times<br>%{{customdata[0]}}",
     )
 
 
@@ -95,14 +95,14 @@ def _ticks(one: Series, table: pl.DataFrame, row: str) -> Trace:
         "isr_latency_ns", keep="first", maintain_order=True
     )
     return scatter(
-        x=table["isr_latency_ns"].to_numpy(),
+        x=in_us(table["isr_latency_ns"]),
         y=[row] * len(table),
         mode="markers",
         marker={"symbol": "circle-open", "size": 9, "color": INK, "line": {"width": 1.2, "color": INK}},
         name=f"{one.label}, tick",
-        meta=meta(one),
+        meta=timed(meta(one), "x"),
         customdata=interrupt_keys(table["sample"], table["operation_seq"]),
-        hovertemplate="%{x:,.6~g} ns, a tick's handler may have run meanwhile<br>%{customdata}",
+        hovertemplate=f"{WHOLE}, a tick's handler may have run meanwhile<br>%{{customdata}}",
     )
 
 

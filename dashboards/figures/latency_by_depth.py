@@ -7,7 +7,17 @@ from collections.abc import Sequence
 import polars as pl
 
 from dashboards.caveats import CONTROL
-from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
+from dashboards.figures.chart import (
+    WHOLE,
+    Chart,
+    in_us,
+    line,
+    make_chart,
+    per_series,
+    points,
+    timed,
+    with_maximum,
+)
 from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.series import MEANT_DOT, Series, caveats, spares_interrupts
 from dashboards.waveforms import interrupt_keys, meta, shared_switch
@@ -66,15 +76,15 @@ def _band_width(tables: Sequence[pl.DataFrame]) -> int:
 def _single(one: Series, table: pl.DataFrame, column: str) -> Trace:
     return scatter(
         x=table["depth"].to_numpy(),
-        y=table[column].to_numpy(),
+        y=in_us(table[column]),
         mode="markers",
         marker=points(one, size=4, opacity=0.35),
         name=f"{one.label} single interrupts",
         legendgroup=one.run.id,
         showlegend=False,
-        meta=meta(one),
+        meta=timed(meta(one)),
         customdata=interrupt_keys(table["sample"], table["operation_seq"]),
-        hovertemplate="depth %{x}: %{y:,.6~g} ns<br>operation %{customdata}",
+        hovertemplate=f"depth %{{x}}: {WHOLE}<br>operation %{{customdata}}",
     )
 
 
@@ -90,11 +100,11 @@ def bands(one: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
     keys = interrupt_keys(worst["sample"], worst["operation_seq"])
     return scatter(
         x=(worst["band"].to_numpy() * width + (width + 1) / 2),
-        y=worst[column].to_numpy(),
+        y=in_us(worst[column]),
         mode="lines+markers",
-        meta=meta(one),
+        meta=timed(meta(one)),
         customdata=list(zip(keys, ranges, worst["n"].to_list(), strict=True)),
-        hovertemplate="depth %{customdata[1]}: worst %{y:,.6~g} ns of n = %{customdata[2]}<br>"
+        hovertemplate=f"depth %{{customdata[1]}}: worst {WHOLE} of n = %{{customdata[2]}}<br>"
         "operation %{customdata[0]}",
     )
 
@@ -105,7 +115,7 @@ INTERRUPT_COLUMN = "isr_latency_ns"
 def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     """The worst STIM→ISR and CTRL→CISR of each band of depths. None without depths."""
     tables = [at_depth(one, one.run.answered) for one in series]
-    if (drawn := worst_by_depth(series, tables, INTERRUPT_COLUMN, "latency (ns)")) is None:
+    if (drawn := worst_by_depth(series, tables, INTERRUPT_COLUMN, "latency (µs)")) is None:
         return None
     figure, width = drawn
     controls = [
@@ -132,7 +142,7 @@ def _control(one: Series, worst: pl.DataFrame, width: int) -> Trace:
     """Thin and with open markers; one switch for all runs."""
     marker = {"color": one.style.colour, "size": 8, "symbol": f"{one.style.symbol}-open"}
     thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
-    switch = {"name": "control interrupt", "legendgroup": "control", "meta": shared_switch(one)}
+    switch = {"name": "control interrupt", "legendgroup": "control", "meta": timed(shared_switch(one))}
     return bands(one, worst, width, INTERRUPT_COLUMN) | {"marker": marker, "line": thin} | switch
 
 
@@ -147,7 +157,7 @@ def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
     if not any(spares_interrupts(one) for one in series):
         return None
     tables = [at_depth(one, one.run.answered.filter(pl.col(TASK_COLUMN).is_not_null())) for one in series]
-    if (drawn := worst_by_depth(series, tables, TASK_COLUMN, "latency, stimulus to task (ns)")) is None:
+    if (drawn := worst_by_depth(series, tables, TASK_COLUMN, "latency, stimulus to task (µs)")) is None:
         return None
     figure, _ = drawn
     counted = per_series(

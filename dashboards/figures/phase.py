@@ -7,8 +7,19 @@ from html import escape
 
 import polars as pl
 
-from dashboards.figures.chart import Chart, make_chart, per_series, points, row_heights, with_maximum
+from dashboards.figures.chart import (
+    WHOLE,
+    Chart,
+    in_us,
+    make_chart,
+    per_series,
+    points,
+    row_heights,
+    timed,
+    with_maximum,
+)
 from dashboards.figures.figure import Figure, Trace, bar, scatter
+from dashboards.formatting import short
 from dashboards.loaded.series import MEANT_DOT, Series, caveats
 from dashboards.waveforms import entry, meta, operation_keys, shared_switch
 from scenarios.operations import CALLS, KERNEL_CALLS
@@ -32,12 +43,12 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
         figure.add(_points(one, table))
         for label, bound_ns in _lines(one):
             figure.add(_line(one, label, bound_ns, written=len(swept) == 1))
-    latest = max(float(table["phase_ns"][-1]) for _, table in swept)
+    latest = max(float(table["phase_ns"][-1]) / 1000 for _, table in swept)
     # A stimulus further left is answered before the operation begins.
     window = {"clipmin": -0.02 * latest}
-    title = "stimulus after the beginning of the operation (ns)"
+    title = "stimulus after the beginning of the operation (µs)"
     figure.update_xaxes(title_text=title, autorange=True, autorangeoptions=window)
-    figure.update_yaxes(title_text="latency (ns)", rangemode="tozero")
+    figure.update_yaxes(title_text="latency (µs)", rangemode="tozero")
     shown = [one for one, _ in swept]
     counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
     explanation = (
@@ -78,15 +89,15 @@ def _points(one: Series, table: pl.DataFrame) -> Trace:
     marker = points(one, size=4, opacity=0.6)
     marker["symbol"] = ["x" if cross else one.style.symbol for cross in ticked]
     return scatter(
-        x=table["phase_ns"].to_numpy(),
-        y=table["isr_latency_ns"].round(1).to_numpy(),
+        x=in_us(table["phase_ns"]),
+        y=in_us(table["isr_latency_ns"].round(1)),
         mode="markers",
         marker=marker,
         name=with_maximum(one, table["isr_latency_ns"].max(), "ns"),
         legendgroup=one.run.id,
-        meta=meta(one),
+        meta=timed(meta(one)),
         customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
-        hovertemplate="%{customdata[1]}: %{x:,.6~g} ns into the operation, latency %{y:,.6~g} ns<br>"
+        hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {WHOLE}<br>"
         "operation %{customdata[0]}",
     )
 
@@ -99,15 +110,15 @@ def _control(one: Series) -> Trace:
     met = one.run.answered_control.join(operations, on="operation_seq", maintain_order="left")
     met = _with_phase(one, met)
     return scatter(
-        x=met["phase_ns"].to_numpy(),
-        y=met["isr_latency_ns"].round(1).to_numpy(),
+        x=in_us(met["phase_ns"]),
+        y=in_us(met["isr_latency_ns"].round(1)),
         mode="markers",
         marker={"color": one.style.colour, "size": 3, "symbol": "circle-open", "opacity": 0.5},
         name="control interrupt",
         legendgroup="control",
-        meta=shared_switch(one),
+        meta=timed(shared_switch(one)),
         customdata=operation_keys(met["operation_seq"]),
-        hovertemplate="control: %{x:,.6~g} ns into the operation, latency %{y:,.6~g} ns<br>"
+        hovertemplate=f"control: %{{x:,.2f}} µs into the operation, latency {WHOLE}<br>"
         "operation %{customdata}",
     )
 
@@ -134,8 +145,8 @@ def _line(one: Series, label: str, bound_ns: float, written: bool) -> Trace:
     """
     words = escape(f"{label}: critical section + entry", quote=False)
     return scatter(
-        x=[0, bound_ns],
-        y=[bound_ns, bound_ns],
+        x=in_us([0, bound_ns]),
+        y=in_us([bound_ns, bound_ns]),
         mode="lines+text" if written else "lines",
         text=["", words] if written else None,
         textposition="middle right",
@@ -144,8 +155,8 @@ def _line(one: Series, label: str, bound_ns: float, written: bool) -> Trace:
         name=f"{one.label}, {escape(label, quote=False)}",
         legendgroup=one.run.id,
         showlegend=False,
-        meta=entry(one),
-        hovertemplate=f"{words}: %{{y:,.6~g}} ns",
+        meta=timed(entry(one)),
+        hovertemplate=f"{words}: {WHOLE}",
         cliponaxis=False,
     )
 
@@ -161,7 +172,7 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
         return None
     worst = [(one, worst_by_label(table)) for one, table in swept]
     figure = Figure(*(_bars(one, table) for one, table in worst))
-    figure.update_xaxes(title_text="worst latency, stimulus to handler (ns)", rangemode="tozero")
+    figure.update_xaxes(title_text="worst latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_layout(barmode="group")
     shown = [one for one, _ in swept]
@@ -202,15 +213,15 @@ def worst_by_label(table: pl.DataFrame) -> pl.DataFrame:
 
 def _bars(one: Series, worst: pl.DataFrame) -> Trace:
     return bar(
-        x=worst["isr_latency_ns"].round(1).to_numpy(),
+        x=in_us(worst["isr_latency_ns"].round(1)),
         y=worst["label"].fill_null("no label").to_list(),
         orientation="h",
         name=one.label,
         marker={"color": one.style.colour},
-        text=[f"{value:,.0f}" for value in worst["isr_latency_ns"]],
+        text=[short(value, "ns") for value in worst["isr_latency_ns"]],
         textposition="outside",
         cliponaxis=False,
-        meta={**meta(one), "rows": len(worst)},
+        meta={**timed(meta(one), "x"), "rows": len(worst)},
         customdata=operation_keys(worst["seq"]),
-        hovertemplate="%{y}: worst %{x:,.6~g} ns<br>operation %{customdata}",
+        hovertemplate=f"%{{y}}: worst {WHOLE}<br>operation %{{customdata}}",
     )

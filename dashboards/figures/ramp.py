@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy.typing as npt
 import polars as pl
 
-from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
+from dashboards.figures.chart import (
+    WHOLE,
+    Chart,
+    in_us,
+    line,
+    make_chart,
+    per_series,
+    points,
+    timed,
+    with_maximum,
+)
 from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.quantities import bound_of
 from dashboards.loaded.series import MEANT_DASH, MEANT_DOT, Series
@@ -16,13 +28,26 @@ from dashboards.waveforms import entry, meta, operation_keys, shared_switch
 
 @dataclass(frozen=True)
 class _Row:
+    """`unit` is that of the column; the axis has times in µs."""
+
     column: str
     axis: str
     unit: str
 
+    @property
+    def told(self) -> str:
+        """A value and its unit, in what hovering tells."""
+        return WHOLE if self.unit == "ns" else f"%{{y:,.6~g}} {self.unit}"
+
+    def values(self, column: pl.Series) -> npt.NDArray[Any]:
+        return in_us(column) if self.unit == "ns" else column.to_numpy()
+
+    def meta(self, of: dict[str, Any]) -> dict[str, Any]:
+        return timed(of) if self.unit == "ns" else of
+
 
 _ROWS = (
-    _Row("wire_critical_ns", "critical section on the wire (ns)", "ns"),
+    _Row("wire_critical_ns", "critical section on the wire (µs)", "ns"),
     _Row("dwt_cycles", "critical section by DWT (cycles)", "cycles"),
     _Row("probes", "free-list probes", "probes"),
 )
@@ -63,15 +88,15 @@ def measured_by_depth(series: Series) -> pl.DataFrame:
 def _trials(one: Series, table: pl.DataFrame, row: _Row) -> Trace:
     return scatter(
         x=table["depth"].to_numpy(),
-        y=table[row.column].to_numpy(),
+        y=row.values(table[row.column]),
         mode="markers",
         marker=points(one, size=4, opacity=0.4),
         name=f"{one.label} trials",
         legendgroup=one.run.id,
         showlegend=False,
-        meta=meta(one),
+        meta=row.meta(meta(one)),
         customdata=operation_keys(table["seq"]),
-        hovertemplate=f"depth %{{x}}: %{{y:,.6~g}} {row.unit}<br>operation %{{customdata}}",
+        hovertemplate=f"depth %{{x}}: {row.told}<br>operation %{{customdata}}",
     )
 
 
@@ -86,7 +111,7 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> Trace | None:
     bound = bound_of(one.run, "allocate")
     if bound is None or bound.region_decided or row.unit not in ("ns", "cycles") or not len(table):
         return None
-    value = bound.ns if row.unit == "ns" else bound.cycles
+    value = bound.ns / 1000 if row.unit == "ns" else bound.cycles
     return scatter(
         x=[0, int(table["depth"].max())],  # type: ignore[arg-type]
         y=[value, value],
@@ -95,8 +120,8 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> Trace | None:
         name=f"{one.label} bound",
         legendgroup=one.run.id,
         showlegend=False,
-        meta=entry(one),
-        hovertemplate=f"bound %{{y:,.6~g}} {row.unit}",
+        meta=row.meta(entry(one)),
+        hovertemplate=f"bound {row.told}",
     )
 
 
@@ -107,7 +132,7 @@ def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> Trace:
     """
     thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
     switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
-    switch["meta"] = shared_switch(one)
+    switch["meta"] = row.meta(shared_switch(one))
     return _per_depth(one, table, row, "min") | {"name": "minimum of trials", "line": thin} | switch
 
 
@@ -118,9 +143,9 @@ def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str) -> T
     chosen = ordered.unique("depth", keep="first", maintain_order=True)
     return scatter(
         x=chosen["depth"].to_numpy(),
-        y=chosen[row.column].to_numpy(),
+        y=row.values(chosen[row.column]),
         mode="lines",
-        meta=meta(one),
+        meta=row.meta(meta(one)),
         customdata=operation_keys(chosen["seq"]),
-        hovertemplate=f"{statistic} at depth %{{x}}: %{{y:,.6~g}} {row.unit}<br>operation %{{customdata}}",
+        hovertemplate=f"{statistic} at depth %{{x}}: {row.told}<br>operation %{{customdata}}",
     )

@@ -11,7 +11,16 @@ import polars as pl
 from base.metrology.quantiles import MYRIAD, PERCENTILES
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_BOUND
-from dashboards.figures.chart import Chart, line, make_chart, per_series, with_maximum
+from dashboards.figures.chart import (
+    WHOLE,
+    Chart,
+    in_us,
+    line,
+    make_chart,
+    per_series,
+    timed,
+    with_maximum,
+)
 from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.series import Series
@@ -45,14 +54,14 @@ def survival(series: Sequence[Series]) -> Chart | None:
     """P(X ≥ x) of the critical section on the wire. None without samples."""
     curves = [critical_curve(one) for one in series]
     panel = Panel("survival", "How often a critical section takes so long", "allocations", CRITICAL)
-    return _survival(panel, "critical section, on the wire (ns)", series, curves)
+    return _survival(panel, "critical section, on the wire (µs)", series, curves)
 
 
 def latency_survival(series: Sequence[Series]) -> Chart | None:
     """P(X ≥ x) of the interrupt latency. None without samples."""
     curves = [latency_curve(one) for one in series]
     panel = Panel("survival-interrupts", "How often an interrupt waits so long", "interrupts", LATENCY)
-    return _survival(panel, "interrupt latency, STIM to ISR (ns)", series, curves)
+    return _survival(panel, "interrupt latency, STIM to ISR (µs)", series, curves)
 
 
 def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequence[Curve]) -> Chart | None:
@@ -100,7 +109,7 @@ def _curve(table: pl.DataFrame, column: str, keys: Callable[[pl.DataFrame], list
 
 def _steps(one: Series, curve: Curve) -> Trace:
     return scatter(
-        x=curve.value_ns,
+        x=in_us(curve.value_ns),
         y=curve.share,
         mode="lines+markers",
         marker={"size": 5, "opacity": 0, "color": one.style.colour},
@@ -108,9 +117,9 @@ def _steps(one: Series, curve: Curve) -> Trace:
         line={**line(one), "shape": "vh"},
         name=with_maximum(one, curve.value_ns[-1], "ns"),
         legendgroup=one.run.id,
-        meta=meta(one),
+        meta=timed(meta(one), "x"),
         customdata=curve.key,
-        hovertemplate="%{y:.4~g} at or above %{x:,.6~g} ns<br>%{customdata}",
+        hovertemplate=f"%{{y:.4~g}} at or above {WHOLE}<br>%{{customdata}}",
     )
 
 
@@ -120,13 +129,13 @@ def _intervals(one: Series, quantity: Quantity) -> Trace:
     intervals = one.run.certainty.intervals.get(quantity.key, {})
     found = [(getattr(summary, name), *ends, name) for name, ends in intervals.items()]
     return scatter(
-        x=[value for value, _, _, _ in found],
+        x=in_us([value for value, _, _, _ in found]),
         y=[1 - PERCENTILES[name] / MYRIAD for _, _, _, name in found],
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [high - value for value, _, high, _ in found],
-            "arrayminus": [value - low for value, low, _, _ in found],
+            "array": in_us([high - value for value, _, high, _ in found]),
+            "arrayminus": in_us([value - low for value, low, _, _ in found]),
             "color": one.style.colour,
             "thickness": 1.2,
             "width": 5,
@@ -136,21 +145,21 @@ def _intervals(one: Series, quantity: Quantity) -> Trace:
         name=f"{one.label} intervals",
         legendgroup=one.run.id,
         showlegend=False,
-        meta=entry(one),
-        hovertemplate="%{x:,.6~g} ns<extra></extra>",
+        meta=timed(entry(one), "x"),
+        hovertemplate=f"{WHOLE}<extra></extra>",
     )
 
 
 def _maximum(one: Series, curve: Curve) -> Trace:
     return scatter(
-        x=curve.value_ns[-1:],
+        x=in_us(curve.value_ns[-1:]),
         y=curve.share[-1:],
         mode="markers",
         marker={"size": 11, "symbol": one.style.symbol, "color": one.style.colour},
         name=f"{one.label} max",
         legendgroup=one.run.id,
         showlegend=False,
-        meta=meta(one),
+        meta=timed(meta(one), "x"),
         customdata=curve.key[-1:],
-        hovertemplate="max %{x:,.6~g} ns<br>%{customdata}",
+        hovertemplate=f"max {WHOLE}<br>%{{customdata}}",
     )

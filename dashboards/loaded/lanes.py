@@ -14,11 +14,11 @@ from dashboards.loaded.quantities import SECTIONS, KnownBound, bound_of
 from dashboards.loaded.series import Series, spares_interrupts
 
 LOCKS = {
-    "basepri": "masks by BASEPRI",
-    "primask": "masks all interrupts",
-    "scheduler": "suspends the scheduler",
+    "basepri": "BASEPRI",
+    "primask": "PRIMASK",
+    "scheduler": "scheduler",
 }
-"""What a lock does, by the name that run.json has."""
+"""What a lock holds off others with, by the name that run.json has."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,14 @@ class Waiter:
 
     @property
     def lock(self) -> str:
-        """Words on the lock; empty where the run does not tell."""
+        """A word on the lock; empty where the run does not tell."""
         return LOCKS.get(self.one.run.manifest.locking or "", "")
+
+    @property
+    def name(self) -> str:
+        """The run's name, without the lock that all of its lane have."""
+        suspends = spares_interrupts(self.one)
+        return self.one.name.replace(f", {LOCKS['scheduler']}", "", 1) if suspends else self.one.name
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
     """The lanes that have runs: interrupts first, then tasks."""
     interrupts = [one for one in series if not spares_interrupts(one)]
     tasks = [one for one in series if spares_interrupts(one)]
-    made = (_lane(LATENCY, "an interrupt", interrupts), _lane(TASK, "the task that it wakes", tasks))
+    made = (_lane(LATENCY, "an interrupt", interrupts), _lane(TASK, "a woken task", tasks))
     return tuple(lane for lane in made if lane.waiters)
 
 

@@ -177,5 +177,6 @@ def caveats(series: Sequence[Series]) -> str:
     for locking, sentence in LOCKS.items():
         names = [one.name for one in series if one.run.manifest.locking == locking]
         if names:
-            sentences.append(sentence.format(names=" and ".join(names)))
+            told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
+            sentences.append(sentence.format(names=told))
     return " ".join(sentences)

@@ -102,7 +102,8 @@ tailscope.paint = (() => {
     for (const kind of ["annotations", "shapes"]) {
       if (layout[kind]) layout[kind] = layout[kind].filter(named);
     }
-    const data = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen))).map(looking);
+    const data = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen)))
+      .map(looking).map(telling);
     // A figure with rows is as high as those that are left.
     if (layout.meta?.row_px) {
       const rows = data.reduce((sum, trace) => sum + (trace.meta?.rows ?? 0), 0);
@@ -130,6 +131,24 @@ tailscope.paint = (() => {
     if (DASHES.includes(line?.dash)) own.line = { ...line, dash: look.dash };
     if (SYMBOLS.includes(marker?.symbol)) own.marker = { ...marker, symbol: look.symbol };
     return { ...trace, ...own };
+  }
+
+  const ns = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const KINDS = { f8: Float64Array, f4: Float32Array };
+
+  // The numbers of a property, which may be packed as Plotly's script takes them.
+  function numbers(values) {
+    if (!values?.bdata) return values ?? [];
+    const bytes = Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0));
+    return new KINDS[values.dtype](bytes.buffer);
+  }
+
+  // Axes have times in µs; hovering tells all that is known, in ns: %{hovertext}.
+  function telling(trace) {
+    const axis = trace.meta?.ns;
+    if (!axis) return trace;
+    const hovertext = Array.from(numbers(trace[axis]), (us) => (us === null ? "" : `${ns.format(us * 1000)} ns`));
+    return { ...trace, hovertext };
   }
 
   return { assign, choose, resolve, paint: (figure, chosen) => resolve(choose(figure, chosen)) };

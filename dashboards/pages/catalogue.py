@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards import placements
 from dashboards.answer import answer
 from dashboards.belief import belief
@@ -37,14 +37,14 @@ from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_b
 from dashboards.figures.phase import latency_by_phase, masking_by_call
 from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.formatting import MISSING, grouped, number, samplerate
+from dashboards.formatting import MISSING, grouped, samplerate, short, whole
 from dashboards.headline import facts, headline
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.tables import witnesses as probes_table
-from dashboards.tables.comparison import brief, largest, line_of, memory
+from dashboards.tables.comparison import Among, among, brief, line_of, memory
 from dashboards.tables.comparison import comparison as comparison_table
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import agreement as agreement_table
@@ -156,8 +156,8 @@ def _sentences(run: LoadedRun) -> tuple[str, ...]:
 
 
 _OVERVIEW_COLUMNS = (
-    Column("critical_ns", "worst critical section (ns)"),
-    Column("interrupt_ns", "worst interrupt (ns)"),
+    Column("critical_ns", "worst critical section (µs)"),
+    Column("interrupt_ns", "worst interrupt (µs)"),
     Column("verdict", "verdict", numeric=False),
     Column("board", "board", numeric=False),
     Column("samplerate_hz", "samplerate"),
@@ -174,13 +174,23 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
         told = facts(series, found)
         blocks += present(
             Prose(scenario, headline(scenario, found)),
-            answer(scenario, series, found),
             Prose("", told, listed=True) if told else None,
+            answer(scenario, series, found),
         )
-    groups = tuple(Group(scenario, _lines(series)) for scenario, series in scenarios.items())
-    return Page(
-        "overview", "Overview", _lead(scenarios), (*blocks, Grid("runs", "Runs", _OVERVIEW_COLUMNS, groups))
-    )
+    every = [one for series in scenarios.values() for one in series]
+    groups = tuple(Group(scenario, _lines(series, every)) for scenario, series in scenarios.items())
+    columns = _noted(_OVERVIEW_COLUMNS, (CRITICAL, LATENCY), every)
+    runs = Grid("runs", "Runs", columns, groups)
+    return Page("overview", "Overview", _lead(scenarios), (*blocks, runs))
+
+
+def _noted(
+    columns: Sequence[Column], quantities: Sequence[Quantity], every: Sequence[Series]
+) -> tuple[Column, ...]:
+    """The columns, of which the first show `quantities`, with the error that all rows share."""
+    notes = [among(quantity, every).total for quantity in quantities]
+    shown = (replace(column, note=note) for column, note in zip(columns, notes, strict=False))
+    return (*shown, *columns[len(notes) :])
 
 
 def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
@@ -192,14 +202,14 @@ def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
     return (f"{doubtful} {noun} shown here {verb} not complete: see the reasons before any number.",)
 
 
-def _lines(series: Sequence[Series]) -> tuple[Line, ...]:
-    greatest = {quantity.key: largest(quantity, series) for quantity in (CRITICAL, LATENCY)}
-    return tuple(_overview_line(one, greatest) for one in series)
+def _lines(series: Sequence[Series], every: Sequence[Series]) -> tuple[Line, ...]:
+    shared = [among(quantity, series, every) for quantity in (CRITICAL, LATENCY)]
+    return tuple(_overview_line(one, shared) for one in series)
 
 
-def _overview_line(one: Series, greatest: Mapping[str, float]) -> Line:
+def _overview_line(one: Series, shared: Sequence[Among]) -> Line:
     manifest = one.run.manifest
-    maxima = tuple(brief(quantity, one, greatest[quantity.key]) for quantity in (CRITICAL, LATENCY))
+    maxima = tuple(brief(one, rows) for rows in shared)
     told = (
         Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
         Cell(manifest.board, manifest.board),
@@ -210,13 +220,13 @@ def _overview_line(one: Series, greatest: Mapping[str, float]) -> Line:
     return line_of(one, (*maxima, *told))
 
 
-_WORST = {"allocate": CRITICAL, "free": FREE_CRITICAL, "interrupt": LATENCY, "task": TASK}
+_WORST = (CRITICAL, FREE_CRITICAL, LATENCY, TASK)
 _MATRIX_COLUMNS = (
-    Column("allocate_ns", "allocate (ns)"),
-    Column("free_ns", "free (ns)"),
-    Column("interrupt_ns", "interrupt (ns)"),
-    Column("task_ns", "task (ns)"),
-    Column("bound_ns", "static bound, allocate (ns)"),
+    Column("allocate_ns", "allocate (µs)"),
+    Column("free_ns", "free (µs)"),
+    Column("interrupt_ns", "interrupt (µs)"),
+    Column("task_ns", "task (µs)"),
+    Column("bound_ns", "static bound, allocate (µs)"),
     Column("heap_used_bytes", "heap used (bytes)"),
     Column("flash_bytes", "flash (bytes)"),
     Column("static_ram_bytes", "static RAM (bytes)"),
@@ -230,26 +240,28 @@ _LEGEND = (
 
 def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
     """Every allocator in every scenario, the worst allocation first."""
-    groups = tuple(_group(scenario, series) for scenario, series in scenarios.items())
+    every = [one for series in scenarios.values() for one in series]
+    groups = tuple(_group(scenario, series, every) for scenario, series in scenarios.items())
+    columns = _noted(_MATRIX_COLUMNS, _WORST, every)
     of_placements = [
         f"{scenario}: {sentence}"
         for scenario, series in scenarios.items()
         for sentence in placements.undecided(series)
     ]
-    meant = placements.meaning([one for series in scenarios.values() for one in series])
+    meant = placements.meaning(every)
     legend = " ".join((_LEGEND, *meant, *of_placements))
-    grid = Grid("matrix", "Worst case by allocator and scenario", _MATRIX_COLUMNS, groups, legend=legend)
+    grid = Grid("matrix", "Worst case by allocator and scenario", columns, groups, legend=legend)
     return Page("matrix", "Matrix", (), (grid,))
 
 
-def _group(scenario: str, series: Sequence[Series]) -> Group:
-    greatest = {word: largest(quantity, series) for word, quantity in _WORST.items()}
+def _group(scenario: str, series: Sequence[Series], every: Sequence[Series]) -> Group:
+    shared = [among(quantity, series, every) for quantity in _WORST]
     ordered = sorted(series, key=lambda one: -(one.run.summary(CRITICAL).max or 0))
-    return Group(scenario, tuple(_matrix_line(one, greatest) for one in ordered))
+    return Group(scenario, tuple(_matrix_line(one, shared) for one in ordered))
 
 
-def _matrix_line(one: Series, greatest: Mapping[str, float]) -> Line:
-    maxima = tuple(brief(quantity, one, greatest[word]) for word, quantity in _WORST.items())
+def _matrix_line(one: Series, shared: Sequence[Among]) -> Line:
+    maxima = tuple(brief(one, rows) for rows in shared)
     used, lost = _memory(one)
     return line_of(one, (*maxima, _bound(one), used, *_footprint(one), lost))
 
@@ -259,7 +271,7 @@ def _bound(one: Series) -> Cell:
     if bound is None:
         return Cell(MISSING)
     notes = ("grows with heap size",) if bound.region_decided else ()
-    return Cell(number(bound.ns, "ns"), bound.ns, notes)
+    return Cell(short(bound.ns, "ns"), bound.ns, notes, whole=whole(bound.ns, "ns"))
 
 
 def _memory(one: Series) -> tuple[Cell, Cell]:

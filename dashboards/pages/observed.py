@@ -10,21 +10,21 @@ import json
 from base.metrology.quantiles import Summary
 from base.run_folder.observed import ObservedManifest
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Page, Prose, Verbatim, present
-from dashboards.formatting import grouped, number
+from dashboards.formatting import grouped, microseconds, short, whole
 
 _SHOWN = ("max", "min", "median", "p99")
-_COLUMNS = (*(Column(f"{name}_ns", f"{name} (ns)") for name in _SHOWN), Column("n", "n"))
+_COLUMNS = (*(Column(f"{name}_ns", f"{name} (µs)") for name in _SHOWN), Column("n", "n"))
 
 
 def observed(identity: str, manifest: ObservedManifest) -> Page:
     """The page of the run that is called `identity`."""
     program = manifest.program.elf or "what was on the board"
     pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
-    told = (*manifest.reasons, *manifest.missing, *manifest.warnings)
+    sentences = (*manifest.reasons, *manifest.missing, *manifest.warnings)
     lead = (
         f"{identity} is {manifest.verdict}.",
         f"{program} on {manifest.board}, from the wire alone: {pins}. It has no operations.",
-        f"Each edge is known to a sample of {manifest.resolution_ns:,.1f} ns.",
+        f"Each edge is known to a sample of {microseconds(manifest.resolution_ns)}.",
     )
     groups = (
         _group("width of a pulse", manifest.widths_ns),
@@ -35,7 +35,7 @@ def observed(identity: str, manifest: ObservedManifest) -> Page:
     there = tuple(group for group in groups if group.lines)
     text = json.dumps(manifest.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False)
     blocks = present(
-        Prose("What to know", told, listed=True) if told else None,
+        Prose("What to know", sentences, listed=True) if sentences else None,
         Grid("observed", "What the pins did", _COLUMNS, there, names="channel") if there else None,
         Verbatim("run.json", text),
     )
@@ -49,6 +49,6 @@ def _group(words: str, summaries: dict[str, Summary]) -> Group:
 def _cells(summary: Summary) -> tuple[Cell, ...]:
     values = [getattr(summary, name) for name in _SHOWN]
     return (
-        *(Cell(number(value, "ns"), value) for value in values),
+        *(Cell(short(value, "ns"), value, whole=whole(value, "ns")) for value in values),
         Cell(grouped(summary.n), summary.n),
     )

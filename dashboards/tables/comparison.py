@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from base.metrology.quantiles import PERCENTILES, samples_needed
 from base.run_folder.quantities import LATENCY, Quantity
 from dashboards import caveats, placements
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.caveats import IN_GIVEN_HEAP
-from dashboards.formatting import MISSING, grouped, number
+from dashboards.formatting import MISSING, grouped, short, whole, with_unit
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.quantities import REPORTED, bound_of, shown
 from dashboards.loaded.series import Series
@@ -42,7 +42,8 @@ def comparison(series: Sequence[Series]) -> Grid:
     """Every quantity that the runs of one scenario tell: its maximum, then the rest."""
     quantities = shown(REPORTED, [one.run for one in series])
     groups = tuple(_group(quantity, series) for quantity in quantities)
-    return Grid("comparison", "Every quantity", _COMPARISON_COLUMNS, groups, legend=" ".join(_legend(series)))
+    legend = " ".join(_legend(series))
+    return Grid("comparison", "Every quantity", _COMPARISON_COLUMNS, groups, legend=legend, one_group=True)
 
 
 def _legend(series: Sequence[Series]) -> list[str]:
@@ -69,16 +70,22 @@ def _timed(one: Series) -> bool:
 
 
 def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
-    unit = f" ({quantity.unit})" if quantity.unit else ""
-    greatest = largest(quantity, series)
-    return Group(quantity.words + unit, tuple(_comparison_line(quantity, one, greatest) for one in series))
+    ordered = sorted(series, key=lambda one: -(one.run.summary(quantity).max or 0))
+    rows = among(quantity, series)
+    return Group(
+        with_unit(quantity.words, quantity.unit),
+        tuple(_comparison_line(one, rows) for one in ordered),
+        note=rows.budget,
+        exported=f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words,
+    )
 
 
-def _comparison_line(quantity: Quantity, one: Series, greatest: float) -> Line:
+def _comparison_line(one: Series, rows: Among) -> Line:
+    quantity = rows.quantity
     summary = one.run.summary(quantity)
     told = one.run.tells(quantity)
     cells = (
-        worst(quantity, one, greatest),
+        worst(one, rows),
         Cell(grouped(summary.n) if told else MISSING, summary.n if told else None),
         *(_plain(getattr(summary, name), quantity) for name in ("min", "mean", "stdev")),
         *(_percentile(quantity, one, name) for name in PERCENTILES),
@@ -93,7 +100,7 @@ def line_of(one: Series, cells: tuple[Cell, ...]) -> Line:
 
 
 def _plain(value: float | None, quantity: Quantity) -> Cell:
-    return Cell(number(value, quantity.unit), value)
+    return Cell(short(value, quantity.unit), value, whole=whole(value, quantity.unit))
 
 
 def _percentile(quantity: Quantity, one: Series, name: str) -> Cell:
@@ -106,9 +113,10 @@ def _percentile(quantity: Quantity, one: Series, name: str) -> Cell:
     interval = certainty.intervals.get(quantity.key, {}).get(name)
     if interval is None:
         return _plain(value, quantity)
-    low, high = (number(end, quantity.unit) for end in interval)
+    low, high = (short(end, quantity.unit) for end in interval)
     mark = DEPENDENT if quantity.key in certainty.dependent else ""
-    return Cell(number(value, quantity.unit), value, (f"[{low}, {high}]{mark}",))
+    notes = (f"[{low}, {high}]{mark}",)
+    return Cell(short(value, quantity.unit), value, notes, whole=whole(value, quantity.unit))
 
 
 def largest(quantity: Quantity, series: Sequence[Series]) -> float:
@@ -116,40 +124,75 @@ def largest(quantity: Quantity, series: Sequence[Series]) -> float:
     return max((one.run.summary(quantity).max or 0 for one in series), default=0)
 
 
-def worst(quantity: Quantity, one: Series, greatest: float) -> Cell:
-    """The maximum, with what qualifies it; a click opens its instant.
+@dataclass(frozen=True)
+class Among:
+    """What rows have in common that show the maximum of `quantity`.
 
-    `greatest` is that of all rows: the bar's length is by it.
+    `greatest` is that of all, in the quantity's unit: bars are by it. `budget` and `total` are the
+    words on the error that all share, with the overhead and without, to stand once above them.
+    Empty where the rows differ.
     """
+
+    quantity: Quantity
+    greatest: float
+    budget: str
+    total: str
+
+
+def among(quantity: Quantity, series: Sequence[Series], table: Sequence[Series] = ()) -> Among:
+    """Of the rows `series`; `table` are all rows that stand under the same heading, if more."""
+    shown = [one for one in table or series if one.run.summary(quantity).max is not None]
+    budgets, totals = ({of(quantity, one) for one in shown} for of in (budget, _total))
+    return Among(
+        quantity,
+        largest(quantity, series),
+        budgets.pop() if len(budgets) == 1 else "",
+        totals.pop() if len(totals) == 1 else "",
+    )
+
+
+def worst(one: Series, rows: Among) -> Cell:
+    """The maximum, with what qualifies it; a click opens its instant."""
+    quantity, greatest = rows.quantity, rows.greatest
     value = one.run.summary(quantity).max
     key = worst_key(one.run, quantity)
     if value is None or key is None:
-        return Cell(number(value, quantity.unit), value)
-    notes = (say(quantity, one) for say in (budget, _timer, _bound, _refusal, placements.note))
+        return _plain(value, quantity)
+    own = "" if rows.budget else budget(quantity, one)
+    notes = (own, *(say(quantity, one) for say in (_timer, _bound, _refusal, placements.note)))
     return Cell(
-        number(value, quantity.unit),
+        short(value, quantity.unit),
         value,
         notes=tuple(note for note in notes if note),
         sample=Sample(one.run.id, key),
         share_percent=100 * value / greatest if greatest else 0,
+        whole=whole(value, quantity.unit),
     )
 
 
-def brief(quantity: Quantity, one: Series, greatest: float) -> Cell:
-    """The cell of `worst`, with the error budget and the range over placements as notes."""
-    cell = worst(quantity, one, greatest)
-    total = one.run.certainty.budgets.get(quantity.key)
+def brief(one: Series, rows: Among) -> Cell:
+    """The cell of `worst`, with the error budget and the range over placements as notes.
+
+    The budget is left to the heading where all rows share it.
+    """
+    cell, quantity = worst(one, rows), rows.quantity
+    total = "" if rows.total else _total(quantity, one)
     if cell.sample is None:
         return replace(cell, notes=())
-    notes = ("" if total is None else f"±{number(total, quantity.unit)}", placements.note(quantity, one))
+    notes = (total, placements.note(quantity, one))
     return replace(cell, notes=tuple(note for note in notes if note))
 
 
+def _total(quantity: Quantity, one: Series) -> str:
+    total = one.run.certainty.budgets.get(quantity.key)
+    return "" if total is None else f"±{short(total, quantity.unit)}"
+
+
 def _timer(quantity: Quantity, one: Series) -> str:
-    """`by the timer 9,797.6`: what the second witness told of this very answer."""
+    """`by the timer 9.80`: what the second witness told of this very answer."""
     maximum = one.run.manifest.maxima.get(quantity.key)
     told = maximum.timer_ns if maximum else None
-    return "" if told is None else f"by the timer {number(told, quantity.unit)}"
+    return "" if told is None else f"by the timer {short(told, quantity.unit)}"
 
 
 def _refusal(quantity: Quantity, one: Series) -> str:
@@ -158,27 +201,27 @@ def _refusal(quantity: Quantity, one: Series) -> str:
 
 
 def _bound(quantity: Quantity, one: Series) -> str:
-    """`bound 12,155, 2.3 ×`: the most that it can be, and its ratio to the longest seen."""
+    """`bound 12.16, 2.3 ×`: the most that it can be, and its ratio to the longest seen."""
     bound = bound_of(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
     if bound is None:
         return ""
     value = bound.cycles if quantity.key.endswith("cycles") else bound.ns
     times = "" if bound.ratio is None else f", {bound.ratio:.1f} ×"
-    return f"bound {number(value, quantity.unit)}{times}"
+    return f"bound {short(value, quantity.unit)}{times}"
 
 
 def budget(quantity: Quantity, one: Series) -> str:
-    """`±11.9, overhead 261.9`: how wrong it may be, and the part of it that is the bench's own."""
+    """`±0.01, overhead 0.26`: how wrong it may be, and the part of it that is the bench's own."""
     certainty = one.run.certainty
     total, own = certainty.budgets.get(quantity.key), certainty.overheads.get(quantity.key)
     if total is None:
         return ""
-    overhead = f", overhead {number(own, quantity.unit)}" if own else ""
-    return f"±{number(total, quantity.unit)}{overhead}"
+    overhead = f", overhead {short(own, quantity.unit)}" if own else ""
+    return f"±{short(total, quantity.unit)}{overhead}"
 
 
 _MEMORY_COLUMNS = (
-    Column("interrupt_ns", "worst interrupt (ns)"),
+    Column("interrupt_ns", "worst interrupt (µs)"),
     Column("used_bytes", "heap used (bytes)"),
     Column("peak_live_bytes", "live at most (bytes)"),
     Column("fragmentation_percent", "fragmentation (%)"),
@@ -189,12 +232,11 @@ _FIGURES = ("used_bytes", "peak_live_bytes", "fragmentation_percent", "sbbm_byte
 
 def memory(series: Sequence[Series]) -> Grid:
     """A row for each run, the least heap first; runs that do not tell come last."""
-    greatest = largest(LATENCY, series)
-    ordered = sorted(series, key=_used)
-    lines = tuple(_memory_line(one, greatest) for one in ordered)
-    return Grid(
-        "memory", "Heap and worst interrupt", _MEMORY_COLUMNS, (Group("", lines),), legend=IN_GIVEN_HEAP
-    )
+    rows = among(LATENCY, series)
+    lines = tuple(_memory_line(one, rows) for one in sorted(series, key=_used))
+    interrupt, *rest = _MEMORY_COLUMNS
+    columns = (replace(interrupt, note=rows.total), *rest)
+    return Grid("memory", "Heap and worst interrupt", columns, (Group("", lines),), legend=IN_GIVEN_HEAP)
 
 
 def _used(one: Series) -> float:
@@ -202,9 +244,9 @@ def _used(one: Series) -> float:
     return float("inf") if told is None or told.used_bytes is None else told.used_bytes
 
 
-def _memory_line(one: Series, greatest: float) -> Line:
+def _memory_line(one: Series, rows: Among) -> Line:
     told = one.run.manifest.memory
     why = (told.why_not or "") if told else "The run was recorded before runs told it."
     values = [getattr(told, name, None) for name in _FIGURES]
     cells = tuple(Cell(grouped(value), value, why="" if value is not None else why) for value in values)
-    return line_of(one, (brief(LATENCY, one, greatest), *cells))
+    return line_of(one, (brief(one, rows), *cells))

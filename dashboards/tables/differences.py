@@ -9,13 +9,13 @@ from base.metrology.intervals import CONFIDENCE
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.caveats import NO_INTERVAL
-from dashboards.formatting import MISSING, number
+from dashboards.formatting import MISSING, short, whole
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.series import Series
 from dashboards.tables.comparison import line_of
 
 _COMPARED = (CRITICAL, LATENCY)
-_COLUMNS = (Column("delta", "above, less below"), Column("shift_ns", "shift (ns)"))
+_COLUMNS = (Column("delta", "above, less below"), Column("shift_ns", "shift (µs)"))
 
 
 def differences(series: Sequence[Series]) -> Grid | None:
@@ -48,16 +48,16 @@ def _line(quantity: Quantity, one: Series, reference: Series) -> Line:
     if min(len(ours), len(theirs)) < LEAST_SAMPLES:
         return line_of(one, (Cell(MISSING), Cell(MISSING)))
     found = compare(ours, theirs)
-    delta, shift = f"{found.delta:+.3f}", number(found.shift, "ns")
+    delta, shift = f"{found.delta:+.3f}", short(found.shift, "ns")
     if any(run.certainty.refused for run in (one.run, reference.run)):
         cells = Cell(delta, found.delta, why=NO_INTERVAL), Cell(shift, found.shift, why=NO_INTERVAL)
         return line_of(one, cells)
     low, high = found.delta_interval
-    least, most = (number(end, "ns") for end in found.shift_interval)
+    least, most = (short(end, "ns") for end in found.shift_interval)
     return line_of(
         one,
         (
             Cell(delta, found.delta, (f"[{low:+.3f}, {high:+.3f}]",)),
-            Cell(shift, found.shift, (f"[{least}, {most}]",)),
+            Cell(shift, found.shift, (f"[{least}, {most}]",), whole=whole(found.shift, "ns")),
         ),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from base.run_folder.manifest import ErrorBudget
 from base.run_folder.quantities import CRITICAL, LATENCY, TASK, Quantity
 from dashboards.blocks import Cell, Column, Grid, Group, Line
-from dashboards.formatting import MISSING, grouped, number
+from dashboards.formatting import MISSING, grouped, number, short, whole
 from dashboards.loaded.quantities import counted, means
 from dashboards.loaded.series import Series
 from dashboards.tables.comparison import line_of
@@ -21,7 +21,7 @@ _AGREEMENT = (
     Column("n", "n"),
 )
 _TERMS = ("total", "resolution", "clock", "skew", "overhead")
-_BUDGET = tuple(Column(f"{term}_ns", f"{term} (ns)") for term in _TERMS)
+_BUDGET = tuple(Column(f"{term}_ns", f"{term} (µs)") for term in _TERMS)
 _OF = (CRITICAL, LATENCY, TASK)
 
 
@@ -36,11 +36,11 @@ def agreement(series: Sequence[Series]) -> Grid:
 
 
 def _agreement(one: Series) -> Line:
-    told = one.run.manifest.agreement
-    tolerances = (told.tolerance_cycles, told.resolution_cycles, told.clock_cycles)
-    values = (told.wire_minus_dwt_cycles_max_abs, *tolerances)
+    found = one.run.manifest.agreement
+    tolerances = (found.tolerance_cycles, found.resolution_cycles, found.clock_cycles)
+    values = (found.wire_minus_dwt_cycles_max_abs, *tolerances)
     cells = tuple(Cell(MISSING if value is None else f"{value:,.2f}", value) for value in values)
-    return line_of(one, (*cells, Cell(number(told.n, ""), told.n)))
+    return line_of(one, (*cells, Cell(number(found.n, ""), found.n)))
 
 
 def error_budget(series: Sequence[Series]) -> Grid | None:
@@ -58,7 +58,7 @@ def error_budget(series: Sequence[Series]) -> Grid | None:
 def _budget(quantity: Quantity, one: Series) -> Line:
     budget: ErrorBudget | None = one.run.manifest.error_budget.get(quantity.key)
     values = [getattr(budget, term).ns if budget else None for term in _TERMS]
-    return line_of(one, tuple(Cell(number(value, "ns"), value) for value in values))
+    return line_of(one, tuple(Cell(short(value, "ns"), value, whole=whole(value, "ns")) for value in values))
 
 
 _COLUMNS = (

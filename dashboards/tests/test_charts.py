@@ -36,12 +36,12 @@ OPERATIONS = [
     Operation("A", 64, probes=3, cycles=350),
     Operation("A", 32, probes=3, cycles=380),
 ]
-RATE = "84 MS/s (±11.9 ns)"
+RATE = "84 MS/s (±0.01 µs)"
 ID = "20250102T030405Z-{}-{}-virtual"
 
 
-def ns(*cycles: float) -> Any:
-    return pytest.approx([one * 1e9 / 84e6 for one in cycles])
+def us(*cycles: float) -> Any:
+    return pytest.approx([one * 1e6 / 84e6 for one in cycles])
 
 
 def made(
@@ -177,18 +177,19 @@ def test_survival_of_sections(tmp_path: Path) -> None:
         "curve "
         "are the 95 % bootstrap intervals of its percentiles; a ramp has none."
     )
-    assert axes(chart) == ["critical section, on the wire (ns)", "share of samples at or above"]
-    at = "%{y:.4~g} at or above %{x:,.6~g} ns<br>%{customdata}"
-    run = of_run("s", "tlsf", 0)
+    assert axes(chart) == ["critical section, on the wire (µs)", "share of samples at or above"]
+    at = "%{y:.4~g} at or above %{hovertext}<br>%{customdata}"
+    run = {**of_run("s", "tlsf", 0), "ns": "x"}
     assert traces(chart) == [
-        trace("tlsf, max 7,142.9 ns", "lines+markers", ns(350, 380, 400, 600), [1, 0.75, 0.5, 0.25], at, run,
+        trace("tlsf, max 7.14 µs", "lines+markers", us(350, 380, 400, 600), [1, 0.75, 0.5, 0.25], at, run,
               ["3", "4", "0", "1"]),
         # The nearest rank of the median is the second of four; 5 ns to either side.
-        trace("tlsf intervals", "markers", ns(380), [0.5], "%{x:,.6~g} ns<extra></extra>", {"entry": 0}),
-        trace("tlsf max", "markers", ns(600), [0.25], "max %{x:,.6~g} ns<br>%{customdata}", run, ["1"]),
+        trace("tlsf intervals", "markers", us(380), [0.5], "%{hovertext}<extra></extra>",
+              {"entry": 0, "ns": "x"}),
+        trace("tlsf max", "markers", us(600), [0.25], "max %{hovertext}<br>%{customdata}", run, ["1"]),
     ]  # fmt: skip
     bars = chart.figure.data[1].error_x
-    assert (list(bars.array), list(bars.arrayminus)) == ([pytest.approx(5)], [pytest.approx(5)])
+    assert (list(bars.array), list(bars.arrayminus)) == ([pytest.approx(0.005)], [pytest.approx(0.005)])
     assert list(chart.figure.layout.yaxis.range) == pytest.approx([math.log10(0.25) - 0.12, 0.15])
 
 
@@ -196,9 +197,9 @@ def test_survival_of_interrupts(tmp_path: Path) -> None:
     """Operation 3 begins at 18,670, its section ends at 19,040: 34 cycles, and 46 of the entry."""
     chart = whole(latency_survival(made(tmp_path, OPERATIONS, "s", "tlsf")))
     assert (chart.key, chart.title) == ("survival-interrupts", "How often an interrupt waits so long")
-    assert axes(chart)[0] == "interrupt latency, STIM to ISR (ns)"
+    assert axes(chart)[0] == "interrupt latency, STIM to ISR (µs)"
     curve, _, most = traces(chart)
-    assert (curve["x"], curve["customdata"]) == (ns(38, 80), ["@9000", "3"])
+    assert (curve["x"], curve["customdata"]) == (us(38, 80), ["@9000", "3"])
     least = pytest.approx(1 / 5)  # of the stimuli at 9,000, 14,003, 19,006, 24,009 and 29,012
     assert (curve["y"], most["y"]) == ([1.0, least], [least])
     assert chart.subtitle.startswith("n = 5 interrupts · ")
@@ -218,18 +219,18 @@ def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
         "stimulus and "
         "answer. "
     )
-    assert axes(chart) == ["latency, stimulus to handler (ns)"]
+    assert axes(chart) == ["latency, stimulus to handler (µs)"]
     words = ("met a critical section: tlsf", "outside operations: tlsf", "control interrupt: tlsf")
-    values, keys = (ns(80), ns(38), ns(26)), (["3", 1], ["@9000", 4], ["@9500", 3])
-    hover = "%{x:,.6~g} ns, seen %{customdata[1]} times<br>%{customdata[0]}"
+    values, keys = (us(80), us(38), us(26)), (["3", 1], ["@9000", 4], ["@9500", 3])
+    hover = "%{hovertext}, seen %{customdata[1]} times<br>%{customdata[0]}"
     strips, rings = traces(chart)[::2], traces(chart)[1::2]
     assert strips == [
-        trace("tlsf", "markers", value, [row], hover, {**of_run("s", "tlsf", 0), "rows": 1}, [key])
+        trace("tlsf", "markers", value, [row], hover, {**of_run("s", "tlsf", 0), "ns": "x", "rows": 1}, [key])
         for row, value, key in zip(words, values, keys, strict=True)
     ]
-    ring = "%{x:,.6~g} ns, a tick's handler may have run meanwhile<br>%{customdata}"
+    ring = "%{hovertext}, a tick's handler may have run meanwhile<br>%{customdata}"
     assert [(one["x"], one["name"], one["hovertemplate"]) for one in rings] == [([], "tlsf, tick", ring)] * 3
-    labels = ("max 952.4 ns, n = 1", "max 452.4 ns, n = 4", "max 309.5 ns, n = 3")
+    labels = ("max 0.95 µs, n = 1", "max 0.45 µs, n = 4", "max 0.31 µs, n = 3")
     assert [(one.text, one.y) for one in chart.figure.layout.annotations] == [
         (f"{row}, {label}", row) for row, label in zip(words, labels, strict=True)
     ]
@@ -239,7 +240,7 @@ def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("draw", "locking", "key", "title", "axis", "what", "words"),
     [
-        (latency_by_depth, "basepri", "depth", "Interrupt latency against depth", "latency (ns)",
+        (latency_by_depth, "basepri", "depth", "Interrupt latency against depth", "latency (µs)",
          "interrupts",
          "Points are single interrupts that fell into an operation of that depth; the line is the worst "
          "of each "
@@ -248,7 +249,7 @@ def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
          "interrupt lies above BASEPRI: a mask there never delays it. It shows that the rise is the "
          "allocator's. "),
         (task_latency_by_depth, "scheduler", "task", "Task latency against depth",
-         "latency, stimulus to task (ns)", "tasks woken",
+         "latency, stimulus to task (µs)", "tasks woken",
          "The time from the stimulus to the first instruction of the task that its interrupt wakes, with the "
          "answer and the switch of tasks in it. It grows with a critical section, whatever the lock. With "
          "tlsf, "
@@ -267,22 +268,23 @@ def test_latencies_by_depth(
     assert (chart.key, chart.title, chart.explanation) == (key, title, words)
     assert axes(chart) == ["depth (bands of 1)", axis]
     assert chart.subtitle.startswith(f"n = 4 {what} during operations with a depth · ")
-    name, run, more = series[0].label, of_run("mem_frag", "tlsf", 0), 300 * (key == "task")
-    band = "depth %{customdata[1]}: worst %{y:,.6~g} ns of n = %{customdata[2]}<br>operation %{customdata[0]}"
+    name, more = series[0].label, 300 * (key == "task")
+    run = {**of_run("mem_frag", "tlsf", 0), "ns": "y"}
+    band = "depth %{customdata[1]}: worst %{hovertext} of n = %{customdata[2]}<br>operation %{customdata[0]}"
     points, line, *control = traces(chart)
     assert points == trace(
         f"{name} single interrupts", "markers", [1, 2, 2, 2],
-        ns(*(one + more for one in (2_103, 11_580, 6_577, 1_574))),
-        "depth %{x}: %{y:,.6~g} ns<br>operation %{customdata}", run, ["0", "1", "1", "1"],
+        us(*(one + more for one in (2_103, 11_580, 6_577, 1_574))),
+        "depth %{x}: %{hovertext}<br>operation %{customdata}", run, ["0", "1", "1", "1"],
     )  # fmt: skip
-    most = "141,428.6" if more else "137,857.1"
+    most = "141.43" if more else "137.86"
     assert line == trace(
-        f"{name}, max {most} ns", "lines+markers", [1, 2], ns(2_103 + more, 11_580 + more), band, run,
+        f"{name}, max {most} µs", "lines+markers", [1, 2], us(2_103 + more, 11_580 + more), band, run,
         [["0", "1–1", 1], ["1", "2–2", 3]],
     )  # fmt: skip
     # The control interrupt at 25,338 fell into operation 1.
     assert control == ([] if more else [
-        trace("control interrupt", "lines+markers", [2], ns(26), band, {**run, "shared": True},
+        trace("control interrupt", "lines+markers", [2], us(26), band, {**run, "shared": True},
               [["1", "2–2", 1]])
     ])  # fmt: skip
     for one in chart.figure.data[2:]:
@@ -354,16 +356,16 @@ def test_the_heap_beside_the_worst_interrupt(tmp_path: Path) -> None:
     assert (chart.key, chart.title) == ("tradeoff", "Worst interrupt against heap")
     assert chart.subtitle.startswith("n = 3 runs · ")
     assert chart.explanation == "The dotted line joins the runs that no other beats in both: avl, best."
-    assert axes(chart) == ["heap used (bytes)", "worst interrupt (ns)"]
+    assert axes(chart) == ["heap used (bytes)", "worst interrupt (µs)"]
     # The section of operation 3 ends 84, 34 and 54 cycles behind the stimulus; the entry takes 46.
     line, every, *points = traces(chart)
-    assert (line["x"], line["y"]) == ([1_000, 2_000], ns(130, 80))
-    assert (every["x"], every["y"]) == ([1_000, 2_000, 3_000], ns(130, 80, 100))
+    assert (line["x"], line["y"]) == ([1_000, 2_000], us(130, 80))
+    assert (every["x"], every["y"]) == ([1_000, 2_000, 3_000], us(130, 80, 100))
     assert every["text"] == ["avl", "best", "cell"]
-    hover = "heap %{x:,} bytes, worst interrupt %{y:,.6~g} ns"
+    hover = "heap %{x:,} bytes, worst interrupt %{hovertext}"
     places = (("avl", 1_000, 130), ("best", 2_000, 80), ("cell", 3_000, 100))
     assert points == [
-        trace(name, "markers", [heap], ns(wait), hover, of_run("s", name, entry), ["3"])
+        trace(name, "markers", [heap], us(wait), hover, {**of_run("s", name, entry), "ns": "y"}, ["3"])
         for entry, (name, heap, wait) in enumerate(places)
     ]
     looks = chart.figure.data[0].line
@@ -388,19 +390,20 @@ def test_the_ramp(tmp_path: Path) -> None:
     assert (chart.key, chart.title) == ("ramp", "Cost against depth")
     assert chart.subtitle.startswith("n = 6 measured allocations · ")
     assert axes(chart) == [
-        "depth (free blocks that do not fit)", "critical section on the wire (ns)",
+        "depth (free blocks that do not fit)", "critical section on the wire (µs)",
         "critical section by DWT (cycles)", "free-list probes",
     ]  # fmt: skip
-    run = of_run("mem_frag", "tlsf", 0)
     rows = (
-        ("ns", ns(400, 420, 500, 480, 3_000, 2_900), ns(420, 500, 3_000), ns(400, 480, 2_900), "235", "146"),
+        ("ns", us(400, 420, 500, 480, 3_000, 2_900), us(420, 500, 3_000), us(400, 480, 2_900), "235", "146"),
         ("cycles", [399, 420, 501, 480, 2_999, 2_900], [420, 501, 2_999], [399, 480, 2_900], "235", "146"),
         ("probes", [2, 2, 3, 3, 10, 10], [2, 3, 10], [2, 3, 10], "135", "135"),
     )
     expected = []
     for number, (unit, every, worst, best, keys, best_keys) in enumerate(rows):
-        hover = f"at depth %{{x}}: %{{y:,.6~g}} {unit}<br>operation %{{customdata}}"
-        name = "tlsf, max 35,714.3 ns" if not number else "tlsf"
+        value = "%{hovertext}" if unit == "ns" else f"%{{y:,.6~g}} {unit}"
+        hover = f"at depth %{{x}}: {value}<br>operation %{{customdata}}"
+        run = {**of_run("mem_frag", "tlsf", 0), **({"ns": "y"} if unit == "ns" else {})}
+        name = "tlsf, max 35.71 µs" if not number else "tlsf"
         expected += [
             trace(
                 "tlsf trials", "markers", [1, 1, 2, 2, 9, 9], every, hover.removeprefix("at "), run,
@@ -436,8 +439,8 @@ def test_a_bound_is_drawn_across_all_depths(tmp_path: Path) -> None:
     series = made(tmp_path, RAMP, "mem_frag", "tlsf", bounds={"allocate": bound})
     bounds = [one for one in traces(whole(ramp(series))) if one["name"] == "tlsf bound"]
     assert bounds == [
-        trace("tlsf bound", "lines", [0, 9], value, f"bound %{{y:,.6~g}} {unit}", {"entry": 0})
-        for value, unit in ((ns(4_200, 4_200), "ns"), ([4_200] * 2, "cycles"))
+        trace("tlsf bound", "lines", [0, 9], us(4_200, 4_200), "bound %{hovertext}", {"entry": 0, "ns": "y"}),
+        trace("tlsf bound", "lines", [0, 9], [4_200] * 2, "bound %{y:,.6~g} cycles", {"entry": 0}),
     ]
     bound["region_decided"] = True
     grows = made(tmp_path / "b", RAMP, "mem_frag", "tlsf", bounds={"allocate": bound})
@@ -456,7 +459,7 @@ def test_what_all_charts_have_in_common(tmp_path: Path) -> None:
     assert per_series(many, [9, *[8] * 5, 1_000], "x") == "n = 8 to 1,000 x each"
     told = ((1_234.56, "ns"), (7, "probes"), (7, ""), (None, "ns"))
     assert [with_maximum(many[0], value, unit) for value, unit in told] == [
-        *("a, max 1,234.6 ns", "a, max 7 probes", "a, max 7", "a")
+        *("a, max 1.23 µs", "a, max 7 probes", "a, max 7", "a")
     ]
     assert badges(many) == ()
     cut = write_run(tmp_path / "cut", "s", "a", operations, verdict="truncated", reasons=("One.", "Two."))

@@ -89,7 +89,7 @@ def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) ->
     chart = ramp(by_scenario([run])["mem_frag"])
     assert chart is not None
     lines = [list(trace.y) for trace in as_plotly(chart.figure).data if str(trace.name).endswith("bound")]
-    assert lines == [[11_904.8] * 2, [1_000.0] * 2]
+    assert lines == [[11.9048] * 2, [1_000.0] * 2]
 
 
 def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:

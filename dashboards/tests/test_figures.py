@@ -26,6 +26,7 @@ from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 NS_PER_CYCLE = 1e9 / 84e6
+US_PER_CYCLE = NS_PER_CYCLE / 1000
 # By hand: 512 set-up operations, then seven at each depth, the sixth of which is the third trial.
 WORST_OF_SEGLIST = 512 + 255 * 7 + 5
 WORST_OF_SEGLIST_CYCLES = 350 + 12 * 256 + 4
@@ -60,12 +61,12 @@ def test_the_ramp_shows_every_trial_the_worst_and_the_best(frag: list[Series]) -
     depths = np.arange(1, 257)
     worst = _line(chart, "seglist")
     assert list(worst.x) == list(depths)
-    assert worst.name == "seglist, max 40,785.7 ns"
-    np.testing.assert_allclose(worst.y, (354 + 12 * depths) * NS_PER_CYCLE)
+    assert worst.name == "seglist, max 40.79 µs"
+    np.testing.assert_allclose(worst.y, (354 + 12 * depths) * US_PER_CYCLE)
     assert worst.customdata[-1] == str(WORST_OF_SEGLIST)
     assert len(_trace(chart, "seglist trials").x) == 768
     best = _trace(chart, "minimum of trials")
-    np.testing.assert_allclose(best.y, (350 + 12 * depths) * NS_PER_CYCLE)
+    np.testing.assert_allclose(best.y, (350 + 12 * depths) * US_PER_CYCLE)
     assert best.visible == "legendonly"
     assert set(_line(chart, "tlsf", nth=2).y) == {2}
     np.testing.assert_array_equal(_line(chart, "seglist", nth=2).y, depths + 3)
@@ -75,11 +76,11 @@ def test_survival_ends_at_the_maximum_and_one_over_n(frag: list[Series]) -> None
     chart = _chart(survival(frag))
     curve = _trace(chart, "seglist")
     assert (curve.y[0], curve.y[-1]) == (1.0, pytest.approx(1 / 768))
-    assert curve.x[-1] == pytest.approx(WORST_OF_SEGLIST_CYCLES * NS_PER_CYCLE)
+    assert curve.x[-1] == pytest.approx(WORST_OF_SEGLIST_CYCLES * US_PER_CYCLE)
     # Half of the trials lie above the one in the middle: depth 128 is the last below it.
-    middle = next(i for i, x in enumerate(curve.x) if x > (354 + 12 * 128) * NS_PER_CYCLE + 1)
+    middle = next(i for i, x in enumerate(curve.x) if x > (354 + 12 * 128) * US_PER_CYCLE + 0.001)
     assert curve.y[middle] == pytest.approx(0.5, abs=2 / 768)
-    assert curve.name == "seglist, max 40,785.7 ns"
+    assert curve.name == "seglist, max 40.79 µs"
     assert curve.customdata[-1] == str(WORST_OF_SEGLIST)
     # The axis ends where the least share does, with room for the marker.
     assert as_plotly(chart.figure).layout.yaxis.range[0] == pytest.approx(np.log10(1 / 768), abs=0.2)
@@ -89,7 +90,9 @@ def test_survival_of_the_interrupts_is_that_of_each_stimulus(frag: list[Series])
     curve = _trace(_chart(latency_survival(frag)), "seglist")
     latencies = [latency for _, _, latency in _interrupts(mem_frag("seglist"))]
     for x, share in list(zip(curve.x, curve.y, strict=True))[:: len(curve.x) // 7]:
-        assert share == pytest.approx(sum(latency >= x - 0.01 for latency in latencies) / len(latencies))
+        assert share == pytest.approx(
+            sum(latency >= 1000 * x - 0.01 for latency in latencies) / len(latencies)
+        )
 
 
 def test_cycles_by_probes_joins_the_worst(stress: list[Series], frag: list[Series]) -> None:
@@ -137,8 +140,8 @@ def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
             worst[band] = max(worst.get(band, 0.0), latency)
     trace = _trace(chart, "seglist")
     np.testing.assert_allclose(trace.x, [16 * band + 8.5 for band in sorted(worst)])
-    np.testing.assert_allclose(trace.y, [worst[band] for band in sorted(worst)])
-    np.testing.assert_allclose(_trace(chart, "control interrupt").y, 26 * NS_PER_CYCLE)
+    np.testing.assert_allclose(trace.y, [worst[band] / 1000 for band in sorted(worst)])
+    np.testing.assert_allclose(_trace(chart, "control interrupt").y, 26 * US_PER_CYCLE)
 
 
 def test_agreement_shows_each_difference_and_the_tolerance(frag: list[Series]) -> None:
@@ -193,7 +196,7 @@ def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], s
     assert len(charts) == 5 + 8 + 4 + 8
     for chart in charts:
         assert "n = " in chart.subtitle
-        assert "84 MS/s (±11.9 ns)" in chart.subtitle
+        assert "84 MS/s (±0.01 µs)" in chart.subtitle
         runs = [name for name in ("seglist", "tlsf") if f"-{name}-virtual" in chart.subtitle]
         assert runs == ["seglist", "tlsf"] or [chart.title.partition(":")[0]] == runs
         assert not chart.badges
@@ -272,7 +275,9 @@ def test_survival_has_bars_at_its_percentiles(stress: list[Series], frag: list[S
     bars = [
         trace for trace in as_plotly(chart.figure).data if trace.error_x.array is not None and len(trace.x)
     ]
-    assert [(list(trace.y), list(trace.error_x.array)) for trace in bars] == [([0.5], [5.0])] * 2
+    assert [(list(trace.y), list(trace.error_x.array)) for trace in bars] == [
+        ([0.5], [pytest.approx(0.005)])
+    ] * 2
     assert not [
         trace for trace in as_plotly(ramp.figure).data if trace.error_x.array is not None and len(trace.x)
     ]

@@ -54,7 +54,7 @@ def test_where_interrupts_are_masked_they_wait(tmp_path: Path) -> None:
 
 def test_with_the_scheduler_suspended_the_task_waits(tmp_path: Path) -> None:
     said = spoken(run(tmp_path, locking="scheduler"))
-    assert said.startswith("tlsf, scheduler keeps the task that it wakes waiting up to")
+    assert said.startswith("tlsf keeps a woken task waiting up to")
 
 
 def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> None:
@@ -64,13 +64,13 @@ def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> N
     assert plot is not None
     assert [(lane.words, len(lane.rows)) for lane in plot.lanes] == [
         ("An interrupt waits", 2),
-        ("The task that it wakes waits", 1),
+        ("A woken task waits", 1),
     ]
-    badges = {row.name: row.badge for lane in plot.lanes for row in lane.rows}
+    badges = {(lane.words, row.name, row.badge) for lane in plot.lanes for row in lane.rows}
     assert badges == {
-        "tlsf": "masks by BASEPRI",
-        "tlsf, primask": "masks all interrupts",
-        "tlsf, scheduler": "suspends the scheduler",
+        ("An interrupt waits", "tlsf", "BASEPRI"),
+        ("An interrupt waits", "tlsf, primask", "PRIMASK"),
+        ("A woken task waits", "tlsf", "scheduler"),
     }
     assert "1 of 3 mask the control interrupt too." in facts(series, lanes(series))
 
@@ -91,5 +91,5 @@ def test_the_task_has_its_figure_where_a_lock_lets_interrupts_through(tmp_path: 
     depths = suspended.operations.select(operation_seq="seq", depth="depth").drop_nulls()
     due = suspended.answered.join(depths, on="operation_seq").drop_nulls("task_latency_ns")["task_latency_ns"]
     assert len(due) > 0
-    assert sorted(singles.y) == sorted(due)
-    assert max(as_plotly(chart.figure).data[1].y) == due.max()
+    assert sorted(singles.y) == [ns / 1000 for ns in sorted(due)]
+    assert max(as_plotly(chart.figure).data[1].y) == due.max() / 1000

@@ -50,7 +50,7 @@ def test_each_call_has_a_bar_of_its_worst_answer(swept: Series) -> None:
     assert chart is not None
     (bars,) = as_plotly(chart.figure).data
     assert list(bars.y) == ["allocate", "free", *CALLS]
-    assert list(bars.x) == pytest.approx([(WAITED + ROUNDS - 1) * 1e9 / RATE_HZ] * 5, abs=0.05)
+    assert list(bars.x) == pytest.approx([(WAITED + ROUNDS - 1) * 1e6 / RATE_HZ] * 5, abs=0.00005)
 
 
 def test_calls_without_a_label_are_drawn_too(tmp_path: Path) -> None:

@@ -102,14 +102,14 @@ def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run])
     names = ["tlsf", "best_fit", "heap_4", "o1heap"]
     rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 256), row("o1heap", None)]
     text = page.html(study(names), rows, measured)
-    assert "best_fit needs the least heap, 300 bytes, with a worst critical section of 20,000.0 ns" in text
-    assert "tlsf has the shortest, 10,000.0 ns, with 400 bytes" in text
+    assert "best_fit needs the least heap, 300 bytes, with a worst critical section of 20.00 µs" in text
+    assert "tlsf has the shortest, 10.00 µs, with 400 bytes" in text
     assert "No run was given, so they stand open on the x axis: 1 heap_4." in text
     assert "no heap that serves was found: 4 o1heap." in text
     assert "n = 3 allocations and frees each · five operations, 5 operations, seed 0x5" in text
     assert needs.digest(trace()) in text
     assert all(one.loaded.id in text for one in measured)
-    assert "smallest heap (bytes)" in text and "worst section (ns)" in text
+    assert "smallest heap (bytes)" in text and "worst section (µs)" in text
 
 
 def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[needs.Run]) -> None:
@@ -121,9 +121,7 @@ def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[needs.Run
 
 def test_a_run_of_what_is_not_replayed_is_told_in_words(measured: list[needs.Run]) -> None:
     text = page.html(study(["tlsf"]), [row("tlsf", 400)], measured)
-    assert (
-        "best_fit was not replayed, so it is in no figure; its worst critical section was 20,000.0 ns" in text
-    )
+    assert "best_fit was not replayed, so it is in no figure; its worst critical section was 20.00 µs" in text
 
 
 def test_a_run_of_another_trace_is_refused(tmp_path: Path) -> None:

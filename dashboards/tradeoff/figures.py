@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dashboards.figures import figure as plain
-from dashboards.figures.chart import Chart, style
+from dashboards.figures.chart import Chart, in_us, style
 from dashboards.figures.figure import Trace, bar, scatter
 from dashboards.figures.heap import frontier
-from dashboards.formatting import grouped, number
+from dashboards.formatting import grouped, whole
 from dashboards.loaded.series import INK, MUTED, SHADES
 from dashboards.tradeoff.labels import place
 from dashboards.tradeoff.needs import Figure, Need, Run, cost_metric_bytes, johnstone, sbbm_bytes, used_bytes
@@ -110,7 +110,9 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
     figure.update_layout(showlegend=False)
     style(figure, _HEIGHT_PX)
     figure.update_xaxes(title_text=title, range=[area.left, area.right])
-    figure.update_yaxes(title_text="worst critical section (ns)", range=[area.bottom, area.top])
+    figure.update_yaxes(
+        title_text="worst critical section (µs)", range=in_us([area.bottom, area.top]).tolist()
+    )
     counts = [one.run.n for one in measured if one.run]
     each = f"{min(counts):,}…{max(counts):,}" if len(set(counts)) > 1 else f"{max(counts, default=0):,}"
     counted = (
@@ -133,7 +135,7 @@ def _dots(found: Sequence[Point], area: _Area) -> Trace:
     few, where = place(area.pixels(found, _NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
     return scatter(
         x=[one.heap_bytes for one in found],
-        y=[one.worst_ns for one in found],
+        y=in_us([one.worst_ns for one in found]),
         mode="markers+text",
         text=texts,
         textposition=places,
@@ -154,13 +156,13 @@ def _hover(point: Point) -> str:
     heap = f"<b>{point.need.label}</b><br>heap {grouped(point.heap_bytes)} bytes"
     if point.run is None:
         return f"{heap}<br>no run was given"
-    return f"{heap}<br>worst {point.run.kind} {number(point.worst_ns, 'ns')} ns"
+    return f"{heap}<br>worst {point.run.kind} {whole(point.worst_ns, 'ns')}"
 
 
 def _steps(best: Sequence[Point]) -> Trace:
     return scatter(
         x=[one.heap_bytes for one in best],
-        y=[one.worst_ns for one in best],
+        y=in_us([one.worst_ns for one in best]),
         mode="lines",
         line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
         hoverinfo="skip",

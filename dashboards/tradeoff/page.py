@@ -9,7 +9,7 @@ from pathlib import Path
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.text import notes
 from base.files.whole import write_bytes
-from dashboards.formatting import number
+from dashboards.formatting import microseconds
 from dashboards.loaded.series import by_scenario, caveats
 from dashboards.page.templates import DRAWING, Figure, entries, render
 from dashboards.tradeoff import figures, tables
@@ -57,7 +57,7 @@ def _headline(study: Study, needs: Sequence[Need]) -> str:
     if not best:
         return words
     least, shortest = best[0], best[-1]
-    longest = f"{number(least.worst_ns, 'ns')} ns"
+    longest = microseconds(least.worst_ns)
     if least is shortest:
         return (
             f"{words} Of those that ran, {least.need.name} has both the least heap, "
@@ -66,7 +66,7 @@ def _headline(study: Study, needs: Sequence[Need]) -> str:
     return (
         f"{words} Of those that ran, {least.need.name} needs the least heap, {least.heap_bytes:,} bytes, "
         f"with a worst critical section of {longest}; {shortest.need.name} has the shortest, "
-        f"{number(shortest.worst_ns, 'ns')} ns, with {shortest.heap_bytes:,} bytes."
+        f"{microseconds(shortest.worst_ns)}, with {shortest.heap_bytes:,} bytes."
     )
 
 
@@ -96,7 +96,7 @@ def _not_replayed(needs: Sequence[Need], runs: Sequence[Run]) -> list[str]:
     replayed = {need.name for need in needs}
     return [
         f"{run.allocator} was not replayed, so it is in no figure; its worst critical section was "
-        f"{number(run.worst_ns, 'ns')} ns ({run.loaded.id})."
+        f"{microseconds(run.worst_ns)} ({run.loaded.id})."
         for run in runs
         if run.allocator not in replayed
     ]

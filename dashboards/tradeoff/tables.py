@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analysis.fragmentation.study import Row
-from dashboards.formatting import MISSING, grouped, number, samplerate
+from dashboards.formatting import MISSING, grouped, samplerate, short
 from dashboards.tradeoff.needs import (
     Figure,
     Need,
@@ -51,7 +51,7 @@ class Table:
 
 def heaps(needs: Sequence[Need]) -> Table:
     """The table of each allocator's heap, beside its worst section."""
-    headings = ("allocator", "smallest heap (bytes)", "worst section (ns)", "n", "used (bytes)")
+    headings = ("allocator", "smallest heap (bytes)", "worst section (µs)", "n", "used (bytes)")
     behind: tuple[Figure, ...] = (used_bytes, peak_live_bytes, _lost_bytes, _static_bytes, _failures)
     return Table(
         "Heap and worst case",
@@ -119,7 +119,7 @@ def runs(given: Sequence[Run]) -> Table:
         (
             "run",
             "allocator",
-            "worst section (ns)",
+            "worst section (µs)",
             "of",
             "n",
             "board",
@@ -138,7 +138,7 @@ def _run(run: Run) -> Line:
         run.loaded.id,
         (
             Cell(manifest.configuration),
-            Cell(number(run.worst_ns, "ns"), _budget(run)),
+            Cell(short(run.worst_ns, "ns"), _budget(run)),
             Cell(run.kind),
             Cell(f"{run.n:,}"),
             Cell(manifest.board, f"core {core / 1e6:g} MHz" if core else ""),
@@ -154,11 +154,11 @@ def _worst(need: Need) -> tuple[Cell, Cell]:
         return Cell(MISSING, "no run"), Cell(MISSING)
     worst = need.runs[0]
     several = f"worst of {len(need.runs)} runs" if len(need.runs) > 1 else ""
-    return Cell(number(worst.worst_ns, "ns"), f"{_budget(worst)} {worst.kind}"), Cell(f"{worst.n:,}", several)
+    return Cell(short(worst.worst_ns, "ns"), f"{_budget(worst)} {worst.kind}"), Cell(f"{worst.n:,}", several)
 
 
 def _budget(run: Run) -> str:
-    return "" if run.budget_ns is None else f"± {number(run.budget_ns, 'ns')}"
+    return "" if run.budget_ns is None else f"± {short(run.budget_ns, 'ns')}"
 
 
 def _line(need: Need, cells: tuple[Cell, ...]) -> Line:

@@ -43,7 +43,7 @@ def test_an_operation_that_takes_longer_is_named(tmp_path: Path) -> None:
     assert operations is not None
     assert (operations.changed, operations.first) == (1, 1)
     assert headline(found.compared[0]) == (
-        "worst critical section of an allocation: 7,143 → 7,619 ns (+476 ns, +6.7 %), operation 1; "
+        "worst critical section of an allocation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1; "
         "1 of 5 operations changed"
     )
 
@@ -161,7 +161,7 @@ def test_on_a_board_a_difference_within_the_budgets_means_nothing(tmp_path: Path
     assert worst.budget == pytest.approx(47.8)
     assert worst.change == pytest.approx(4 * CYCLE_NS)
     assert worst.finding == "within the budgets"
-    assert worst_sentence(worst).endswith("no difference beyond the budgets (± 48 ns)")
+    assert worst_sentence(worst).endswith("no difference beyond the budgets (± 0.05 µs)")
 
 
 def test_on_a_board_a_difference_beyond_the_budgets_counts(tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_a_difference_that_placement_could_make_is_told(tmp_path: Path, last: fl
     found = compare(a, b)
     sentence = (
         "worst critical section of an allocation: the difference is smaller than what placement does: "
-        f"7,000 to 7,610 ns in A (3 placements), {last:,.0f} to 7,700 ns in B (2)."
+        f"7.00 to 7.61 µs in A (3 placements), {last / 1000:.2f} to 7.70 µs in B (2)."
     )
     assert found.status == "worse"
     assert (sentence in found.compared[0].notes) is smaller

@@ -25,7 +25,7 @@ from base.run_folder.quantities import QUANTITIES
 CHANGED = [replace(one, probes=6) if seq == 3 else one for seq, one in enumerate(with_cycles({1: 40}))]
 NEW = {"tools": {**VIRTUAL["tools"], "virtual_nucleo": "0.2.0"}, "locking": "primask"}
 HEADLINE = (
-    "worst critical section of an allocation: 7,143 → 7,619 ns (+476 ns, +6.7 %), operation 1; "
+    "worst critical section of an allocation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1; "
     "2 of 5 operations changed"
 )
 
@@ -85,13 +85,13 @@ WORST = [
     },
     worst(
         "free_critical_ns", "ns", extreme(ns(210), 4, "F", 200), extreme(ns(210), 4, "F", 200), "equal",
-        "worst critical section of a free: 2,500 ns in both, operation 4",
+        "worst critical section of a free: 2.50 µs in both, operation 4",
     ),
     {
         # 34 and 74 cycles of the section are left, and the entry takes 46.
         **worst(
             "interrupt_latency_ns", "ns", extreme(ns(80), 3, "A", 64), extreme(ns(120), 3, "A", 64), "chance",
-            "worst interrupt latency: 952 → 1,429 ns (+476 ns, +50.0 %), operation 3, which may be chance: "
+            "worst interrupt latency: 0.95 → 1.43 µs (+0.48 µs, +50.0 %), operation 3, which may be chance: "
             "stimuli fell otherwise",
         ),
         "chance_p": 0.5,
@@ -99,7 +99,7 @@ WORST = [
     {
         **worst(
             "task_latency_ns", "ns", extreme(ns(380), 3, "A", 64), extreme(ns(420), 3, "A", 64), "chance",
-            "worst task latency: 4,524 → 5,000 ns (+476 ns, +10.5 %), operation 3, which may be chance: "
+            "worst task latency: 4.52 → 5.00 µs (+0.48 µs, +10.5 %), operation 3, which may be chance: "
             "stimuli fell otherwise",
         ),
         "chance_p": 0.5,
@@ -107,7 +107,7 @@ WORST = [
     worst(
         "control_latency_ns", "ns",
         extreme(ns(26), None, None, None, 3), extreme(ns(26), None, None, None, 3),
-        "equal", "worst control interrupt latency: 310 ns in both, between operations",
+        "equal", "worst control interrupt latency: 0.31 µs in both, between operations",
     ),
     {
         **worst(
@@ -261,7 +261,7 @@ def test_on_a_board_the_effects_are_those_of_all_pairs(tmp_path: Path) -> None:
 
 
 TEXT = """\
-worst critical section of an allocation: 7,143 → 7,619 ns (+476 ns, +6.7 %), \
+worst critical section of an allocation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), \
 operation 1; 2 of 5 operations changed
 
 A: made, seglist, virtual: {a}
@@ -273,26 +273,26 @@ locking         basepri  primask
 virtual_nucleo  0.1.0    0.2.0
 
 worst case                                  A      B        change  budget  finding      where
-worst critical section of an                7,143  7,619  +476 ns, +6.7 %     0  worse   operation 1
-allocation (ns)
-worst critical section of a free (ns)       2,500  2,500         –      0  equal         operation 4
-worst interrupt latency (ns)           952  1,429  +476 ns, +50.0 %  0  chance may do that  operation 3
-worst task latency (ns)              4,524  5,000  +476 ns, +10.5 %  0  chance may do that  operation 3
-worst control interrupt latency (ns)          310    310         –      0  equal         between operations
-worst critical section of an                  599    639  +40 cycles, +6.7 %  0  worse   operation 1
-allocation, by DWT (cycles)
-worst critical section of a free, by          210    210         –      0  equal         operation 4
-DWT (cycles)
+worst critical section of an allocation  7.14  7.62  +0.48 µs, +6.7 %  0  worse   operation 1
+(µs)
+worst critical section of a free (µs)       2.50  2.50         –      0  equal         operation 4
+worst interrupt latency (µs)           0.95  1.43  +0.48 µs, +50.0 %  0  chance may do that  operation 3
+worst task latency (µs)              4.52  5.00  +0.48 µs, +10.5 %  0  chance may do that  operation 3
+worst control interrupt latency (µs)         0.31   0.31         –      0  equal         between operations
+worst critical section of an allocation,      599    639  +40 cycles, +6.7 %  0  worse   operation 1
+by DWT (cycles)
+worst critical section of a free, by DWT      210    210         –      0  equal         operation 4
+(cycles)
 most probes of an allocation                    5      6  +1, +20.0 %   0  worse         operation 1 → 3
 
 Operations: the same 5 in both; 2 changed, the first is 1.
-by operation                            changed  first  largest increase  largest decrease   sum
+by operation                            changed  first  largest increase  largest decrease    sum
 probes                                        1      3           +4 at 3                 –    +4
 instructions of the critical section          1      1          +20 at 1                 –   +20
 critical section by DWT (cycles)              1      1          +40 at 1                 –   +40
 whole operation by DWT (cycles)               1      1          +40 at 1                 –   +40
-critical section on the wire (ns)             1      1         +476 at 1                 –  +476
-whole operation on the wire (ns)              1      1         +476 at 1                 –  +476
+critical section on the wire (µs)             1      1         +0.48 at 1                 –  +0.48
+whole operation on the wire (µs)              1      1         +0.48 at 1                 –  +0.48
 Critical sections met by as many interrupts in both: 1 changed; most more: operation 1 \
 (allocation of 200 bytes), 599 →
 639 cycles
@@ -305,15 +305,15 @@ all samples, A → B                                   n         median  p99    
 probes of an allocation                              3          3 → 5    –          5 → 6
 instructions of a critical section                   3            200    –      300 → 320
 critical section by DWT (cycles)                     3            400    –      599 → 639
-critical section on the wire (ns)                    3          4,762    –  7,143 → 7,619
+critical section on the wire (µs)                    3          4.76    –  7.14 → 7.62
 instructions of a free                               2             95    –            105
 critical section of a free, by DWT (cycles)          2            190    –            210
-critical section of a free, on the wire (ns)         2          2,262    –          2,500
-interrupt latency (ns)                               5            452    –    952 → 1,429
-interrupt latency, critical section hit (ns)         1    952 → 1,429    –    952 → 1,429
-interrupt latency, outside critical sections (ns)    4            452    –            452
-control interrupt latency (ns)                       3            310    –            310
-task latency (ns)                                    5          4,024    –  4,524 → 5,000"""
+critical section of a free, on the wire (µs)         2          2.26    –          2.50
+interrupt latency (µs)                               5            0.45    –    0.95 → 1.43
+interrupt latency, critical section hit (µs)         1    0.95 → 1.43    –    0.95 → 1.43
+interrupt latency, outside critical sections (µs)    4            0.45    –           0.45
+control interrupt latency (µs)                       3            0.31    –            0.31
+task latency (µs)                                    5          4.02    –  4.52 → 5.00"""
 
 
 def plain(text: str) -> list[str]:
@@ -333,8 +333,8 @@ def test_a_table_is_aligned_and_as_wide_as_the_terminal(tmp_path: Path) -> None:
     lines = as_text(compared(tmp_path)).splitlines()
     first = next(at for at, line in enumerate(lines) if line.startswith("by operation"))
     assert lines[first : first + 2] == [
-        "by operation                          changed  first  largest increase  largest decrease   sum",
-        "probes                                      1      3           +4 at 3                 –    +4",
+        "by operation                          changed  first  largest increase  largest decrease    sum",
+        "probes                                      1      3           +4 at 3                 –     +4",
     ]
     assert max(map(len, lines)) <= 120
 
@@ -369,7 +369,7 @@ equal made heap_4 equal to the cycle, 5 operations
 equal made tlsf equal to the cycle, 5 operations
 
 made, seglist: b/20250102T030405Z-made-seglist-virtual
-worst critical section of an allocation: 7,143 → 7,619 ns (+476 ns, +6.7 %), operation 1
+worst critical section of an allocation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1
 worst critical section of an allocation, by DWT: 599 → 639 cycles (+40 cycles, +6.7 %), operation 1
 most probes of an allocation: 5 → 6 (+1, +20.0 %), operation 3, in A operation 1
 

@@ -13,9 +13,11 @@ import pytest
 from analysis.compare import rows, sentences
 from analysis.compare.compared import Comparison, compare
 from analysis.compare.operations import Changed, Column, Moved, Operations
-from analysis.compare.sentences import by, left_out, overall, remarks, signed, where, whole, worst_sentence
+from analysis.compare.sentences import by, left_out, overall, remarks, where, worst_sentence
 from analysis.compare.settings import Change, changes, differing, excuse_of, settings, short
 from analysis.compare.tests.made import OPERATIONS, with_cycles, write
+from analysis.compare.values import short as value
+from analysis.compare.values import signed
 from analysis.compare.worst import Extreme, Finding, Worst
 from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.quantities import LATENCY, PROBES
@@ -36,18 +38,18 @@ def worst(a: Extreme | None, b: Extreme | None, finding: Finding, quantity: Any 
     ("one", "sentence", "change", "place"),
     [
         (worst(extreme(35_798.4), extreme(34_917.3), "better"),
-         "worst interrupt latency: 35,798 → 34,917 ns (−881 ns, −2.5 %), operation 1,311",
-         "−881 ns, −2.5 %", "operation 1,311"),
+         "worst interrupt latency: 35.80 → 34.92 µs (−0.88 µs, −2.5 %), operation 1,311",
+         "−0.88 µs, −2.5 %", "operation 1,311"),
         (worst(extreme(1000.0), extreme(1000.0), "equal"),
-         "worst interrupt latency: 1,000 ns in both, operation 1,311", "+0 ns, +0 %", "operation 1,311"),
+         "worst interrupt latency: 1.00 µs in both, operation 1,311", "0.00 µs, +0 %", "operation 1,311"),
         (worst(extreme(1000.0, 2), extreme(1004.5, None), "within the budgets"),
-         "worst interrupt latency: 1,000 → 1,004 ns (+4.5 ns, +0.5 %), between operations, in A operation 2: "
-         "no difference beyond the budgets (± 48 ns)",
-         "+4.5 ns, +0.5 %", "operation 2 → between operations"),
+         "worst interrupt latency: 1.00 → 1.00 µs (+0.004 µs, +0.5 %), between operations, in A operation 2: "
+         "no difference beyond the budgets (± 0.05 µs)",
+         "+0.004 µs, +0.5 %", "operation 2 → between operations"),
         (worst(extreme(1e6), extreme(1e6 + 500, 3, "O"), "chance"),
-         "worst interrupt latency: 1,000,000 → 1,000,500 ns (+500 ns, +0.05 %), operation 3, refused, in A "
+         "worst interrupt latency: 1,000.00 → 1,000.50 µs (+0.50 µs, +0.05 %), operation 3, refused, in A "
          "operation 1,311, which may be chance: stimuli fell otherwise",
-         "+500 ns, +0.05 %", "operation 1,311 → 3, refused"),
+         "+0.50 µs, +0.05 %", "operation 1,311 → 3, refused"),
         (worst(extreme(0), extreme(2), "worse", PROBES),
          "most probes of an allocation: 0 → 2 (+2), operation 1,311", "+2", "operation 1,311"),
         (worst(None, extreme(2), "not told", PROBES),
@@ -63,8 +65,8 @@ def test_a_worst_case_in_a_sentence(one: Worst, sentence: str, change: str, plac
 
 
 def test_numbers_have_their_signs_and_no_more_digits_than_mean_something() -> None:
-    assert [whole(value) for value in (1234.4, -5.0)] == ["1,234", f"{MANY}5"]
-    told = [signed(value) for value in (0, 3.0, -1234.0, 9.94, -9.94, 10.4, -10.6)]
+    assert [value(one, "cycles") for one in (1234.4, -5.0)] == ["1,234", f"{MANY}5"]
+    told = [signed(one, "cycles") for one in (0, 3.0, -1234.0, 9.94, -9.94, 10.4, -10.6)]
     assert told == ["+0", "+3", f"{MANY}1,234", "+9.9", f"{MANY}9.9", "+10", f"{MANY}11"]
 
 

@@ -290,7 +290,7 @@ def test_an_interrupt_outside_of_all_operations_has_heap_and_instructions(copy: 
     assert found.next.seq == found.previous.seq + 1
     assert found.previous.end_sample < found.start_sample < found.next.start_sample  # type: ignore[operator]
     before = (found.start_sample - found.previous.end_sample) * 1e9 / 84e6  # type: ignore[operator]
-    assert f"outside of all operations: {before:,.0f} ns after operation" in found.place
+    assert f"outside of all operations: {before / 1000:.2f} µs after operation" in found.place
     assert sum(int(row["cycles"]) for row in instructions(copy, "interrupt")) == found.cycles
     assert sum(piece.bytes for piece in found.heap.pieces) == 65_536
 

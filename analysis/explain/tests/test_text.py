@@ -32,14 +32,14 @@ TOLD: dict[str, Any] = {
     "start_ns": 120_000.0,
     "begins": "CRIT rising",
     "ends": "CRIT falling",
-    "place": "It began 476 ns after operation 7,000 began.",
+    "place": "It began 0.48 µs after operation 7,000 began.",
     "operation": operation(7_000, "allocation of 100 bytes", "depth 3"),
     "previous": operation(6_999, "free of 8 bytes"),
     "next": operation(7_001, "free of 16 bytes"),
 }
 HEAD = """\
-The longest critical section of an allocation in made with tlsf: 5,000.0 ns
-It began 476 ns after operation 7,000 began.
+The longest critical section of an allocation in made with tlsf: 5.00 µs
+It began 0.48 µs after operation 7,000 began.
 Operation 7,000: allocation of 100 bytes, depth 3, 1,234 probes, 2,000 blocks live after it.
 Sample 10,080, 0.000120000 s after the capture's start; before it operation 6,999, free of 8 bytes; \
 after it operation 7,001, free of 16 bytes.
@@ -121,8 +121,8 @@ def test_what_is_not_known_of_a_real_board_is_said() -> None:
         (
             {"verdict": "truncated", "quantity": "task", "operation": None, "previous": None},
             [
-                "The longest task latency in made with tlsf: 5,000.0 ns (the run is truncated)",
-                "It began 476 ns after operation 7,000 began.",
+                "The longest task latency in made with tlsf: 5.00 µs (the run is truncated)",
+                "It began 0.48 µs after operation 7,000 began.",
                 "Sample 10,080, 0.000120000 s after the capture's start; after it operation 7,001, free of "
                 "16 bytes.",
             ],
@@ -135,8 +135,8 @@ def test_what_is_not_known_of_a_real_board_is_said() -> None:
                 "start_ns": None, "previous": None, "next": None,
             },
             [
-                "The longest critical section of an allocation in made with tlsf: 5,000.0 ns",
-                "It began 476 ns after operation 7,000 began.",
+                "The longest critical section of an allocation in made with tlsf: 5.00 µs",
+                "It began 0.48 µs after operation 7,000 began.",
                 "Operation 7: call of stop.",
                 "Sample 10,080.",
             ],

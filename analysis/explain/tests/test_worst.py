@@ -142,24 +142,24 @@ def operation(seq: int) -> Operation | None:
     [
         ("allocate", "critical_ns", {"seq": 1}, (1, 0, 2), {
             "start_ns": 3_000.0, "begins": "CRIT rising", "ends": "CRIT falling",
-            "place": "It began 1,200 ns after operation 1 began.",
+            "place": "It began 1.20 µs after operation 1 began.",
         }),
         ("interrupt", "interrupt_latency_ns", {"seq": 2, "sample": 100}, (2, 1, 3), {
             "start_ns": 10_000.0, "begins": "STIM rising", "ends": "ISR rising",
-            "place": "The stimulus came 1,000 ns after operation 2 began, in its critical section.",
+            "place": "The stimulus came 1.00 µs after operation 2 began, in its critical section.",
         }),
         ("interrupt", "interrupt_latency_ns", {"seq": 2, "sample": 108}, (2, 1, 3), {
             "start_ns": 10_800.0, "begins": "STIM falling", "ends": "ISR rising",
-            "place": "The stimulus came 1,800 ns after operation 2 began, outside its critical section.",
+            "place": "The stimulus came 1.80 µs after operation 2 began, outside its critical section.",
         }),
         ("interrupt", "interrupt_latency_ns", {"sample": 60}, (None, 1, 2), {
             "start_ns": 6_000.0, "begins": "STIM falling", "ends": "ISR rising",
-            "place": "The stimulus came outside of all operations: 1,000 ns after operation 1 ended, 3,000 "
-            "ns before operation 2 began.",
+            "place": "The stimulus came outside of all operations: 1.00 µs after operation 1 ended, 3.00 "
+            "µs before operation 2 began.",
         }),
         ("interrupt", "interrupt_latency_ns", {"sample": 1}, (None, None, 0), {
             "start_ns": 100.0, "begins": "STIM falling", "ends": "ISR rising",
-            "place": "The stimulus came outside of all operations: 100 ns before operation 0 began.",
+            "place": "The stimulus came outside of all operations: 0.10 µs before operation 0 began.",
         }),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from analysis.program.latency.answers import ENTRY_ALONE
+from base.microseconds import microseconds
 
 _MOST_CAUSES = 8
 _MOST_TOTALS = 8
@@ -53,7 +54,7 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
     for number, worst in enumerate(found["worst"], 1):
         yield ""
         yield (
-            f"Worst of its kind, {number}: {worst['cycles']:,} cycles ({worst['ns']:,.0f} ns), "
+            f"Worst of its kind, {number}: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}), "
             f"pended at cycle {worst['pended']:,} in {_place(worst['at'])}"
         )
         for wait in worst["waits"]:
@@ -77,7 +78,7 @@ def _headline(found: dict[str, Any]) -> str:
     waits = [wait for wait in worst["waits"] if wait["cause"] != ENTRY_ALONE] or worst["waits"]
     held = max(waits, key=lambda wait: wait["cycles"])
     raised = f", set at {_place(held['raised'])}" if held["raised"] else ""
-    waited = f"{worst['cycles']:,} cycles ({worst['ns'] / 1000:,.2f} µs)"
+    waited = f"{worst['cycles']:,} cycles ({microseconds(worst['ns'])})"
     return f"the longest wait is {waited}, {held['cause']}{raised}."
 
 
@@ -97,7 +98,7 @@ def _section(found: dict[str, Any]) -> Iterator[str]:
         yield f"  The run ended early: {found['ended']}"
     worst = found["worst"][0]
     first = f"from cycle {worst['begin_cycle']:,} on,"
-    yield f"  longest: {worst['cycles']:,} cycles ({worst['ns']:,.0f} ns) {first}"
+    yield f"  longest: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}) {first}"
     yield f"  from {_place(worst['begin'])} to {_place(worst['end'])}"
     yield from _explained(worst)
 
@@ -109,7 +110,7 @@ def _times(count: int) -> str:
 def _distribution(name: str, cycles: dict[str, Any], ns: dict[str, Any]) -> Iterator[str]:
     shares = ("min", "median", "p99", "p99_9", "max")
     told = [f"{share.replace('_', '.')} {cycles[share]:,}" for share in shares if cycles[share] is not None]
-    yield f"  {name} in cycles: {', '.join(told)} ({ns['max']:,.0f} ns)"
+    yield f"  {name} in cycles: {', '.join(told)} ({microseconds(ns['max'])})"
 
 
 def _explained(worst: dict[str, Any]) -> Iterator[str]:

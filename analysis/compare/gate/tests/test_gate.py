@@ -491,7 +491,7 @@ def test_a_difference_from_the_baseline_that_placement_could_make_is_told(tmp_pa
     report = gate.judge(baseline, [near], {})
     sentence = (
         "worst critical section of an allocation: the difference is smaller than what placement does: "
-        "7,000 to 7,100 ns in the baseline (2 placements), 7,050 to 7,300 ns in the run (2)."
+        "7.00 to 7.10 µs in the baseline (2 placements), 7.05 to 7.30 µs in the run (2)."
     )
     assert report.exit_status == 1
     assert sentence in report.runs[0].notes

@@ -198,7 +198,7 @@ TEXT = f"""\
 TIM3: the longest wait is 120 cycles (7.50 µs), PRIMASK, set at lock (main.c:10).
   pended at every cycle of 90 to 951, 11 pends, each in a copy of the undisturbed run
   to the first instruction of on_tim3
-  latency in cycles: min 12, median 60, max 120 (7,500 ns)
+  latency in cycles: min 12, median 60, max 120 (7.50 µs)
   2 pends were not answered: the program cleared what was pending
 
 What they waited for most
@@ -207,31 +207,31 @@ What they waited for most
          44 cycles at worst          1 pends  BASEPRI 0x50
          12 cycles at worst          1 pends  entry alone
 
-Worst of its kind, 1: 120 cycles (7,500 ns), pended at cycle 100 in lock (main.c:10)
+Worst of its kind, 1: 120 cycles (7.50 µs), pended at cycle 100 in lock (main.c:10)
         108 cycles  PRIMASK, set at lock (main.c:10)
          12 cycles  entry alone
 {EXPLANATION}
 
-Worst of its kind, 2: 60 cycles (3,750 ns), pended at cycle 500 in on_tim3 (main.c:45)
+Worst of its kind, 2: 60 cycles (3.75 µs), pended at cycle 500 in on_tim3 (main.c:45)
          48 cycles  handler of IRQ 29 (on_tim3)
          12 cycles  entry alone
 
-Worst of its kind, 3: 44 cycles (2,750 ns), pended at cycle 600 in nap (main.c:50)
+Worst of its kind, 3: 44 cycles (2.75 µs), pended at cycle 600 in nap (main.c:50)
          30 cycles  BASEPRI 0x50
           2 cycles  instruction in progress
          12 cycles  entry alone
 
-Worst of its kind, 4: 12 cycles (375 ns), pended at cycle 900 in main (main.c:33)
+Worst of its kind, 4: 12 cycles (0.38 µs), pended at cycle 900 in main (main.c:33)
          12 cycles  entry alone
 
 lock..unlock: passed 3 times, 1 of them within another
-  duration in cycles: min 32, median 64, max 120 (7,500 ns)
+  duration in cycles: min 32, median 64, max 120 (7.50 µs)
   1 began, and began again before they ended: only the last beginning counts
   2 ended without having begun
   3 had not ended when the run did
   4 began in one task or handler and ended in another
   The run ended early: It stopped.
-  longest: 120 cycles (7,500 ns) from cycle 100 on,
+  longest: 120 cycles (7.50 µs) from cycle 100 on,
   from lock (main.c:10) to main.c
 {EXPLANATION}""".replace("to main.c\n", "to lock (main.c:12)\n")
 
@@ -301,8 +301,8 @@ def test_a_text_has_no_line_for_what_is_not_there() -> None:
     assert lines[3] == "" and sum("cycles at worst" in line for line in lines) == 8
     begin = lines.index("lock..unlock: passed once")
     assert lines[begin + 1 : begin + 3] == [
-        "  duration in cycles: min 32, median 64, max 120 (7,500 ns)",
-        "  longest: 120 cycles (7,500 ns) from cycle 100 on,",
+        "  duration in cycles: min 32, median 64, max 120 (7.50 µs)",
+        "  longest: 120 cycles (7.50 µs) from cycle 100 on,",
     ]
 
 

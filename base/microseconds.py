@@ -1,0 +1,34 @@
+"""Times as people read them: one unit everywhere, µs. Files, exports and hovering keep ns."""
+
+from __future__ import annotations
+
+UNIT = "µs"
+DECIMALS = 2
+_LEAST_NS = 5.0
+_MINUS = "−"
+
+
+def digits(value_ns: float) -> str:
+    """The number of µs, with two decimals: `33.95` of 33,952.4 ns.
+
+    What two decimals would round to nothing keeps its first digit: `0.004`. Zero is `0.00`.
+    """
+    if 0 < abs(value_ns) < _LEAST_NS:
+        return f"{float(f'{value_ns / 1000:.1g}'):.12f}".rstrip("0")
+    return f"{value_ns / 1000:,.{DECIMALS}f}"
+
+
+def microseconds(value_ns: float) -> str:
+    """The same with its unit: `33.95 µs`."""
+    return f"{digits(value_ns)} {UNIT}"
+
+
+def signed(value_ns: float) -> str:
+    """A change, with its sign and without its unit: `−0.88`."""
+    sign = "+" if value_ns > 0 else _MINUS if value_ns < 0 else ""
+    return f"{sign}{digits(abs(value_ns))}"
+
+
+def unit_read(unit: str) -> str:
+    """The unit in which a value of this unit is read: µs for ns."""
+    return UNIT if unit == "ns" else unit

@@ -1,0 +1,42 @@
+"""Times are read in one unit, and known whole where one asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from base.microseconds import digits, microseconds, signed, unit_read
+from dashboards.formatting import MISSING, number, short, whole, with_unit
+
+
+@pytest.mark.parametrize(
+    ("ns", "read", "change"),
+    [
+        (33_952.38, "33.95", "+33.95"),
+        (1_234_567.8, "1,234.57", "+1,234.57"),
+        (11.9, "0.01", "+0.01"),
+        # Two decimals would make nothing of these.
+        (4.76, "0.005", "+0.005"),
+        (-0.43, "-0.0004", "−0.0004"),
+        (0.0, "0.00", "0.00"),
+        (-881.2, "-0.88", "−0.88"),
+    ],
+)
+def test_a_time_has_two_decimals_of_a_microsecond(ns: float, read: str, change: str) -> None:
+    assert (digits(ns), signed(ns)) == (read, change)
+    assert microseconds(ns) == f"{read} µs"
+
+
+def test_other_units_are_read_as_they_are() -> None:
+    assert (unit_read("ns"), unit_read("cycles")) == ("µs", "cycles")
+    assert [with_unit("probes", ""), with_unit("latency", "ns")] == ["probes", "latency (µs)"]
+    told = [short(1_234.0, "cycles"), short(2.25, ""), short(None, "ns"), short(33_952.38, "ns")]
+    assert told == ["1,234", "2.2", MISSING, "33.95"]
+
+
+def test_hovering_tells_a_time_whole() -> None:
+    assert (whole(33_952.38, "ns"), whole(534, "cycles"), whole(None, "ns")) == (
+        "33,952.4 ns",
+        "534 cycles",
+        "",
+    )
+    assert number(1_000.0, "ns") == "1,000.0"
