@@ -33,7 +33,7 @@ def as_text(found: Explanation, made_of: Anatomy | None = None) -> str:
         *(f"  {frame.place:<40} {frame.source}" for frame in found.stack),
         "",
         *_heap(found.heap),
-        *(_search(made_of.search, found.heap) if made_of and made_of.search else []),
+        *(_search(made_of.search) if made_of and made_of.search else []),
     ]
     return "\n".join(lines)
 
@@ -108,7 +108,7 @@ def _heap(heap: HeapMap) -> list[str]:
     return [f"heap before it: {told}", f"  {heap.note}"]
 
 
-def _search(search: Search, heap: HeapMap) -> list[str]:
+def _search(search: Search) -> list[str]:
     """What the search visited, and what it gave, with addresses."""
 
     def at(block: Block) -> str:
@@ -120,7 +120,7 @@ def _search(search: Search, heap: HeapMap) -> list[str]:
         visited = f"{len(search.visited):,} {noun}{'' if len(search.visited) == 1 else 's'}"
         ends = at(search.visited[0])
         ends += f" first, {at(search.visited[-1])} last" if len(search.visited) > 1 else ""
-        lines.append(f"  The search visited {visited} of {heap.region_bytes:,} bytes: {ends}.")
+        lines.append(f"  The search visited {visited}: {ends}.")
     if search.served:
         of = f"of a block of {search.served.bytes:,} bytes" if search.blocks else "as a block"
         lines.append(f"  It served {search.asked_bytes:,} bytes {of} at {at(search.served)}.")

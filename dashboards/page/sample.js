@@ -163,9 +163,17 @@ tailscope.sample = (() => {
     figure.layout.margin.t = 22;
     figure.layout.shapes = [...shades, ...lines()];
     if (tailscope.figures?.narrow) figure.layout.dragmode = false;
+    const config = { ...(tailscope.figures?.config ?? { responsive: true, displaylogo: false }), scrollZoom: true };
     const painted = tailscope.paint.resolve(figure);
-    const config = tailscope.figures?.config ?? { responsive: true, displaylogo: false };
-    return Plotly.newPlot(plot, painted.data, painted.layout, { ...config, scrollZoom: true }).then(() => {
+    // Paper is light, whatever the screen is; the page's script has changed the theme before.
+    for (const event of ["beforeprint", "afterprint"]) {
+      globalThis.addEventListener(event, () => {
+        if (!plot.isConnected) return;
+        const { data, layout } = tailscope.paint.resolve({ ...figure, layout: { ...figure.layout, shapes: [...shades, ...lines()] } });
+        Plotly.react(plot, data, { ...layout, xaxis: { ...layout.xaxis, range: [...plot.layout.xaxis.range], autorange: false } }, config);
+      });
+    }
+    return Plotly.newPlot(plot, painted.data, painted.layout, config).then(() => {
       let down = null;
       plot.addEventListener("pointerdown", ({ clientX }) => { down = clientX; }, true);
       plot.addEventListener("click", (event) => {
@@ -179,9 +187,8 @@ tailscope.sample = (() => {
   // Fills `box` with the sample `data` of `run`; its title is the page's own.
   async function draw(box, run, data) {
     const facts = element("p", factsOf(run, data.facts), "facts");
-    box.replaceChildren(facts);
     const explained = data.explained ?? [];
-    box.append(...tailscope.why.sentences(explained));
+    box.replaceChildren(...tailscope.why.sentences(explained), facts);
     const strips = element("div", undefined, "strips");
     const plot = await waveform(box, run, data.window, spanOf(explained, data.window), strips);
     tailscope.why.attach(strips, plot, explained, run.samplerate_hz, data.window[2]);

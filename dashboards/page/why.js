@@ -52,7 +52,7 @@ tailscope.why = (() => {
     const { bands, calls, cycles, sources } = explained.anatomy, found = [];
     for (const [what, words, begin, length] of bands) {
       const part = `${words}: ${number.format(length)} cycles, ${share(length, cycles)}`;
-      found.push({ row: 0, begin, length, className: `band ${what}`, words: part, text: "" });
+      found.push({ row: 0, begin, length, className: `band went-${what}`, words: part, text: "" });
     }
     for (const [depth, name, begin, length, own, source] of calls) {
       const line = source ? `\nmost of it at ${source}${sources[source] ? `: ${sources[source]}` : ""}` : "";
@@ -113,7 +113,7 @@ tailscope.why = (() => {
       sums.set(name, [what, before + length]);
     }
     for (const [name, [what, sum]] of [...sums].sort(([, [, a]], [, [, b]]) => b - a)) {
-      box.append(key(what, `${name}: ${number.format(sum)} cycles, ${share(sum, cycles)}`));
+      box.append(key(`went-${what}`, `${name}: ${number.format(sum)} cycles, ${share(sum, cycles)}`));
     }
     return box;
   }
