@@ -9,7 +9,7 @@ import polars as pl
 from dash import dcc, html
 
 from dashboards.app.address import run_address, sample_address
-from dashboards.app.draw import CONFIG, pictures
+from dashboards.app.draw import CONFIG, pictures, terms
 from dashboards.app.explained import explained, packed, sentences, strips
 from dashboards.app.shown import AddressError, Entry
 from dashboards.app.waveform import HEIGHT, figure, first_window
@@ -119,9 +119,11 @@ def _facts(run: LoadedRun, operation: dict[str, Any] | None, stimulus: dict[str,
         stimulus = _longest(run.answered.filter(inside))
     if stimulus is not None:
         facts += _stimulus_facts(run, stimulus, rate)
-    told = html.Dl([html.Div([html.Dt(name), html.Dd(words)]) for name, words in facts], className="facts")
+    told = html.Dl(
+        [html.Div([html.Dt(terms(name)), html.Dd(words)]) for name, words in facts], className="facts"
+    )
     clocks = "" if operation is None else by_both(operation, run.manifest)
-    return html.Div([told, *([html.P(f"{clocks}.", className="hint")] if clocks else [])])
+    return html.Div([told, *([html.P(terms(f"{clocks}.", prose=True), className="hint")] if clocks else [])])
 
 
 def _longest(stimuli: pl.DataFrame) -> dict[str, Any] | None:
@@ -263,4 +265,4 @@ def _maximum_rows(run: LoadedRun, identity: str, key: str) -> Iterator[Any]:
         value = f"{number(summary.max, quantity.unit)} {quantity.unit}".strip()
         link: Any = html.A(describe(worst), href=sample_address(identity, worst))
         at = "this one" if worst == key else link
-        yield html.Tr([html.Th(quantity.words, scope="row"), html.Td(value), html.Td(at)])
+        yield html.Tr([html.Th(terms(quantity.words), scope="row"), html.Td(value), html.Td(at)])

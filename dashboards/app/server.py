@@ -30,7 +30,7 @@ DEFAULT_PORT = 8050
 POLL_MS = 2_000
 
 _PAGE_FILES = Path(__file__).parent.parent / "page"
-_SCRIPTS = ("paint.js", "picker.js", "between.js", "why.js")
+_SCRIPTS = ("glossary.js", "paint.js", "picker.js", "between.js", "why.js")
 _SHARED = ("page.css", *_SCRIPTS)
 _SHELL = """<!DOCTYPE html>
 <html lang="en">

@@ -186,7 +186,8 @@ tailscope.sample = (() => {
 
   // Fills `box` with the sample `data` of `run`; its title is the page's own.
   async function draw(box, run, data) {
-    const facts = element("p", factsOf(run, data.facts), "facts");
+    const facts = element("p", undefined, "facts");
+    facts.append(...tailscope.glossary.marked(factsOf(run, data.facts)));
     const explained = data.explained ?? [];
     box.replaceChildren(...tailscope.why.sentences(explained), facts);
     const strips = element("div", undefined, "strips");
