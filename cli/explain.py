@@ -19,12 +19,14 @@ from cli.shell.values import FILE, QUANTITY, RUN
 def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | None, as_json: bool) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
+    from base import anatomy
 
     found = explanation.explain(run, quantity, allocator)
+    made_of = anatomy.read_all(run)
     if perfetto:
         from analysis.program.masks import timeline
 
         timeline.run_timeline(run, found).write(perfetto)
-    answer(as_json, found.document, lambda: text.as_text(found))
+    answer(as_json, found.document, lambda: text.as_text(found, made_of.get(found.quantity)))
     if perfetto and not as_json:
         print(f"file: {perfetto}")

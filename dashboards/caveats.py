@@ -37,3 +37,9 @@ LOCKS = {
     "that they wake waits, so task latency is the figure to read.",
 }
 """By the lock: whom it holds off."""
+BY_BOTH = (
+    "{dwt:,} cycles by DWT and {wire:,} on the wire: the counter is read within the marks, which take "
+    "{marks:,} cycles of the pulse, as the calibration pulses tell"
+)
+APART = "; still {apart:+,} cycles apart"
+"""Of a section that wire and DWT tell otherwise than the marks explain."""

@@ -11,7 +11,7 @@ import polars as pl
 
 from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import MaskReport
-from analysis.program.masks.text import headline, microseconds
+from analysis.program.masks.text import microseconds, opening
 from analysis.program.masks.worst import Worst, name_of
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
@@ -242,4 +242,5 @@ def write(found: MaskReport, output: Path) -> Path:
 
 def html(found: MaskReport) -> str:
     """The whole page. Equal runs give equal text."""
-    return sheet("masks.html", headline(found), found.notes, charts(found), grids(found))
+    first, *others = opening(found)
+    return sheet("masks.html", first, others, charts(found), grids(found))

@@ -13,6 +13,7 @@ from base.run_folder.quantities import CRITICAL, LATENCY
 from dashboards.blocks import Page
 from dashboards.figures.decimate import thinned
 from dashboards.formatting import microseconds
+from dashboards.glossary import glossary
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Series, by_scenario, verdict_suffix
@@ -54,13 +55,16 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Document:
-    """The content of report.html. `titles` are those of the pages on one scenario, by key."""
+    """The content of report.html. `titles` are those of the pages on one scenario, by key; `words`
+    are the glossary's spellings, each with its meaning.
+    """
 
     everywhere: Sequence[Page]
     scenarios: Sequence[str]
     titles: Sequence[tuple[str, str]]
     placed: Sequence[_Placed]
     runs: Sequence[_Run]
+    words: Sequence[tuple[str, str]]
 
 
 def write_report(
@@ -95,11 +99,12 @@ def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
         _titles(of_scenarios),
         placed,
         list(_runs(every, progress)),
+        [(word.spelling, word.means) for word in glossary().values()],
     )
     return render("report.html", document, _data(scenarios, document), (*DRAWING, *_SCRIPTS))
 
 
-_SCRIPTS = ("picker.js", "sample.js", "report.js")
+_SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "report.js")
 
 
 def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress) -> Iterator[_Placed]:

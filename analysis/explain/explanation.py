@@ -14,11 +14,13 @@ import polars as pl
 
 from analysis.errors import ExplainError
 from analysis.explain import execution, heap_map
+from analysis.explain.anatomy import Known, anatomy
 from analysis.explain.parts import parts
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, elf_of, replay, window
 from analysis.explain.sources import Sources
 from analysis.explain.worst import Worst, around, find
+from base.anatomy import SUFFIX, Anatomy
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.explanation import FOLDER, Explanation, HeapMap, Moment, Replayed, Unreplayed, Window
@@ -46,8 +48,8 @@ def explain(folder: Path, quantity: str = "allocate", allocator: Path | None = N
 
     `allocator` is the file of one from outside (elf_of()). Writes explain/<quantity>.json and
     explain/<quantity>.sr into the folder, and returns what the first of them says. A virtual run
-    gets explain/<quantity>-instructions.csv too. Raises TailscopeError with one sentence; also if
-    the replay differs from the run.
+    gets explain/<quantity>-instructions.csv and explain/<quantity>-anatomy.json too. Raises
+    TailscopeError with one sentence; also if the replay differs from the run.
     """
     run = _read(folder)
     worst = find(quantity, run.manifest.maxima, run.operations, run.edges)
@@ -101,8 +103,11 @@ def _explain(run: _Run, samples: Sequence[Worst], allocator: Path | None = None)
         executed = _executed(program, replayed, worst)
         facts = _facts(program, sources, replayed, worst, executed)
         heap = _heap(run, program, replayed, worst)
-        found.append(Replayed(**_told(run, worst), replayed=True, unknown=[], heap=heap, **facts))
-        _keep(run, found[-1], worst, executed)
+        explained = Replayed(**_told(run, worst), replayed=True, unknown=[], heap=heap, **facts)
+        found.append(explained)
+        start = replayed.clock.first_cycle(worst.start)
+        known = Known(program, sources, replayed, worst, start, executed, explained.parts, heap)
+        _keep(run, explained, worst, executed, anatomy(known))
     return found
 
 
@@ -202,8 +207,16 @@ def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
     return live
 
 
-def _keep(run: _Run, found: Explanation, worst: Worst, executed: list[execution.Step]) -> None:
+def _keep(
+    run: _Run,
+    found: Explanation,
+    worst: Worst,
+    executed: list[execution.Step],
+    made_of: Anatomy | None = None,
+) -> None:
     kept = RunFolder(run.folder / FOLDER)
+    if made_of is not None:
+        kept.write_json(f"{found.quantity}{SUFFIX}", made_of.model_dump(by_alias=True))
     kept.write(f"{found.quantity}.sr", lambda path: write_sr(path, _cut(run.edges, worst)))
     if executed:
         kept.write_bytes(f"{found.quantity}-instructions.csv", _table(executed))

@@ -20,6 +20,7 @@ from simulator.program import FLASH_ADDRESS
 
 _MASKS = {"primask": "PRIMASK", "faultmask": "FAULTMASK", "basepri": "BASEPRI"}
 _WORD_BYTES = 4
+WOKEN = "the woken task"
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class _Told:
         if now.exception:
             return _Key("exception", self._handler(now.exception), self._entry(now.exception))
         if quantity == TASK and now.task == self.woken != self.interrupted:
-            return _Key("running", "the woken task", None)
+            return _Key("running", WOKEN, None)
         if quantity == TASK and now.scheduler:
             return _Key("scheduler", now.scheduler.words, now.scheduler.pc)
         if quantity in (INTERRUPT, TASK) and now.masks:

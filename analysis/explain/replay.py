@@ -118,14 +118,17 @@ class Clock:
 class Replay:
     """The second run of the virtual board, in the window of one sample.
 
-    `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`. `trace` has one
-    entry for each step of the core, from its `first` on, and `masks` each change of what holds
+    `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`, `end` that at
+    its end. `trace` has one entry for each step of the core, from its `first` on, where the state
+    is `begin`, and `masks` each change of what holds
     interrupts and tasks off (outputs.read_changes()).
     """
 
     clock: Clock
+    begin: State
     heap: State
     moment: State
+    end: State
     trace: list[dict[str, Any]]
     masks: pl.DataFrame
 
@@ -153,12 +156,12 @@ def _look(elf: Path, snapshot: Snapshot, start: State, edges: EdgeList, worst: W
         until=clock.first_cycle(worst.last),
         edges=True,
         trace_last=TRACE_MOST,
-        states_at=[clock.first_cycle(worst.heap_at), clock.first_cycle(worst.moment)],
+        states_at=[clock.first_cycle(at) for at in (worst.heap_at, worst.moment, worst.end)],
         masks_of=elf,
     )
     _check(edges, clock, _rows(looked.edges, clock, start.channels, worst.last), worst.last)
-    heap, moment = looked.states
-    return Replay(clock, heap, moment, looked.trace, looked.masks)
+    heap, moment, end = looked.states
+    return Replay(clock, start, heap, moment, end, looked.trace, looked.masks)
 
 
 def window(edges: EdgeList, first: int, last: int) -> Rows:

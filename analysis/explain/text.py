@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from base.anatomy import Anatomy, Block, Search
 from base.microseconds import microseconds
 from base.run_folder.explanation import Explanation, HeapMap, Part, Replayed, Total, Unreplayed
 from base.run_folder.named_quantities import NAMED
@@ -12,9 +13,9 @@ _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8
 
 
-def as_text(found: Explanation) -> str:
-    """The explanation as a screenful of lines."""
-    lines = [_title(found), *_operation(found)]
+def as_text(found: Explanation, made_of: Anatomy | None = None) -> str:
+    """The explanation as a screenful of lines, with what it is `made_of` if that is known."""
+    lines = [_title(found), *([made_of.sentence] if made_of else []), *_operation(found)]
     if isinstance(found, Unreplayed):
         return "\n".join([*lines, *found.unknown])
     lines += [
@@ -33,6 +34,7 @@ def as_text(found: Explanation) -> str:
         *(f"  {frame.place:<40} {frame.source}" for frame in found.stack),
         "",
         *_heap(found.heap),
+        *(_search(made_of.search) if made_of and made_of.search else []),
     ]
     return "\n".join(lines)
 
@@ -105,3 +107,22 @@ def _heap(heap: HeapMap) -> list[str]:
         if sizes
     )
     return [f"heap before it: {told}", f"  {heap.note}"]
+
+
+def _search(search: Search) -> list[str]:
+    """What the search visited, and what it gave, with addresses."""
+
+    def at(block: Block) -> str:
+        return f"{search.region_address + block.offset:#010x}"
+
+    lines = []
+    if search.visited:
+        noun = "block" if search.blocks else "place"
+        visited = f"{len(search.visited):,} {noun}{'' if len(search.visited) == 1 else 's'}"
+        ends = at(search.visited[0])
+        ends += f" first, {at(search.visited[-1])} last" if len(search.visited) > 1 else ""
+        lines.append(f"  The search visited {visited}: {ends}.")
+    if search.served:
+        of = f"of a block of {search.served.bytes:,} bytes" if search.blocks else "as a block"
+        lines.append(f"  It served {search.asked_bytes:,} bytes {of} at {at(search.served)}.")
+    return lines

@@ -20,6 +20,11 @@ from analysis.twin.side import Board, read_board
 from analysis.twin.verdict import Row, Units, rows, sentence
 from base.tell import Tell
 
+WITH_ITSELF = (
+    "The run is of the virtual board, so this compares the simulator with itself: it shows that a run can be "
+    "repeated, and tells nothing of a board."
+)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -40,6 +45,11 @@ class Comparison:
         return self.trials.given.board.operations.height
 
     @property
+    def with_itself(self) -> bool:
+        """True if the run is of the virtual board, too."""
+        return "virtual_nucleo" in self.board.manifest.tools
+
+    @property
     def explained(self) -> bool:
         """True if nothing is beyond its budget with all that holds taken out."""
         unjoined = self.trials.unjoined
@@ -48,7 +58,9 @@ class Comparison:
     @cached_property
     def verdict(self) -> str:
         """One sentence."""
-        return sentence(self.trials, self.board.claimed_flash_acr, self.units)
+        told = sentence(self.trials, self.board.claimed_flash_acr, self.units)
+        # No board has part in it.
+        return told.replace("The board", "The run", 1) if self.with_itself else told
 
     @property
     def rows(self) -> list[Row]:
@@ -64,7 +76,7 @@ class Comparison:
     def notes(self) -> list[str]:
         """Sentences on what must be known beside the verdict."""
         manifest, unjoined = self.board.manifest, self.trials.unjoined
-        found = []
+        found = [WITH_ITSELF] if self.with_itself else []
         if not manifest.complete:
             found.append(f"The run is {manifest.verdict}: {' '.join(manifest.reasons)}")
         if unjoined.only_planned:

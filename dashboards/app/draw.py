@@ -27,6 +27,7 @@ from dashboards.blocks import (
     Verbatim,
 )
 from dashboards.figures.chart import Chart
+from dashboards.glossary import marked
 
 CONFIG: Any = {
     "displaylogo": False,
@@ -41,12 +42,20 @@ def drawn(shown: Shown) -> list[Any]:
     """Everything below the head of the page."""
     parts: list[Any] = [html.H1(shown.page.title)]
     parts += [_belief(shown.page.belief, shown)] if shown.page.belief else []
-    parts += [html.P(sentence, className="lead") for sentence in shown.page.lead]
+    parts += [html.P(terms(sentence, prose=True), className="lead") for sentence in shown.page.lead]
     parts += [html.P(sentence, className="badge", role="note") for sentence in shown.remarks]
     parts += [_older(shown)] if shown.left_out else []
     parts += _refused(shown.refused)
     parts += [one for block in shown.page.blocks for one in _block(block, shown)]
     return parts
+
+
+def terms(text: str, *, prose: bool = False) -> list[Any]:
+    """`text` with the words of the glossary underlined."""
+    return [
+        html.Dfn(one.text, className="term", title=one.means) if one.means else one.text
+        for one in marked(text, prose=prose)
+    ]
 
 
 def _belief(belief: Belief, shown: Shown) -> Any:
@@ -102,17 +111,16 @@ def _dots(plot: DotPlot, shown: Shown) -> Any:
         html.Th(f"worst ({plot.unit})", scope="col", className="number"),
     ]
     bodies = [_lane(lane, plot, shown) for lane in plot.lanes]
+    named: Any = {"aria-label": plot.title}
     table = html.Table(
-        [html.Thead(html.Tr(head)), *bodies],
-        className="dots dense" if plot.dense else "dots",
-        **{"aria-label": plot.title},
-    )  # type: ignore[arg-type]
-    return html.Section([table, html.P(plot.legend, className="hint")])
+        [html.Thead(html.Tr(head)), *bodies], className="dots dense" if plot.dense else "dots", **named
+    )
+    return html.Section([table, html.P(terms(plot.legend, prose=True), className="hint")])
 
 
 def _lane(lane: DotLane, plot: DotPlot, shown: Shown) -> Any:
     span: Any = {"colSpan": 3, "scope": "rowgroup"}
-    head = html.Tr(html.Th(lane.words, **span), className="group")
+    head = html.Tr(html.Th(terms(lane.words), **span), className="group")
     return html.Tbody([head, *(_dot_row(row, plot, shown) for row in lane.rows)])
 
 
@@ -148,8 +156,10 @@ def _left(percent: float) -> dict[str, str]:
 def _prose(block: Prose) -> Any:
     heading = [html.H2(block.title)] if block.title else []
     if block.listed:
-        return html.Section([*heading, html.Ul([html.Li(one) for one in block.paragraphs])])
-    return html.Section([*heading, *(html.P(one) for one in block.paragraphs)])
+        return html.Section(
+            [*heading, html.Ul([html.Li(terms(one, prose=True)) for one in block.paragraphs])]
+        )
+    return html.Section([*heading, *(html.P(terms(one, prose=True)) for one in block.paragraphs)])
 
 
 def _per_run(block: PerRun, shown: Shown) -> Any:
@@ -175,7 +185,7 @@ def figure(chart: Chart, *, long: bool = False) -> Any:
                 [
                     html.Div([html.H2(title), saved], className="head"),
                     html.P(chart.subtitle, className="subtitle"),
-                    html.P(chart.explanation, className="explanation"),
+                    html.P(terms(chart.explanation, prose=True), className="explanation"),
                     *(html.P(badge, className="badge", role="note") for badge in chart.badges),
                 ]
             ),
@@ -210,7 +220,7 @@ def pictures(title: str, subtitle: str) -> list[Any]:
 
 
 def _grid(grid: Grid, shown: Shown) -> Any:
-    names = html.Th(grid.names, scope="col")
+    names = html.Th(terms(grid.names), scope="col")
     heads = [
         html.Th(_noted(one), scope="col", className="" if one.numeric else "words") for one in grid.columns
     ]
@@ -221,7 +231,7 @@ def _grid(grid: Grid, shown: Shown) -> Any:
         [
             html.Div([html.H2(grid.title), downloads(shown.address, grid.key)], className="head"),
             html.Div(table, className="scroll", **box),  # type: ignore[arg-type]
-            *([html.P(grid.legend, className="hint")] if grid.legend else []),
+            *([html.P(terms(grid.legend, prose=True), className="hint")] if grid.legend else []),
         ]
     )
 
@@ -244,7 +254,7 @@ def downloads(address: Address, table: str) -> Any:
 
 
 def _noted(column: Column) -> list[Any]:
-    return [column.words, *([html.Small(column.note)] if column.note else [])]
+    return [*terms(column.words), *([html.Small(column.note)] if column.note else [])]
 
 
 def _classes(number: int, column: Column, grid: Grid) -> str:
@@ -253,14 +263,14 @@ def _classes(number: int, column: Column, grid: Grid) -> str:
 
 def _group(group: Group, grid: Grid, shown: Shown) -> Any:
     span: Any = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
-    words = html.Span([group.words, *([" ", html.Small(group.note)] if group.note else [])])
+    words = html.Span([*terms(group.words), *([" ", html.Small(group.note)] if group.note else [])])
     head = [html.Tr(html.Th(words, **span), className="group")] if group.words else []
     return html.Tbody([*head, *(_line(line, grid, shown) for line in group.lines)])
 
 
 def _line(line: Line, grid: Grid, shown: Shown) -> Any:
     known = shown.ids.get(line.run_id)
-    name: list[Any] = [html.A(line.name, href=run_address(known)) if known else line.name]
+    name: list[Any] = [html.A(line.name, href=run_address(known))] if known else terms(line.name)
     if line.entry is not None and shown.picked:
         name.insert(0, html.Span(className="swatch", style={"background": f"var(--run-{line.entry})"}))
     if line.verdict and line.verdict != "complete" and f"({line.verdict})" not in line.name:

@@ -9,11 +9,12 @@ import polars as pl
 from dash import dcc, html
 
 from dashboards.app.address import run_address, sample_address
-from dashboards.app.draw import CONFIG, pictures
-from dashboards.app.explained import explained
+from dashboards.app.draw import CONFIG, pictures, terms
+from dashboards.app.explained import explained, packed, sentences, strips
 from dashboards.app.shown import AddressError, Entry
 from dashboards.app.waveform import HEIGHT, figure, first_window
 from dashboards.formatting import grouped, number
+from dashboards.loaded.certainty import budgets_ns, by_both
 from dashboards.loaded.quantities import ALL
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
@@ -52,14 +53,16 @@ def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:
             "@ and their sample."
         )
     link = html.A(one.name, href=run_address(identity))
+    several = packed(run, key)
     return [
         html.P([link, f" · {run.manifest.scenario} · {identity}"], className="hint"),
         html.H1(describe(key).capitalize()),
         *_badge(run),
         _neighbours(run, identity, key),
+        sentences(),
         _facts(run, operation, stimulus),
-        *_wave(one, key),
-        *explained(run, identity, key),
+        *_wave(one, key, several),
+        *explained(run, several),
         _maxima(run, identity, key),
     ]
 
@@ -116,7 +119,11 @@ def _facts(run: LoadedRun, operation: dict[str, Any] | None, stimulus: dict[str,
         stimulus = _longest(run.answered.filter(inside))
     if stimulus is not None:
         facts += _stimulus_facts(run, stimulus, rate)
-    return html.Dl([html.Div([html.Dt(name), html.Dd(words)]) for name, words in facts], className="facts")
+    told = html.Dl(
+        [html.Div([html.Dt(terms(name)), html.Dd(words)]) for name, words in facts], className="facts"
+    )
+    clocks = "" if operation is None else by_both(operation, run.manifest)
+    return html.Div([told, *([html.P(terms(f"{clocks}.", prose=True), className="hint")] if clocks else [])])
 
 
 def _longest(stimuli: pl.DataFrame) -> dict[str, Any] | None:
@@ -129,11 +136,9 @@ def _operation_facts(run: LoadedRun, row: dict[str, Any], rate: int) -> list[tup
     facts = [("operation", f"{grouped(row['seq'])}: {what}")]
     if row["start_sample"] is not None:
         facts.append(("begins at", _when(row["start_sample"], rate)))
-    budget = run.certainty.budgets.get("critical_ns")
+    budget = run.certainty.budgets.get("free_critical_ns" if row["kind"] == "F" else "critical_ns")
     known = (
         ("critical section, on the wire", row["wire_critical_ns"], "ns", budget),
-        ("critical section, by DWT", row["dwt_cycles"], "cycles", None),
-        ("wire minus DWT", row["disagreement_cycles"], "cycles", None),
         ("probes", row["probes"], "", None),
         ("instructions", row["instructions"], "", None),
         ("blocks live after it", row["live"], "", None),
@@ -149,10 +154,9 @@ def _operation_facts(run: LoadedRun, row: dict[str, Any], rate: int) -> list[tup
 def _stimulus_facts(run: LoadedRun, row: dict[str, Any], rate: int) -> list[tuple[str, str]]:
     name = "control interrupt" if row["control"] else "interrupt"
     latency, budgets = row["isr_latency_ns"], run.certainty.budgets
+    key = "control_latency_ns" if row["control"] else "interrupt_latency_ns"
     facts = [(f"{name} pended at", _when(row["sample"], rate))]
-    waited = (
-        "never answered" if latency is None else _told(latency, "ns", budgets.get("interrupt_latency_ns"))
-    )
+    waited = "never answered" if latency is None else _told(latency, "ns", budgets.get(key))
     facts.append((f"{name} waited", f"{waited}{', behind a critical section' * (row['hit'] == 'critical')}"))
     if row["task_latency_ns"] is not None:
         facts.append(
@@ -170,14 +174,19 @@ def _when(sample: int, rate: int) -> str:
     return f"sample {grouped(sample)}, {sample * 1e3 / rate:,.6f} ms"
 
 
-def _wave(one: Series, key: str) -> list[Any]:
+def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
     """The waveform with its cursors, and what the browser must know to place them."""
     window = first_window(one, key)
     edges = one.run.edges
     if window is None or edges is None:
         return [html.P("The capture does not show it, so there is no waveform.", className="hint")]
     rate = edges.samplerate_hz
-    wire = {"zero": window.zero, "samplerate_hz": rate, "core_hz": one.run.manifest.firmware.core_hz}
+    wire = {
+        "zero": window.zero,
+        "samplerate_hz": rate,
+        "core_hz": one.run.manifest.firmware.core_hz,
+        "budgets": budgets_ns(one.run.certainty),
+    }
     ends = {
         "this one": (window.start, window.end),
         "± 10 samples": (window.zero - 10, window.zero + 10),
@@ -196,10 +205,11 @@ def _wave(one: Series, key: str) -> list[Any]:
             [
                 html.Div([html.H2("Waveform, as captured"), _ways(one, key, spans)], className="head"),
                 html.P(hint, className="hint"),
-                _cursors(edges.total_samples),
                 dcc.Store(id=WIRE, data=wire),
                 dcc.Store(id=WAVE_FIGURE, data=figure(one, window)),
                 html.Div(graph, className="plot", role="group", **words),  # type: ignore[arg-type]
+                strips(),
+                _cursors(edges.total_samples, *_ends(several)),
             ],
             id="waveform",
         )
@@ -216,16 +226,22 @@ def _ways(one: Series, key: str, spans: dict[str, list[float]]) -> Any:
     return html.Span([*views, *pictures(title, one.run.id)], className="tools")
 
 
-def _cursors(total: int) -> Any:
-    def cursor(name: str) -> Any:
-        typed = dcc.Input(id=f"cursor-{name}", type="number", min=0, max=total, step=1, value=None)
+def _ends(several: list[dict[str, Any]]) -> tuple[int | None, int | None]:
+    """Where the first explanation begins and ends: the cursors begin there."""
+    first = several[0] if several else {}
+    return first.get("start_sample"), first.get("end_sample")
+
+
+def _cursors(total: int, start: int | None, end: int | None) -> Any:
+    def cursor(name: str, value: int | None) -> Any:
+        typed = dcc.Input(id=f"cursor-{name}", type="number", min=0, max=total, step=1, value=value)
         return html.Label([f"{name}: sample ", typed])
 
     return html.Div(
         [
             dcc.Store(id="placing", data="A"),
-            cursor("A"),
-            cursor("B"),
+            cursor("A", start),
+            cursor("B", end),
             html.Output(id="between", **{"aria-live": "polite"}),  # type: ignore[arg-type]
         ],
         className="cursors",
@@ -249,4 +265,4 @@ def _maximum_rows(run: LoadedRun, identity: str, key: str) -> Iterator[Any]:
         value = f"{number(summary.max, quantity.unit)} {quantity.unit}".strip()
         link: Any = html.A(describe(worst), href=sample_address(identity, worst))
         at = "this one" if worst == key else link
-        yield html.Tr([html.Th(quantity.words, scope="row"), html.Td(value), html.Td(at)])
+        yield html.Tr([html.Th(terms(quantity.words), scope="row"), html.Td(value), html.Td(at)])

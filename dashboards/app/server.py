@@ -19,6 +19,7 @@ from dashboards.app.address import RUNS, SAMPLE, Address
 from dashboards.app.asked import address_of, range_of, refuse_others, table_of
 from dashboards.app.downloads import add_downloads
 from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
+from dashboards.app.explained import EXPLAINED, WHY
 from dashboards.app.guard import HOST, TOKEN, guard, new_token
 from dashboards.app.library import Library
 from dashboards.app.listening import Server
@@ -29,7 +30,8 @@ DEFAULT_PORT = 8050
 POLL_MS = 2_000
 
 _PAGE_FILES = Path(__file__).parent.parent / "page"
-_SHARED = ("page.css", "paint.js", "picker.js")
+_SCRIPTS = ("glossary.js", "paint.js", "picker.js", "between.js", "why.js")
+_SHARED = ("page.css", *_SCRIPTS)
 _SHELL = """<!DOCTYPE html>
 <html lang="en">
   <head>
@@ -60,7 +62,7 @@ def make_app(library: Library, token: str) -> Dash:
         serve_locally=True,
         suppress_callback_exceptions=True,
         external_stylesheets=["/shared/page.css"],
-        external_scripts=["/shared/paint.js", "/shared/picker.js"],
+        external_scripts=[f"/shared/{name}" for name in _SCRIPTS],
         index_string=_SHELL,
         enable_mcp=False,
     )
@@ -323,6 +325,7 @@ def _act_in_the_browser(app: Dash) -> None:
         Input("cursor-B", "value"),
         State(sample.WIRE, "data"),
     )
+    browser("why", Output(WHY, "title"), Input(EXPLAINED, "data"), State(sample.WIRE, "data"))
     browser(
         "mark",
         Output("cursor-A", "value"),

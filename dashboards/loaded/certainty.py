@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from base.run_folder.manifest import ErrorBudget, Manifest, Term
 from base.run_folder.quantities import QUANTITIES
+from dashboards.caveats import APART, BY_BOTH
 
 # Below this p, the test of independence says that the samples are not.
 DEPENDENCE_P = 0.05
+
+# A pulse lasts whole cycles: less than half of one is the analyzer's reading.
+SEEN_CYCLES = 0.5
 
 Interval = tuple[float, float]
 
@@ -49,6 +54,25 @@ def certainty_of(manifest: Manifest) -> Certainty:
             if found.independence_p is not None and found.independence_p < DEPENDENCE_P
         ),
     )
+
+
+def budgets_ns(certainty: Certainty) -> dict[str, float]:
+    """The budgets of times that the wire tells, by key of the quantity."""
+    return {key: value for key, value in certainty.budgets.items() if key.endswith("_ns")}
+
+
+def by_both(row: Mapping[str, Any], manifest: Manifest) -> str:
+    """What DWT and wire say of the critical section of an operation, and why they differ.
+
+    `row` is one of operations.parquet. Empty where one of them does not tell.
+    """
+    samples, dwt, apart = row["wire_critical_samples"], row["dwt_cycles"], row["disagreement_cycles"]
+    per_cycle = manifest.clock.samples_per_cycle_nominal
+    if None in (samples, dwt, apart):
+        return ""
+    wire = samples / (per_cycle * (manifest.clock.ratio or 1.0))
+    words = BY_BOTH.format(dwt=dwt, wire=round(wire), marks=round(wire - dwt - apart))
+    return words + (APART.format(apart=round(apart, 1)) if abs(apart) >= SEEN_CYCLES else "")
 
 
 def confidence_words(certainties: Iterable[Certainty]) -> str:

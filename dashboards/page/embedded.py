@@ -10,6 +10,7 @@ import polars as pl
 
 from dashboards.figures.phase import worst_by_call
 from dashboards.figures.waveform import empty_panel
+from dashboards.loaded.certainty import budgets_ns, by_both
 from dashboards.loaded.quantities import ALL, call_name
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
@@ -67,9 +68,9 @@ EDGES_IN_REPORT = 600_000
 WINDOWS_PER_RUN = 1_500
 
 _FACTS = (
-    "kind", "size", "label", "depth", "trial", "probes", "dwt_cycles", "wire_critical_ns",
-    "disagreement_cycles", "live", "bytes_in_use",
+    "kind", "size", "label", "depth", "trial", "probes", "wire_critical_ns", "live", "bytes_in_use",
 )  # fmt: skip
+_OF_CLOCKS = ("dwt_cycles", "disagreement_cycles", "wire_critical_samples")
 
 
 def embed(one: Series, runs: int) -> dict[str, Any]:
@@ -86,6 +87,7 @@ def run_of(one: Series) -> dict[str, Any]:
         "name": one.name,
         "entry": one.style.entry,
         "samplerate_hz": one.run.manifest.samplerate_hz,
+        "budgets": budgets_ns(one.run.certainty),
         "verdict": one.run.manifest.verdict,
         "channels": list(edges.channels) if edges else [],
         "panel": figure_json(empty_panel([one])),
@@ -127,8 +129,8 @@ def _operations(run: LoadedRun, seqs: Sequence[int]) -> dict[str, dict[str, Any]
     chosen = run.operations.filter(pl.col("seq").is_in(list(seqs))).join(
         latency.rename({"operation_seq": "seq"}), on="seq", how="left", maintain_order="left"
     )
-    rows = chosen.select("seq", *_FACTS, "isr_latency_ns", sample="start_sample").to_dicts()
-    return {str(row["seq"]): _told(row) for row in rows}
+    told = chosen.select("seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", sample="start_sample")
+    return {str(row["seq"]): _told(run, row) for row in told.to_dicts()}
 
 
 def _stimuli(run: LoadedRun, samples: Sequence[int]) -> dict[str, dict[str, Any]]:
@@ -138,9 +140,11 @@ def _stimuli(run: LoadedRun, samples: Sequence[int]) -> dict[str, dict[str, Any]
     return {f"@{row['sample']}": _known(row) for row in chosen.to_dicts()}
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _told(run: LoadedRun, row: dict[str, Any]) -> dict[str, Any]:
     """The facts of an operation. A call has a name; its size is only the number of that."""
-    told = _known(row)
+    clocks = by_both(row, run.manifest)
+    told = _known({name: value for name, value in row.items() if name not in _OF_CLOCKS})
+    told |= {"clocks": clocks} if clocks else {}
     if told["kind"] == "K":
         told["call"] = call_name(told.pop("size"))
     return told

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from base import anatomy
+from base.anatomy import Anatomy
 from base.run_folder.explanation import Explanation, Operation, Part, Replayed, Total, read_all
 from base.run_folder.named_quantities import NAMED
 from dashboards.loaded.runs import LoadedRun
@@ -14,13 +16,22 @@ _MOST_TOTALS = 8
 _MOST_FRAMES = 64
 _MOST_PARTS = 100
 _MOST_CHARACTERS = 300
+_MOST_BANDS = 500
+_MOST_CALLS = 2_000
+_MOST_VISITED = 4_000
 
 
 def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
     """The explanations of each selection key. A damaged file is left out."""
     found: dict[str, list[dict[str, Any]]] = {}
+    made_of = anatomy.read_all(run.folder)
     for explanation in read_all(run.folder).values():
-        found.setdefault(explanation.key, []).append(_packed(explanation))
+        packed = _packed(explanation)
+        known = made_of.get(explanation.quantity)
+        # Another file than the explanation's own: it may be that of an older one.
+        if isinstance(explanation, Replayed) and known is not None and known.cycles == explanation.cycles:
+            packed["anatomy"] = _anatomy(known)
+        found.setdefault(explanation.key, []).append(packed)
     return found
 
 
@@ -58,6 +69,39 @@ def _packed(explanation: Explanation) -> dict[str, Any]:
         "region_bytes": heap.region_bytes,
         "pieces": [[piece.offset, piece.bytes, piece.what] for piece in heap.pieces[:_MOST_PIECES]],
         "note": _cut(heap.note),
+    }
+
+
+def _anatomy(known: Anatomy) -> dict[str, Any]:
+    search = known.search
+    return {
+        "sentence": _cut(known.sentence),
+        "cycles": known.cycles,
+        "loop": None
+        if known.loop is None
+        else {"place": _cut(known.loop.place), "source": _cut(known.loop.source)},
+        "bands": [
+            [one.what, _cut(one.words), one.begin_cycle, one.cycles] for one in known.bands[:_MOST_BANDS]
+        ],
+        "calls": [
+            [one.depth, _cut(one.name), one.begin_cycle, one.cycles, one.own_cycles, _cut(one.source)]
+            for one in known.calls[:_MOST_CALLS]
+            if one.depth < _MOST_FRAMES
+        ],
+        "search": None
+        if search is None
+        else {
+            "region_address": search.region_address,
+            "asked_bytes": search.asked_bytes,
+            "blocks": search.blocks,
+            "visited": [[one.offset, one.bytes] for one in search.visited[:_MOST_VISITED]],
+            "served": None if search.served is None else [search.served.offset, search.served.bytes],
+        },
+        "sources": {
+            _cut(line): _cut(text)
+            for line, text in known.sources.items()
+            if any(one.source == line for one in known.calls[:_MOST_CALLS])
+        },
     }
 
 

@@ -1,6 +1,6 @@
 "use strict";
-// One sample: its waveform with two cursors, its facts, and what explains it. The report and the app
-// draw it alike, from what dashboards/page/embedded.py packs.
+// One sample of a report: its waveform with two cursors and its facts, from what
+// dashboards/page/embedded.py packs; why.js has what explains it.
 window.tailscope = window.tailscope || {};
 tailscope.sample = (() => {
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
@@ -28,10 +28,11 @@ tailscope.sample = (() => {
   }
 
   function factsOf(run, facts) {
-    const resolution = number.format(1e9 / run.samplerate_hz), told = [];
+    const told = [];
     const add = (name, words) => {
       if (name in facts) told.push(words(number.format(facts[name])));
     };
+    const sure = (quantity) => (quantity in run.budgets ? ` ±${number.format(run.budgets[quantity])} ns` : "");
     if ("kind" in facts) {
       const describe = Object.hasOwn(kinds, facts.kind) ? kinds[facts.kind] : () => `operation of kind ${facts.kind}`;
       told.push(describe(number.format(facts.size), facts.call));
@@ -39,12 +40,12 @@ tailscope.sample = (() => {
     if (facts.label && facts.label !== facts.call) told.push(facts.label);
     else add("depth", (value) => `depth ${value}`);
     add("trial", (value) => `trial ${value}`);
-    add("wire_critical_ns", (value) => `critical section ${value} ns ±${resolution} ns on the wire`);
-    add("dwt_cycles", (value) => `${value} cycles by DWT`);
-    add("disagreement_cycles", (value) => `wire minus DWT ${value} cycles`);
+    add("wire_critical_ns", (value) => `critical section ${value} ns${sure(facts.kind === "F" ? "free_critical_ns" : "critical_ns")} on the wire`);
+    if (facts.clocks) told.push(facts.clocks);
     add("probes", (value) => `${value} probes`);
-    add("isr_latency_ns", (value) => ("kind" in facts ? `worst interrupt in it ${value} ns` : `latency ${value} ns`));
-    add("task_latency_ns", (value) => `task latency ${value} ns`);
+    const latency = sure(facts.control ? "control_latency_ns" : "interrupt_latency_ns");
+    add("isr_latency_ns", (value) => `${"kind" in facts ? "worst interrupt in it" : "latency"} ${value} ns${latency}`);
+    add("task_latency_ns", (value) => `task latency ${value} ns${sure("task_latency_ns")}`);
     add("live", (value) => `${value} blocks live after it`);
     add("bytes_in_use", (value) => `${value} bytes in use`);
     add("sample", (value) => `sample ${value}`);
@@ -87,14 +88,14 @@ tailscope.sample = (() => {
   }
 
   // The cursors begin at `span`, else at the longest critical section.
-  function waveform(box, run, window, span) {
+  function waveform(box, run, window, span, strips) {
     const us = (samples) => (samples * 1e6) / run.samplerate_hz;
     const back = (time) => Math.round((time * run.samplerate_hz) / 1e6);
-    const figure = structuredClone(run.panel), shades = [], places = new Set();
+    const figure = structuredClone(run.panel), shades = [], changes = new Map();
     let section = null;
     for (const trace of figure.data) {
       const [samples, values] = levels(window, trace.meta.channel);
-      samples.forEach((sample) => places.add(sample));
+      samples.forEach((sample) => changes.set(sample, [...(changes.get(sample) ?? []), trace.name]));
       trace.x = samples.map(us);
       trace.y = values.map((level) => level + trace.meta.base);
       if (trace.meta.allocator) trace.line.color = `var(--run-${run.entry})`;
@@ -104,7 +105,7 @@ tailscope.sample = (() => {
         if (level) shades.push({ type: "rect", xref: "x", yref: "paper", x0: us(samples[i]), x1: us(samples[i + 1]), y0: 0, y1: 1, fillcolor: `var(--run-${run.entry}-12)`, line: { width: 0 }, layer: "below" });
       });
     }
-    const edges = [...places].sort((a, b) => a - b);
+    const edges = [...changes.keys()].sort((a, b) => a - b);
     const cursors = [...(span ?? section ?? [edges[0], edges[edges.length - 1]])];
     const plot = element("div", undefined, "wave"), bar = element("div", undefined, "cursors");
     const inputs = ["A", "B"].map((name, which) => {
@@ -130,7 +131,7 @@ tailscope.sample = (() => {
     });
     bar.append(between, ...buttons);
     bar.append(element("span", "A click sets the nearer cursor, at an edge if one is near.", "hint"));
-    box.append(plot, bar);
+    box.append(plot, strips, bar);
 
     const lines = () => cursors.map((sample, which) => ({
       type: "line", xref: "x", yref: "paper", x0: us(sample), x1: us(sample), y0: 0, y1: 1,
@@ -140,8 +141,9 @@ tailscope.sample = (() => {
     function tell() {
       cursors.forEach((sample, which) => { inputs[which].value = us(sample).toFixed(3); });
       const samples = cursors[1] - cursors[0];
-      const ns = (samples * 1e9) / run.samplerate_hz, resolution = 1e9 / run.samplerate_hz;
-      between.textContent = `Δt ${number.format(ns)} ns ±${number.format(resolution)} ns, ${number.format(samples)} samples`;
+      const ns = (samples * 1e9) / run.samplerate_hz, edge = (sample) => changes.get(sample) ?? [];
+      const budget = tailscope.between.budget(run.budgets, run.samplerate_hz, edge(cursors[0]), edge(cursors[1]));
+      between.textContent = `Δt ${number.format(ns)} ns ±${number.format(budget)} ns, ${number.format(samples)} samples`;
     }
     function move(which, sample) {
       cursors[which] = sample;
@@ -161,102 +163,37 @@ tailscope.sample = (() => {
     figure.layout.margin.t = 22;
     figure.layout.shapes = [...shades, ...lines()];
     if (tailscope.figures?.narrow) figure.layout.dragmode = false;
+    const config = { ...(tailscope.figures?.config ?? { responsive: true, displaylogo: false }), scrollZoom: true };
     const painted = tailscope.paint.resolve(figure);
-    const config = tailscope.figures?.config ?? { responsive: true, displaylogo: false };
-    return Plotly.newPlot(plot, painted.data, painted.layout, { ...config, scrollZoom: true }).then(() => {
+    // Paper is light, whatever the screen is; the page's script has changed the theme before.
+    for (const event of ["beforeprint", "afterprint"]) {
+      globalThis.addEventListener(event, () => {
+        if (!plot.isConnected) return;
+        const { data, layout } = tailscope.paint.resolve({ ...figure, layout: { ...figure.layout, shapes: [...shades, ...lines()] } });
+        Plotly.react(plot, data, { ...layout, xaxis: { ...layout.xaxis, range: [...plot.layout.xaxis.range], autorange: false } }, config);
+      });
+    }
+    return Plotly.newPlot(plot, painted.data, painted.layout, config).then(() => {
       let down = null;
       plot.addEventListener("pointerdown", ({ clientX }) => { down = clientX; }, true);
       plot.addEventListener("click", (event) => {
         const inside = event.target.closest?.(".nsewdrag") || event.target.classList?.contains("nsewdrag");
         if (inside && Math.abs(event.clientX - down) < 4) setNearer(event);
       }, true);
+      return plot;
     });
-  }
-
-  function table(title, rows) {
-    const box = element("div"), body = element("table");
-    for (const cells of rows) {
-      const row = element("tr");
-      for (const cell of cells) {
-        const counted = typeof cell === "number";
-        row.append(element("td", counted ? number.format(cell) : cell, counted ? "count" : ""));
-      }
-      body.append(row);
-    }
-    box.append(element("h4", title), body);
-    return box;
-  }
-
-  // The region in rows from left to right, as a page is read.
-  function heapMap(explained) {
-    const rows = 6, svgName = "http://www.w3.org/2000/svg", bytes = explained.region_bytes / rows;
-    const svg = document.createElementNS(svgName, "svg");
-    svg.setAttribute("viewBox", `0 0 ${bytes} ${rows}`);
-    svg.setAttribute("preserveAspectRatio", "none");
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", explained.note);
-    for (const [offset, size, what] of explained.pieces) {
-      for (let at = offset; at < offset + size;) {
-        const row = Math.floor(at / bytes);
-        const end = Math.min(offset + size, Math.ceil((row + 1) * bytes));
-        const piece = document.createElementNS(svgName, "rect");
-        const place = { x: at - row * bytes, y: row + 0.08, width: end - at, height: 0.84 };
-        for (const [name, value] of Object.entries(place)) piece.setAttribute(name, value);
-        piece.setAttribute("class", what);
-        const words = document.createElementNS(svgName, "title");
-        words.textContent = `${what}: ${number.format(size)} bytes at ${number.format(offset)}`;
-        piece.append(words);
-        svg.append(piece);
-        at = end;
-      }
-    }
-    return svg;
-  }
-
-  // The operations before and after it.
-  function beside({ previous, next }) {
-    const told = [["Before it", previous], ["After it", next]].filter(([, operation]) => operation);
-    return told.map(([where, { seq, words }]) => `${where}: operation ${number.format(seq)}, ${words}.`);
-  }
-
-  function explanation(explained) {
-    const box = element("div", undefined, "explained");
-    box.append(element("h3", `Explained: ${explained.words}`));
-    if (explained.place) box.append(element("p", [explained.place, ...beside(explained)].join(" ")));
-    explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
-    if (!explained.pieces) return box;
-    const [instructions, cycles] = [explained.instructions, explained.cycles].map(number.format);
-    const edges = explained.begins ? ` from ${explained.begins} to ${explained.ends}` : "";
-    box.append(element("p", `${instructions} instructions in ${cycles} cycles${edges}, replayed on the ` +
-      "virtual board and equal to the capture to the sample."));
-    const columns = element("div", undefined, "columns");
-    const totals = ([name, count, executions, source]) =>
-      [count, `${number.format(executions)} ×`, name, source];
-    const line = ([, count, executions, source, text]) =>
-      [count, `${number.format(executions)} ×`, [source, text].join("  ")];
-    const part = ({ what, cycles, words, place }) => {
-      const by = place && what !== "exception" ? `${words}, by ${place}` : words;
-      return [cycles, `${number.format((100 * cycles) / explained.cycles)} %`, by];
-    };
-    columns.append(
-      table("what the time went to", explained.parts.map(part)),
-      table("cycles by function", explained.functions.map(totals)),
-      table("call stack", explained.stack.map(([place, source]) => [place, source])),
-      table("most expensive instructions", explained.dearest.map(totals)),
-      table("most expensive source lines", explained.lines.map(line)),
-    );
-    const legend = "heap before it: live blocks dark, free blocks light, the unknown grey";
-    box.append(columns, element("h4", legend), heapMap(explained), element("p", explained.note));
-    return box;
   }
 
   // Fills `box` with the sample `data` of `run`; its title is the page's own.
   async function draw(box, run, data) {
-    const facts = element("p", factsOf(run, data.facts), "facts");
-    box.replaceChildren(facts);
+    const facts = element("p", undefined, "facts");
+    facts.append(...tailscope.glossary.marked(factsOf(run, data.facts)));
     const explained = data.explained ?? [];
-    await waveform(box, run, data.window, spanOf(explained, data.window));
-    box.append(...explained.map(explanation));
+    box.replaceChildren(...tailscope.why.sentences(explained), facts);
+    const strips = element("div", undefined, "strips");
+    const plot = await waveform(box, run, data.window, spanOf(explained, data.window), strips);
+    tailscope.why.attach(strips, plot, explained, run.samplerate_hz, data.window[2]);
+    box.append(...tailscope.why.explanations(explained));
   }
   return { draw, titleOf };
 })();

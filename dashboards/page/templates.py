@@ -27,6 +27,7 @@ from base.paths import BUILD
 from dashboards.blocks import Grid
 from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart
+from dashboards.glossary import marked
 
 LEVEL = 9
 
@@ -69,9 +70,19 @@ _TEMPLATES.globals.update(
     kind_of=lambda block: type(block).__name__,
     packed=lambda chart: packed_figure(chart.figure),
     csv=lambda grid: packed_table(grid),
+    terms=lambda text, prose=False: terms(text, prose=prose),
 )
 
-DRAWING = ("unpack.js", "paint.js", "figures.js", "theme.js")
+
+def terms(text: str, *, prose: bool = False) -> Markup:
+    """`text` with the words of the glossary underlined."""
+    return Markup().join(
+        Markup('<dfn class="term" title="{}">{}</dfn>').format(one.means, one.text) if one.means else one.text
+        for one in marked(text, prose=prose)
+    )
+
+
+DRAWING = ("glossary.js", "unpack.js", "paint.js", "figures.js", "theme.js")
 """The scripts that every page with figures has."""
 
 _ENTRY = re.compile(r"var\(--run-(\d+)")

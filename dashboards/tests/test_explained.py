@@ -141,6 +141,8 @@ def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
         panel = "document.querySelector('.instant')"
         shown = browser.evaluate(f"{panel}.textContent")
         assert "120 instructions in 300 cycles" in shown
+        assert browser.evaluate(f"{panel}.querySelector('details').open") is False
+        assert browser.evaluate(f"{panel}.querySelector('.why, .strip')") is None
         assert f"{HOSTILE}+0x2seglist.c:43" in shown
         assert f"25012 ×{HOSTILE}" in shown
         # 600 bytes in rows of 100: the live piece is in one, the free one in two, the rest in five.
@@ -150,4 +152,137 @@ def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
         assert browser.evaluate("window.ran === undefined") is True
         browser.go(f"#/sample/{run.name}/4")
         assert browser.evaluate(f"{panel}.querySelector('.explained')") is None
+        assert browser.complaints == []
+
+
+MADE_OF: dict[str, Any] = {
+    "schema": 1,
+    "quantity": "allocate",
+    "sentence": f"9 passes of the loop at {HOSTILE} took 50 %: 150 of 300 cycles.",
+    "cycles": 300,
+    "loop": {"place": HOSTILE, "source": "", "passes": 9, "cycles": 150},
+    "bands": [
+        {"what": "rest", "words": "before the loop", "begin_cycle": 0, "cycles": 150},
+        {"what": "loop", "words": "the loop", "begin_cycle": 150, "cycles": 150},
+    ],
+    "calls": [
+        {"depth": 0, "name": "outer", "begin_cycle": 0, "cycles": 300, "own_cycles": 200, "source": "a.c:1"},
+        {"depth": 1, "name": HOSTILE, "begin_cycle": 100, "cycles": 100, "own_cycles": 100, "source": ""},
+    ],
+    "search": {
+        "region_address": 0x2000_0000,
+        "asked_bytes": 16,
+        "blocks": True,
+        "visited": [{"offset": 88, "bytes": 24}, {"offset": 0, "bytes": 88}],
+        "served": {"offset": 88, "bytes": 24},
+    },
+    "sources": {"a.c:1": HOSTILE},
+}
+
+
+def anatomised(folder: Path, changes: dict[str, Any] | None = None) -> Path:
+    run = written(folder, {}, EXPLAINED)
+    (run / "explain" / "allocate-anatomy.json").write_text(json.dumps(MADE_OF | (changes or {})))
+    return run
+
+
+def test_an_anatomy_belongs_to_its_explanation(tmp_path: Path) -> None:
+    run = anatomised(tmp_path)
+    (packed,) = explanations(load_run(run))["3"]
+    assert packed["anatomy"]["sentence"] == MADE_OF["sentence"]
+    (run / "explain" / "allocate-anatomy.json").write_text(json.dumps(MADE_OF | {"cycles": 299}))
+    (packed,) = explanations(load_run(run))["3"]
+    assert "anatomy" not in packed
+
+
+PLACES = """(() => {
+  const plot = document.querySelector(".wave"), { xaxis, _size } = plot._fullLayout;
+  const left = plot.getBoundingClientRect().left + xaxis._offset;
+  const told = (one) => { const box = one.getBoundingClientRect(); return [box.left, box.right]
+    .map((at) => xaxis.p2d(at - left)); };
+  return [...document.querySelectorAll(".strip .band, .strip .call")].map((one) =>
+    one.hidden ? null : [...told(one), one.title]);
+})()"""
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(tmp_path: Path) -> None:
+    """Sample 1,000 to 1,300 at 84 MS/s; the waveform begins its time at operation 3, at 1,080."""
+    run = anatomised(tmp_path)
+    report = write_report([run], tmp_path / "report.html")
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.open(report, f"#/sample/{run.name}/3")
+        browser.settle()
+        zero = browser.evaluate(
+            "(async () => { const { runs } = JSON.parse(document.getElementById('data').textContent);"
+            f"const run = await tailscope.unpack.json(runs['{run.name}']);"
+            "return run.samples['3'].window[2]; })()"
+        )
+        told = browser.evaluate("document.querySelector('.instant .why').textContent")
+        assert told == MADE_OF["sentence"]
+
+        def cycle(number: int) -> float:
+            return (1_000 + number - zero) / 84
+
+        pixel_us = browser.evaluate("(({xaxis}) => xaxis.p2d(1) - xaxis.p2d(0))("
+                                    "document.querySelector('.wave')._fullLayout)")  # fmt: skip
+        places = browser.evaluate(PLACES)
+        for (left, right, _), (begin, end) in zip(
+            places, [(0, 150), (150, 300), (0, 300), (100, 200)], strict=True
+        ):
+            assert left == pytest.approx(cycle(begin), abs=pixel_us)
+            assert right == pytest.approx(cycle(end), abs=1.5 * pixel_us)
+        assert places[2][2] == (f"outer: 300 cycles, 100 %; 200 its own\nmost of it at a.c:1: {HOSTILE}")
+        # Zoomed to cycles 160 to 180: the first band is out of sight, the loop fills the view.
+        browser.evaluate(
+            "Plotly.relayout(document.querySelector('.wave'), "
+            f"{{'xaxis.range': [{cycle(160)}, {cycle(180)}]}})"
+        )
+        browser.wait("() => document.querySelectorAll('.strip [hidden]').length === 1")
+        _, loop, outer, _ = browser.evaluate(PLACES)
+        assert loop[0] == outer[0] == pytest.approx(cycle(160), abs=0.01)
+        assert loop[1] == pytest.approx(cycle(180), abs=0.01)
+        assert browser.evaluate("window.ran === undefined") is True
+        assert browser.complaints == []
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+def test_the_heap_shows_what_was_visited_in_order_and_what_was_served(tmp_path: Path) -> None:
+    run = anatomised(tmp_path)
+    report = write_report([run], tmp_path / "report.html")
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.open(report, f"#/sample/{run.name}/3")
+        browser.settle()
+        looks = "[...document.querySelectorAll('.search circle title')].map((one) => one.textContent)"
+        assert browser.evaluate(looks) == [
+            "block 1 of 2 of 24 bytes at 0x20000058",
+            "block 2 of 2 of 88 bytes at 0x20000000",
+        ]
+        down = browser.evaluate(
+            "[...document.querySelectorAll('.search circle')].map((one) => one.cy.baseVal.value)"
+        )
+        assert down == sorted(down)
+        request = (
+            "[...document.querySelectorAll('.search .asked, .search .served')]"
+            ".map((one) => one.width.baseVal.value)"
+        )
+        served, asked = browser.evaluate(request)
+        assert asked == pytest.approx(served * 16 / 24, abs=1)
+        told = browser.evaluate("document.querySelector('.heap').textContent")
+        assert "The search visited 2 blocks, from 0x20000058 to 0x20000000." in told
+        assert "The request of 16 bytes was served from a block of 24 bytes at 0x20000058." in told
+        # The key has the colours of the map, in either theme.
+        for theme in ("light", "dark"):
+            browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+            for what in ("live", "free", "unknown"):
+                colours = browser.evaluate(
+                    f"[getComputedStyle(document.querySelector('.keys .{what}')).backgroundColor,"
+                    f" getComputedStyle(document.querySelector('.explained rect.{what}:not(.visited)"
+                    f", .search rect.{what}')).fill]"
+                )
+                assert colours[0] == colours[1]
         assert browser.complaints == []

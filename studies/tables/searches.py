@@ -12,9 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import capstone
-import capstone.arm
-
+from analysis.explain.loads import loads
 from analysis.explain.program import Program
 from base import heap_size
 from firmware.build import image as firmware
@@ -38,7 +36,6 @@ _LONGEST = "2s"
 # The first pulses of OP are common and calibration pulses (docs/reference/simulator-files.md).
 _PULSES_BEFORE = 24
 _SLOT_BYTES = 8
-_LOADS = {"ldr": 4, "ldrd": 8, "ldrh": 2, "ldrb": 1, "ldrsh": 2, "ldrsb": 1}
 
 
 @dataclass(frozen=True)
@@ -119,51 +116,5 @@ def _block(state: State, base: int, table: int, slot: int) -> Block:
 
 def _in_region(trace: Sequence[Mapping[str, Any]], base: int, before: State) -> list[int]:
     """Offsets in the heap's region that were read, in order."""
-    return [one - base for one in loads(trace, before) if base <= one < base + heap_size.DEFAULT_BYTES]
-
-
-def loads(trace: Sequence[Mapping[str, Any]], before: State) -> Iterator[int]:
-    """The addresses that the instructions of a trace read, by the registers before each.
-
-    One counts only if its register then holds what lay there `before`. So a load whose condition
-    failed is left out, and one of a word that the section itself had written.
-    """
-    registers = dict(before.registers)
-    decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
-    decoder.detail = True
-    for entry in trace:
-        if "opcode" not in entry:
-            continue
-        told = registers | {name: int(value, 16) for name, value in entry["registers"].items()}
-        opcode = int(entry["opcode"], 16)
-        halves = (opcode >> 16, opcode & 0xFFFF) if opcode > 0xFFFF else (opcode,)
-        code = b"".join(half.to_bytes(2, "little") for half in halves)
-        for instruction in decoder.disasm(code, int(entry["pc"], 16), 1):
-            yield from _read(instruction, registers, told, before)
-        registers = told
-
-
-def _read(
-    instruction: capstone.CsInsn, registers: Mapping[str, int], after: Mapping[str, int], before: State
-) -> Iterator[int]:
-    size = _LOADS.get(instruction.mnemonic.partition(".")[0])
-    memory = next((one for one in instruction.operands if one.type == capstone.arm.ARM_OP_MEM), None)
-    if size is None or memory is None or memory.mem.base == capstone.arm.ARM_REG_PC:
-        return
-    address = registers[_called(instruction, memory.mem.base)]
-    if not instruction.post_index:
-        index = registers[_called(instruction, memory.mem.index)] if memory.mem.index else 0
-        address += (index << memory.shift.value) + memory.mem.disp
-    held = after[_called(instruction, instruction.operands[0].reg)]
-    there = address - before.sram_address
-    bits = (1 << 8 * min(size, 4)) - 1
-    if 0 <= there < len(before.sram):
-        lay = int.from_bytes(before.sram[there : there + min(size, 4)], "little")
-        if lay == held & bits:
-            yield address
-
-
-def _called(instruction: capstone.CsInsn, register: int) -> str:
-    """A register as the virtual board calls it: r9 to r12 have other names for capstone."""
-    name = str(instruction.reg_name(register))
-    return {"sb": "r9", "sl": "r10", "fp": "r11", "ip": "r12"}.get(name, name)
+    end = base + heap_size.DEFAULT_BYTES
+    return [one.address - base for one in loads(trace, before) if base <= one.address < end]

@@ -20,6 +20,8 @@ from analysis.explain.program import Program
 from analysis.explain.replay import replay
 from analysis.explain.sources import Sources
 from analysis.explain.worst import find
+from base import anatomy
+from base.anatomy import Anatomy
 from base.files.errors import RunError
 from base.paths import ROOT
 from base.run_folder.edges import EdgeList, read_parquet
@@ -331,3 +333,69 @@ def test_a_source_file_that_is_younger_than_the_firmware_is_not_quoted(tmp_path:
     assert Sources(program, elf).lines(places) == {"free_list.h:2": "second"}
     os.utime(source, (built_s + 1, built_s + 1))
     assert Sources(program, elf).lines(places) == {}
+
+
+@pytest.fixture(scope="module")
+def made_of(deepest: Path, every: dict[str, Replayed]) -> dict[str, Anatomy]:
+    assert set(every) >= {"allocate", "interrupt", "task"}
+    return anatomy.read_all(deepest)
+
+
+def test_the_loop_is_passed_once_for_each_free_block(
+    explained: Replayed, made_of: dict[str, Anatomy]
+) -> None:
+    found = made_of["allocate"]
+    assert found.loop is not None and found.loop.source.startswith("free_list.h:")
+    assert found.loop.passes == explained.maximum.depth
+    whole = f"{found.loop.passes:,} passes of the loop at {found.loop.source} took "
+    assert found.sentence.startswith(whole)
+    assert found.sentence.endswith(f"{found.loop.cycles:,} of {explained.cycles:,} cycles.")
+    # Of the walk by source line: what the loop's lines took, but for the first look before it.
+    walked = sum(line.cycles for line in explained.lines if line.source.startswith("free_list.h:"))
+    assert found.loop.cycles == pytest.approx(walked, abs=60)
+
+
+def test_the_bands_fill_the_time_and_tell_handlers_as_the_parts_do(
+    every: dict[str, Replayed], made_of: dict[str, Anatomy]
+) -> None:
+    for name, found in made_of.items():
+        ends = np.cumsum([band.cycles for band in found.bands]).tolist()
+        assert [band.begin_cycle for band in found.bands] == [0, *ends[:-1]]
+        assert ends[-1] == found.cycles == every[name].cycles
+        handlers = sum(part.cycles for part in every[name].parts if part.what == "exception")
+        assert sum(band.cycles for band in found.bands if band.what in ("entry", "interrupt")) == handlers
+    assert made_of["interrupt"].bands[-1].what == "entry"
+    assert all(band.what != "entry" for band in made_of["allocate"].bands)
+
+
+def test_calls_that_the_trace_shows_are_those_that_memory_shows(
+    every: dict[str, Replayed], made_of: dict[str, Anatomy]
+) -> None:
+    """The stack at an instant is unwound from memory; the calls are told by branches."""
+    for name, found in made_of.items():
+        one = every[name]
+        at = one.moment.cycle - one.parts[0].begin_cycle
+        under_way = [call for call in found.calls if call.begin_cycle <= at < call.begin_cycle + call.cycles]
+        innermost = [call.name for call in sorted(under_way, key=lambda call: -call.depth)]
+        stack = [frame.place.partition("+")[0] for frame in one.stack]
+        assert innermost == stack[: len(innermost)] and innermost
+        by_name = {total.name: total.cycles for total in one.functions}
+        own = {call.name: 0 for call in found.calls}
+        for call in found.calls:
+            own[call.name] += call.own_cycles
+        assert own == {name: cycles for name, cycles in by_name.items() if name != "(exception)"}
+
+
+def test_the_search_visits_the_class_from_the_block_that_was_freed_last(
+    explained: Replayed, made_of: dict[str, Anatomy]
+) -> None:
+    """The scenario frees upwards, and the list is last in, first out."""
+    search, pieces = made_of["allocate"].search, explained.heap.pieces
+    assert search is not None and search.blocks and search.asked_bytes == explained.maximum.size
+    freed = [piece.offset for piece in pieces if (piece.bytes, piece.what) == (72 + HEADER_BYTES, "free")]
+    assert [block.offset for block in search.visited] == freed[::-1]
+    assert search.served is not None
+    assert (search.served.offset, search.served.bytes) == (pieces[-1].offset, pieces[-1].bytes)
+    region = Program(firmware.build("seglist").elf).data_address("heap_region")
+    assert search.region_address == region
+    assert text.as_text(explained, made_of["allocate"]).splitlines()[1] == made_of["allocate"].sentence

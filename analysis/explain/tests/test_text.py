@@ -8,7 +8,9 @@ import pytest
 
 from analysis.explain.tests.made import maximum, replayed, unreplayed
 from analysis.explain.text import as_text
+from base.anatomy import Anatomy
 from base.run_folder.explanation import Frame, HeapMap, Operation, Part, Piece, Total
+from base.tests.test_anatomy import MADE_OF
 
 
 def operation(seq: int, words: str, label: str | None = None) -> Operation:
@@ -145,3 +147,14 @@ def test_what_is_not_known_of_a_real_board_is_said() -> None:
 )  # fmt: skip
 def test_what_is_not_known_is_left_out(told: dict[str, Any], lines: list[str]) -> None:
     assert as_text(unreplayed(**{**TOLD, **told})).splitlines() == [*lines, "It was on a desk."]
+
+
+def test_what_it_is_made_of_stands_on_top_and_the_search_at_the_end() -> None:
+    made_of = Anatomy.model_validate(MADE_OF)
+    found = replayed(heap=HeapMap(region_bytes=64, pieces=[piece(64, "free")], note="read"))
+    lines = as_text(found, made_of).splitlines()
+    assert lines[1] == MADE_OF["sentence"]
+    assert lines[-1] == "  The search visited 1 block: 0x20000008."
+    search = MADE_OF["search"] | {"blocks": False, "served": {"offset": 32, "bytes": 16}, "visited": []}
+    lines = as_text(found, Anatomy.model_validate(MADE_OF | {"search": search})).splitlines()
+    assert lines[-2:] == ["  read", "  It served 16 bytes as a block at 0x20000020."]

@@ -12,6 +12,7 @@ from analysis.explain.execution import Step
 from analysis.explain.program import Program
 from analysis.program.masks import tasks
 from analysis.program.masks import worst as masks_worst
+from analysis.program.masks.death import stopped
 from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions, Holding, held, parts
@@ -62,7 +63,9 @@ class MaskReport:
 
     `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS and `ns`.
     `worst` are those that ended, the longest at each place, and `still_open` those that did not.
-    `steps` are the instructions of the longest of each kind, where they were asked for.
+    `steps` are the instructions of the longest of each kind, where they were asked for. `stopped`
+    says that the program came to a stop before the end, or that the run did; else it is empty. It
+    is the first of `notes`.
     """
 
     program: UserProgram
@@ -77,6 +80,7 @@ class MaskReport:
     priorities: tuple[AtPriority, ...]
     tasks: dict[int, str]
     notes: tuple[str, ...]
+    stopped: str = ""
     steps: dict[str, list[Step]] = field(default_factory=dict)
 
     @property
@@ -122,6 +126,13 @@ def of_run(
         for one in _longest_of_each_kind(worst):
             tell(f"running again for the instructions of the longest {one.kind}")
             steps[one.kind] = masks_worst.steps_of(program, elf, one)
+    ended = run.ended.rstrip(".")
+    stop = (
+        f"The run ended at cycle {run.stats.cycles:,}: {ended}."
+        if ended
+        else stopped(elf, still_open, run.stats.cycles, clock)
+    )
+    notes = _notes(program.elf, elf, run, told, exceptions, until)
     return MaskReport(
         program=program,
         until=until,
@@ -134,7 +145,8 @@ def of_run(
         still_open=tuple(still_open),
         priorities=tuple(at_priorities),
         tasks=names,
-        notes=tuple(_notes(program.elf, elf, run, told, exceptions, until)),
+        notes=(*([stop] if stop else []), *notes),
+        stopped=stop,
         steps=steps,
     )
 
@@ -190,8 +202,6 @@ def _notes(
     """Sentences that must be known beside the numbers."""
     notes = []
     end = "it ended" if run.ended else until
-    if run.ended:
-        notes.append(f"The run ended at cycle {run.stats.cycles:,}: {run.ended.rstrip('.')}.")
     if not program.functions:
         notes.append(f"{elf.name} is stripped: addresses stand where names would.")
     elif not program.has_lines:

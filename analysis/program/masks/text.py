@@ -27,11 +27,17 @@ def as_text(found: MaskReport) -> str:
     """A headline, the kinds, the longest by place, and what each priority waits for."""
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
-        console.print(headline(found), *found.notes, sep="\n", soft_wrap=True)
+        console.print(*opening(found), sep="\n", soft_wrap=True)
         for part in _parts(found):
             for line in ("", *part):
                 console.print(line, soft_wrap=isinstance(line, str))
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def opening(found: MaskReport) -> list[str]:
+    """The sentences that come first: that it stopped, if it did; the headline; and the notes."""
+    first = [found.stopped] if found.stopped else []
+    return [*first, headline(found), *(note for note in found.notes if note != found.stopped)]
 
 
 def headline(found: MaskReport) -> str:

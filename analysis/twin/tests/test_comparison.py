@@ -20,6 +20,7 @@ from base.run_folder import folder as names
 from base.run_folder.tables import read_operations, write_table
 from scenarios import catalogue
 from scenarios.plan import Plan
+from tests.run_folders import edit_manifest
 
 
 @cache
@@ -37,6 +38,18 @@ def test_a_virtual_run_is_its_own_twin(tmp_path: Path) -> None:
     assert (found.joined, found.trials.holds, found.causes, found.explained) == (N, (), None, True)
     assert set(found.trials.first["quantity"]) == set(KEYS)
     assert not found.trials.first.filter(pl.col("residual") != 0).height
+
+
+def test_a_run_of_the_virtual_board_is_held_against_the_simulator_itself(tmp_path: Path) -> None:
+    folder = made_run(tmp_path, plan())
+    assert not compare(folder).with_itself
+    tools = json.loads((folder / names.MANIFEST).read_text())["tools"]
+    edit_manifest(folder, tools={**tools, "virtual_nucleo": "1"})
+    found = compare(folder)
+    assert found.verdict == f"The run agrees with the virtual board to the cycle in all {N} operations."
+    said = "The run is of the virtual board, so this compares the simulator with itself"
+    assert found.notes[0].startswith(said)
+    assert as_text(found).splitlines()[1].startswith(said)
 
 
 def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:

@@ -223,6 +223,14 @@ tailscope.app = (() => {
         font: { color: "var(--link)" } } };
   }
 
+  // Values as dashboards/figures/figure.py packs them, or as they are.
+  const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u1: Uint8Array };
+  function plain(values) {
+    if (values?.bdata === undefined) return Array.from(values ?? []);
+    const bytes = Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0));
+    return Array.from(new KINDS[values.dtype](bytes.buffer));
+  }
+
   // The waveform with its cursors, at samples `a` and `b`, and what lies between them.
   function waveform(figure, numbers, a, b, wire) {
     if (!figure || !wire) return [nothing(), nothing()];
@@ -235,9 +243,31 @@ tailscope.app = (() => {
     if (placed.length < 2) return [drawn, "Place A and B: click at an edge, or type a sample."];
     const samples = b - a, ns = (samples * 1e9) / rate;
     const cycles = core ? `, ${number.format((samples * core) / rate)} cycles` : "";
-    const words = `Δt = ${number.format(ns)} ns ±${number.format(1e9 / rate)} ns ` +
+    const edge = (sample) => figure.data
+      .filter(({ x }) => plain(x).some((time) => Math.abs(time - at(sample)) * rate < 5e5))
+      .map(({ name }) => name);
+    const budget = tailscope.between.budget(wire.budgets, rate, edge(a), edge(b));
+    const words = `Δt = ${number.format(ns)} ns ±${number.format(budget)} ns ` +
       `(${number.format(samples)} samples${cycles})`;
     return [drawn, words];
+  }
+
+  // What explains the sample; its strips follow the waveform, which may not be drawn yet.
+  function why(several, wire) {
+    if (!several) return nothing();
+    const [top, strips, rest] = ["sentences", "strips", "why"].map((id) => document.getElementById(id));
+    const { pathname } = location, run = pathname.split("/")[2];
+    top?.replaceChildren(...tailscope.why.sentences(several));
+    rest?.replaceChildren(...tailscope.why.explanations(several, (key) => `/sample/${run}/${key}`));
+    strips?.replaceChildren();
+    if (!strips || !wire || !several.length) return nothing();
+    (function draw() {
+      if (!strips.isConnected || location.pathname !== pathname) return;
+      const plot = document.querySelector("#waveform .js-plotly-plot");
+      if (!plot?._fullLayout?.xaxis?.range) requestAnimationFrame(draw);
+      else tailscope.why.attach(strips, plot, several, wire.samplerate_hz, wire.zero);
+    })();
+    return nothing();
   }
 
   function mark(clicked, which, wire) {
@@ -255,7 +285,7 @@ tailscope.app = (() => {
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    tailscope: { place, choose, paint, open, waveform, mark, compare },
+    tailscope: { place, choose, paint, open, waveform, why, mark, compare },
   });
 
   // The overview's cells. AG Grid finds these by name.

@@ -61,6 +61,7 @@ class Program:
         self.functions = list(functions)
         self.has_lines = lines
         self.dwarf: Any = SimpleNamespace(iter_CUs=lambda: ())
+        self.never_return: set[str] = set()
 
     def function_at(self, address: int) -> Function | None:
         return next((one for one in self.functions if 0 <= address - one.address < one.size), None)

@@ -11,6 +11,7 @@ from analysis.program.masks import worst
 from analysis.program.masks.measure import longest_of
 from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import ROWS, WHOLE, Program, Row
+from analysis.program.masks.text import headline, opening
 from analysis.program.masks.worst import Worst
 
 STRIPPED = "my.elf is stripped: addresses stand where names would."
@@ -84,3 +85,44 @@ def test_a_priority_that_nothing_held_off_has_no_longest(monkeypatch: pytest.Mon
         (),
     )
     assert longest_of(first.ended) is None
+
+
+@pytest.mark.parametrize(
+    ("last", "never_return", "said"),
+    [
+        # Open for 50 of 1,000 cycles: a section that the end cut off.
+        ((950, "primask", 1, 0x0800_0300, None, 0), (), ""),
+        ((950, "primask", 1, 0x0800_0300, None, 0), ("main",), ""),
+        (
+            (950, "primask", 1, 0x0800_0300, None, 0),
+            ("lock",),
+            "The program stopped in lock() (main.c:10), 0.05 ms after reset, with primask; nothing later was "
+            "seen in the other 0.00 ms.",
+        ),
+        # A handler of a HardFault lasts, however late it came.
+        (
+            (960, "exception", 3, 0x0800_0300, 950, 0),
+            (),
+            "The program stopped in lock() (main.c:10), 0.05 ms after reset, with handler of HardFault; "
+            "nothing later was seen in the other 0.00 ms.",
+        ),
+        # BASEPRI lets others through.
+        ((950, "basepri", 0x50, 0x0800_0300, None, 0), ("lock",), ""),
+    ],
+)
+def test_a_program_that_stopped_says_so_first(
+    monkeypatch: pytest.MonkeyPatch, last: Row, never_return: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr(WHOLE, "never_return", set(never_return))
+    found = made.report(monkeypatch, made.mask_run((*ROWS[:-1], last)))
+    assert found.stopped == said
+    assert opening(found)[0] == (said or headline(found))
+    assert opening(found).count(headline(found)) == 1
+    assert (said in found.notes) == bool(said)
+
+
+def test_a_mask_for_half_of_the_run_is_a_stop_whoever_set_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: tuple[Row, ...] = (*ROWS[:4], (500, "primask", 1, 0x0800_0300, None, 0))
+    assert "stopped in lock()" in made.report(monkeypatch, made.mask_run(rows)).stopped
+    rows = (*ROWS[:4], (501, "primask", 1, 0x0800_0300, None, 0))
+    assert made.report(monkeypatch, made.mask_run(rows)).stopped == ""

@@ -1,0 +1,241 @@
+"""What a worst sample is made of: the sentence, bands of time, calls, and what its search read."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from analysis.explain.calls import Called, calls, dearest_source, own_cycles
+from analysis.explain.execution import Step, by_function
+from analysis.explain.loads import loads
+from analysis.explain.loops import Ran, Stretch, dominating, without
+from analysis.explain.parts import WOKEN
+from analysis.explain.program import Program
+from analysis.explain.replay import Replay
+from analysis.explain.sources import Sources
+from analysis.explain.worst import Worst
+from base.anatomy import Anatomy, Band, Block, Call, Loop, Search
+from base.run_folder.explanation import HeapMap, Part, Piece
+from base.run_folder.named_quantities import INTERRUPT
+
+MOST_CALLS = 2_000
+"""Of more, the shortest are left out: nobody could see them."""
+MOST_VISITED = 4_000
+
+_REGION, _ALLOCATE = "heap_region", "allocator_allocate"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the replay and the explanation know of a sample, which begins at cycle `start`."""
+
+    program: Program
+    sources: Sources
+    replayed: Replay
+    worst: Worst
+    start: int
+    executed: Sequence[Step]
+    parts: Sequence[Part]
+    heap: HeapMap
+
+    @property
+    def cycles(self) -> int:
+        """How long it lasted."""
+        return sum(step.cycles for step in self.executed)
+
+    @property
+    def away(self) -> list[Stretch]:
+        """When handlers ran, from where the core began to enter them."""
+        return _away(self.parts)
+
+
+def anatomy(known: Known) -> Anatomy:
+    """The anatomy of a sample that was replayed."""
+    found = calls(known.executed)
+    ran = dominating(found, known.executed, known.away)
+    loop = None if ran is None else _loop(known.program, ran)
+    shown = _calls(found, known)
+    told = [loop.source] if loop else []
+    return Anatomy(
+        schema=1,
+        quantity=known.worst.quantity.name,
+        sentence=sentence(loop, known.executed, known.parts),
+        cycles=known.cycles,
+        loop=loop,
+        bands=bands(known.parts, ran, known.start, answered=known.worst.quantity == INTERRUPT),
+        calls=shown,
+        search=_search(known, ran),
+        sources=known.sources.lines([*told, *(call.source for call in shown)]),
+    )
+
+
+def sentence(loop: Loop | None, executed: Sequence[Step], parts: Sequence[Part]) -> str:
+    """What took most of the time: the loop; else the handler, or the function by itself, that did.
+
+    A handler counts with all that it calls.
+    """
+    whole = sum(step.cycles for step in executed)
+    if loop is not None:
+        times = "1 pass" if loop.passes == 1 else f"{loop.passes:,} passes"
+        return f"{times} of the loop at {loop.source or loop.place} took {_share(loop.cycles, whole)}."
+    took: Counter[str] = Counter()
+    for part in filter(_handler, parts):
+        took[part.words] += part.cycles
+    away = _away(parts)
+    own = [one for one in executed if one.address and not _within(one.cycle, away)]
+    took.update({total.name: total.cycles for total in by_function(own)})
+    if not took:
+        return "Nothing was executed."
+    most, cycles = max(took.items(), key=lambda one: one[1])
+    return f"No loop took half of it; {most} took most, {_share(cycles, whole)}."
+
+
+def _share(cycles: int, whole: int) -> str:
+    return f"{100 * cycles / max(whole, 1):.0f} %: {cycles:,} of {whole:,} cycles"
+
+
+def _loop(program: Program, ran: Ran) -> Loop:
+    place, source = program.place(ran.head), program.source_line(ran.head)
+    return Loop(place=place, source=source, passes=ran.passes, cycles=ran.cycles)
+
+
+def _handler(part: Part) -> bool:
+    return part.what == "exception"
+
+
+def _away(parts: Sequence[Part]) -> list[Stretch]:
+    return [(one.begin_cycle, one.begin_cycle + one.cycles) for one in parts if _handler(one)]
+
+
+def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool) -> list[Band]:
+    """The time in bands, without gaps. With `answered` the last handler is the one that is waited
+    for.
+    """
+    loop = ran.stretches if ran else ()
+    cut = [piece for part in parts for piece in _pieces(part, loop, part is parts[-1] and answered)]
+    first = next((begin for what, _, begin, _ in cut if what == "loop"), None)
+    named = [(what, words or _beside(begin, first), begin, cycles) for what, words, begin, cycles in cut]
+    found = []
+    for (what, words), several in groupby(named, key=lambda one: one[:2]):
+        rows = list(several)
+        cycles = sum(row[3] for row in rows)
+        found.append(Band(what=what, words=words, begin_cycle=rows[0][2] - start, cycles=cycles))
+    return found
+
+
+What = Literal["entry", "loop", "interrupt", "rest"]
+
+
+def _pieces(part: Part, loop: Sequence[Stretch], entry: bool) -> Iterator[tuple[What, str, int, int]]:
+    """A part as (what, words, begin, cycles); the words of the rest are left open."""
+    begin, end = part.begin_cycle, part.begin_cycle + part.cycles
+    if _handler(part):
+        name = part.words.removeprefix("handler ")
+        yield ("entry" if entry else "interrupt"), f"entry of {name}" if entry else name, begin, end - begin
+        return
+    inside = [(max(begin, low), min(end, high)) for low, high in loop if low < end and high > begin]
+    outside = list(without((begin, end), inside))
+    for low, high in sorted([*inside, *outside]):
+        what: What = "loop" if (low, high) in inside else "rest"
+        words = "the loop" if what == "loop" else part.words if part.words == WOKEN else ""
+        yield what, words, low, high - low
+
+
+def _beside(begin: int, loop: int | None) -> str:
+    if loop is None:
+        return "other code"
+    return "before the loop" if begin < loop else "after the loop"
+
+
+def _calls(found: Sequence[Called], known: Known) -> list[Call]:
+    longest = sorted(found, key=lambda call: call.begin - call.end)[:MOST_CALLS]
+    kept = set(map(id, longest))
+    return [
+        Call(
+            depth=call.depth,
+            name=call.name,
+            begin_cycle=call.begin - known.start,
+            cycles=call.end - call.begin,
+            own_cycles=own_cycles(call, known.executed),
+            source=dearest_source(call, known.executed),
+        )
+        for call in found
+        if id(call) in kept
+    ]
+
+
+def _search(known: Known, ran: Ran | None) -> Search | None:
+    """What an allocation read of the heap: its loop if one took most, else all of it."""
+    region = known.program.data_address(_REGION)
+    maximum, end = known.worst.maximum, known.start + known.cycles
+    if region is None or maximum.kind != "A" or maximum.size is None:
+        return None
+    times = list(without((known.start, end), known.away)) if ran is None else ran.stretches
+    pieces = known.heap.pieces
+    blocks = bool(pieces) and all(piece.what != "unknown" or not piece.bytes for piece in pieces)
+    read = [
+        load.address - region
+        for load in loads(known.replayed.trace, known.replayed.heap, known.replayed.begin.registers)
+        if 0 <= load.address - region < known.heap.region_bytes and _within(load.cycle, times)
+    ]
+    return Search(
+        region_address=region,
+        asked_bytes=maximum.size,
+        blocks=blocks,
+        visited=[place for place, _ in groupby(_place(offset, pieces, blocks) for offset in read)][
+            :MOST_VISITED
+        ],
+        served=_served(known, region, blocks),
+    )
+
+
+def _within(cycle: int, times: Sequence[Stretch]) -> bool:
+    return any(begin <= cycle < end for begin, end in times)
+
+
+def _place(offset: int, pieces: Sequence[Piece], blocks: bool) -> Block:
+    """The block that has this byte; without known blocks the byte itself."""
+    if not blocks:
+        return Block(offset=offset, bytes=0)
+    piece = pieces[bisect_right(pieces, offset, key=lambda one: one.offset) - 1]
+    return Block(offset=piece.offset, bytes=piece.bytes)
+
+
+def _served(known: Known, region: int, blocks: bool) -> Block | None:
+    """The block that the allocation got; None where it had not returned when the sample ended.
+
+    Its result lies where its caller told in R0 (AAPCS32, 6.4), on the caller's stack.
+    """
+    function = known.program.function(_ALLOCATE)
+    if function is None:
+        return None
+    at, returned = _result_at(known, function.address)
+    payload = known.replayed.end.word(at) if at is not None and returned else None
+    if payload is None or not 0 <= payload - region < known.heap.region_bytes:
+        return None
+    offset = payload - region
+    if blocks:
+        return _place(offset, known.heap.pieces, blocks)
+    return Block(offset=offset, bytes=known.worst.maximum.size or 0)
+
+
+def _result_at(known: Known, entry: int) -> tuple[int | None, bool]:
+    """Where the result of the function at `entry` goes, and whether it had returned by the end."""
+    end = known.start + known.cycles
+    registers = dict(known.replayed.begin.registers)
+    at: int | None = None
+    back: int | None = None
+    for step in known.replayed.trace:
+        if step["cycle"] >= end:
+            break
+        pc = int(step["pc"], 16) if "pc" in step else None
+        if pc == entry and at is None:
+            at, back = registers["r0"], registers["lr"] & ~1
+        elif at is not None and pc == back:
+            return at, True
+        registers |= {name: int(value, 16) for name, value in step.get("registers", {}).items()}
+    return at, False

@@ -1,0 +1,118 @@
+"""Calls and loops of traces that are written by hand, one instruction a line."""
+
+# spans: analysis/explain/calls.py, analysis/explain/loops.py
+
+from __future__ import annotations
+
+from itertools import count
+
+from analysis.explain.calls import Called, calls, own_cycles
+from analysis.explain.execution import Step
+from analysis.explain.loops import dominating, without
+
+BASE = {"main": 0x100, "walk": 0x200, "look": 0x300, "handler": 0x400, "pend": 0x500, "other": 0x600}
+
+
+def trace(*told: str) -> list[Step]:
+    """`walk+4 bl #0x300`: 10 cycles each, from cycle 0. `!IRQ 28` is the line of an exception."""
+    clock = count(0, 10)
+    found = []
+    for line in told:
+        if line.startswith("!"):
+            found.append(Step(found[-1].cycle + 10, 0, 0, "(exception)", "", f"now in {line[1:]}", ""))
+            continue
+        place, _, text = line.partition(" ")
+        name, _, offset = place.partition("+")
+        address = BASE[name] + int(offset or 0)
+        found.append(Step(next(clock), 10, address, name, place, text, f"{name}.c:{offset or 0}"))
+    return found
+
+
+def drawn(found: list[Called]) -> list[tuple[int, str, int, int]]:
+    return [(call.depth, call.name, call.begin, call.end) for call in found]
+
+
+def test_a_call_lasts_until_the_step_behind_it() -> None:
+    executed = trace(
+        "walk mov r0, r1", "walk+4 bl #0x300", "look ldr r0, [r0]", "look+2 bx lr", "walk+8 mov r0, r1"
+    )
+    found = calls(executed)
+    assert drawn(found) == [(0, "walk", 0, 50), (1, "look", 20, 40)]
+    assert [own_cycles(call, executed) for call in found] == [30, 20]
+
+
+def test_who_called_before_the_trace_began_is_around_it() -> None:
+    executed = trace("look pop {r4, pc}", "walk+8 mov r0, r1", "walk+10 bx lr", "main+4 mov r0, r1")
+    assert drawn(calls(executed)) == [(0, "main", 0, 40), (1, "walk", 0, 30), (2, "look", 0, 10)]
+
+
+def test_a_jump_in_place_of_a_last_call_returns_for_both() -> None:
+    executed = trace("main+4 bl #0x200", "walk+2 b #0x300", "look mov r0, r1", "look+2 bx lr", "main+8 nop")
+    assert drawn(calls(executed)) == [(0, "main", 0, 50), (1, "walk", 10, 40), (2, "look", 20, 40)]
+
+
+def test_a_handler_lies_in_what_it_interrupted_also_between_a_return_and_its_caller() -> None:
+    executed = trace(
+        "walk+4 bl #0x300", "look+2 bx lr", "!IRQ 28", "handler mov r0, r1", "handler+2 bx lr",
+        "!Thread mode", "walk+8 nop",
+    )  # fmt: skip
+    assert drawn(calls(executed)) == [(0, "walk", 0, 50), (1, "look", 10, 40), (2, "handler", 20, 40)]
+    assert [call.in_handler for call in calls(executed)] == [False, False, True]
+
+
+def test_one_handler_may_follow_another_and_lead_to_another_task() -> None:
+    executed = trace(
+        "walk nop", "!IRQ 28", "handler bx lr", "!PendSV", "pend bx lr", "!Thread mode", "other+4 nop"
+    )
+    assert drawn(calls(executed)) == [
+        (0, "walk", 0, 30),
+        (1, "handler", 10, 20),
+        (1, "pend", 20, 30),
+        (0, "other", 30, 40),
+    ]
+
+
+def test_a_handler_in_a_handler_comes_back_to_it() -> None:
+    executed = trace(
+        "walk nop", "!IRQ 28", "handler nop", "!IRQ 50", "pend bx lr", "!IRQ 28", "handler+2 bx lr",
+        "!Thread mode", "walk+2 nop",
+    )  # fmt: skip
+    assert drawn(calls(executed)) == [(0, "walk", 0, 50), (1, "handler", 10, 40), (2, "pend", 20, 30)]
+
+
+WALK = ["walk+4 ldr r0, [r0]", "walk+6 bne #0x204"]
+
+
+def test_a_loop_is_where_a_branch_leads_back_and_counts_what_it_calls() -> None:
+    called = ["walk+4 bl #0x300", "look bx lr", "walk+8 bne #0x204"]
+    executed = trace("walk nop", *called, *called, *called, "walk+10 nop")
+    loop = dominating(calls(executed), executed, [])
+    assert loop is not None
+    assert (loop.head, loop.last, loop.passes) == (0x204, 0x208, 3)
+    assert (loop.stretches, loop.cycles) == (((10, 100),), 90)
+
+
+def test_what_interrupts_a_loop_is_not_of_it() -> None:
+    executed = trace(*WALK, "!IRQ 28", "handler bx lr", "!Thread mode", *WALK, *WALK)
+    loop = dominating(calls(executed), executed, [(20, 30)])
+    assert loop is not None
+    assert (loop.passes, loop.stretches) == (3, ((0, 20), (30, 70)))
+
+
+def test_a_loop_that_took_less_than_half_is_none() -> None:
+    rest = [f"main+{2 * number} nop" for number in range(5)]
+    assert dominating(calls(few := trace(*rest, *WALK, *WALK)), few, []) is None
+    assert dominating(calls(more := trace(*rest, *WALK, *WALK, *WALK)), more, []) is not None
+
+
+def test_of_two_loops_the_inner_one_is_told() -> None:
+    inner = ["walk+4 nop", "walk+6 bne #0x204"] * 4
+    executed = trace(*["walk+2 nop", *inner, "walk+8 bne #0x202"] * 3)
+    loop = dominating(calls(executed), executed, [])
+    assert loop is not None
+    assert (loop.head, loop.passes, loop.cycles) == (0x204, 12, 240)
+
+
+def test_what_is_left_of_a_stretch() -> None:
+    assert list(without((10, 50), [(0, 5), (8, 20), (30, 35), (45, 60), (70, 80)])) == [(20, 30), (35, 45)]
+    assert list(without((10, 50), [(5, 60)])) == []

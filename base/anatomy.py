@@ -1,0 +1,115 @@
+"""What a run's worst sample is made of: explain/<quantity>-anatomy.json.
+
+`./lab explain` writes it beside the explanation, and pages draw it (docs/reference/explain.md).
+Cycles count from the sample's start.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from base.files.documents import DocumentError, Table, read_json
+from base.files.errors import TailscopeError
+from base.run_folder.explanation import BYTES_MAX, FOLDER, QuantityName
+from base.run_folder.manifest import Count
+from base.run_folder.named_quantities import NAMED
+
+SUFFIX = "-anatomy.json"
+
+
+class Loop(Table):
+    """The loop that took most of the time. `place` and `source` are those of its head.
+
+    `passes` are the executions of the instruction of it that was executed most often.
+    """
+
+    place: str
+    source: str
+    passes: Count
+    cycles: Count
+
+
+class Band(Table):
+    """A stretch of the time. The bands follow each other without a gap.
+
+    - `loop` is the loop that took most of the time;
+    - `entry` is the way into the handler whose latency it is;
+    - `interrupt` is any other handler, from where the core begins to enter it;
+    - `rest` is all other code.
+    """
+
+    what: Literal["entry", "loop", "interrupt", "rest"]
+    words: str
+    begin_cycle: Count
+    cycles: Count
+
+
+class Call(Table):
+    """One call of a function, `depth` calls deep in what the trace shows; 0 is the outermost.
+
+    `cycles` has what it called, `own_cycles` has not. `source` is the line that took most of the
+    latter, empty if nobody knows.
+    """
+
+    depth: Count
+    name: str
+    begin_cycle: Count
+    cycles: Count
+    own_cycles: Count
+    source: str
+
+
+class Block(Table):
+    """A block of the heap, or a place in it that was read: `bytes` from `offset` on."""
+
+    offset: Count
+    bytes: Count
+
+
+class Search(Table):
+    """What an allocation read of the heap, in order, and which block it got.
+
+    `visited` are blocks where `blocks` is true, else single places (`bytes` is 0): of an allocator
+    whose blocks nobody knows. `served` is null if that is not known. Offsets count from
+    `region_address`, the address of the heap's first byte.
+    """
+
+    region_address: Count
+    asked_bytes: Count
+    blocks: bool
+    visited: list[Block]
+    served: Block | None
+
+
+class Anatomy(Table):
+    """`sentence` says what took most of the `cycles`. `sources` are the texts of source lines."""
+
+    version: Literal[1] = Field(alias="schema")
+    quantity: QuantityName
+    sentence: str
+    cycles: Count
+    loop: Loop | None
+    bands: list[Band]
+    calls: list[Call]
+    search: Search | None
+    sources: dict[str, str]
+
+
+def read(path: Path, error: type[TailscopeError] = DocumentError) -> Anatomy:
+    """Reads the file at `path`. Raises `error`, with a sentence that names line and key."""
+    return read_json(path, Anatomy, error, remedy="explain the run again", most_bytes=BYTES_MAX)
+
+
+def read_all(folder: Path) -> dict[str, Anatomy]:
+    """The anatomies in the run `folder`, by quantity. A damaged file is left out."""
+    found: dict[str, Anatomy] = {}
+    for name in NAMED:
+        path = folder / FOLDER / f"{name}{SUFFIX}"
+        with suppress(DocumentError):
+            if path.is_file() and (anatomy := read(path)).quantity == name:
+                found[name] = anatomy
+    return found

@@ -1,0 +1,73 @@
+"""The file of an anatomy: what is read back, and what is left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from base.anatomy import Anatomy, read, read_all
+from base.files.documents import DocumentError
+
+MADE_OF: dict[str, Any] = {
+    "schema": 1,
+    "quantity": "allocate",
+    "sentence": "3 passes of the loop at walk.c:4 took 75 %: 90 of 120 cycles.",
+    "cycles": 120,
+    "loop": {"place": "walk+0x4", "source": "walk.c:4", "passes": 3, "cycles": 90},
+    "bands": [
+        {"what": "rest", "words": "before the loop", "begin_cycle": 0, "cycles": 30},
+        {"what": "loop", "words": "the loop", "begin_cycle": 30, "cycles": 90},
+    ],
+    "calls": [
+        {"depth": 0, "name": "walk", "begin_cycle": 0, "cycles": 120, "own_cycles": 120, "source": "walk.c:4"}
+    ],
+    "search": {
+        "region_address": 0x2000_0000,
+        "asked_bytes": 16,
+        "blocks": True,
+        "visited": [{"offset": 8, "bytes": 24}],
+        "served": None,
+    },
+    "sources": {"walk.c:4": "while (found) {"},
+}
+
+
+def written(run: Path, content: object) -> Path:
+    path = run / "explain" / "allocate-anatomy.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    found = read(written(tmp_path, MADE_OF))
+    assert found.model_dump(by_alias=True) == MADE_OF
+    assert read_all(tmp_path) == {"allocate": found}
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        [],
+        {},
+        MADE_OF | {"schema": 2},
+        MADE_OF | {"cycles": -1},
+        MADE_OF | {"bands": [{"what": "lunch"}]},
+        MADE_OF | {"more": "than there may be"},
+        MADE_OF | {"quantity": "free"},
+    ],
+)
+def test_a_damaged_one_is_left_out(damaged: object, tmp_path: Path) -> None:
+    path = written(tmp_path, damaged)
+    assert read_all(tmp_path) == {}
+    if damaged != MADE_OF | {"quantity": "free"}:
+        with pytest.raises(DocumentError, match=r"allocate-anatomy\.json"):
+            read(path)
+
+
+def test_a_run_without_has_none(tmp_path: Path) -> None:
+    assert read_all(tmp_path) == {}
+    assert Anatomy.model_validate(MADE_OF).cycles == 120

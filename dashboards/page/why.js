@@ -1,0 +1,318 @@
+"use strict";
+// Why a sample took so long: what the time went to below the waveform, on its axis; lists; and the
+// heap with what its search visited. The report and the app draw it alike, from what
+// dashboards/page/explanations.py packs.
+window.tailscope = window.tailscope || {};
+tailscope.why = (() => {
+  const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const SVG = "http://www.w3.org/2000/svg", ROW_PX = 17;
+
+  function element(name, text, className) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  }
+
+  function drawn(name, places, className, words) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(places)) made.setAttribute(key, value);
+    if (className) made.setAttribute("class", className);
+    if (words) {
+      const title = document.createElementNS(SVG, "title");
+      title.textContent = words;
+      made.append(title);
+    }
+    return made;
+  }
+
+  const capital = (words) => words[0].toUpperCase() + words.slice(1);
+
+  // The sentence on top; of several explanations one each, with what it is on.
+  function sentences(several) {
+    const known = several.filter((one) => one.anatomy);
+    return known.map((one) => {
+      const subject = known.length > 1 ? `${capital(one.words)}: ` : "";
+      return element("p", subject + one.anatomy.sentence, "lead why");
+    });
+  }
+
+  const share = (cycles, whole) => `${number.format((100 * cycles) / Math.max(whole, 1))} %`;
+
+  // What the time went to, on the time axis of a waveform ---------------------------------------
+
+  // Where cycle 0 and a cycle's width lie on the waveform's axis, in µs from sample `zero`.
+  function scaleOf(explained, rate, zero) {
+    const begin = ((explained.start_sample - zero) * 1e6) / rate;
+    const whole = ((explained.end_sample - explained.start_sample) * 1e6) / rate;
+    return { begin, per: whole / Math.max(explained.anatomy.cycles, 1) };
+  }
+
+  function bars(explained) {
+    const { bands, calls, cycles, sources } = explained.anatomy, found = [];
+    for (const [what, words, begin, length] of bands) {
+      const part = `${words}: ${number.format(length)} cycles, ${share(length, cycles)}`;
+      found.push({ row: 0, begin, length, className: `band went-${what}`, words: part, text: "" });
+    }
+    for (const [depth, name, begin, length, own, source] of calls) {
+      const line = source ? `\nmost of it at ${source}${sources[source] ? `: ${sources[source]}` : ""}` : "";
+      const words = `${name}: ${number.format(length)} cycles, ${share(length, cycles)}; ` +
+        `${number.format(own)} its own${line}`;
+      found.push({ row: depth + 1, begin, length, className: "call", words, text: name });
+    }
+    return found;
+  }
+
+  // `plot` is the waveform. The strip follows its axis wherever a reader zooms.
+  function strip(explained, plot, rate, zero) {
+    const { begin, per } = scaleOf(explained, rate, zero);
+    const box = element("div", undefined, "strip"), inside = element("div", undefined, "inside");
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", `${explained.words}: ${explained.anatomy.sentence}`);
+    const parts = bars(explained).map((bar) => {
+      const made = element("span", bar.text, bar.className);
+      made.title = bar.words;
+      made.style.top = `${bar.row ? bar.row * ROW_PX + 6 : 0}px`;
+      inside.append(made);
+      return [made, begin + bar.begin * per, begin + (bar.begin + bar.length) * per];
+    });
+    const rows = Math.max(0, ...explained.anatomy.calls.map(([depth]) => depth + 1));
+    inside.style.height = `${(rows + 1) * ROW_PX + 6}px`;
+    box.append(inside);
+    function place() {
+      const { xaxis } = plot._fullLayout ?? {};
+      if (!xaxis || !box.isConnected) return;
+      const [low, high] = xaxis.range, width = xaxis._length;
+      inside.style.marginLeft = `${xaxis._offset}px`;
+      inside.style.width = `${width}px`;
+      const at = (time) => ((time - low) * width) / (high - low);
+      for (const [made, from, to] of parts) {
+        const left = Math.max(at(from), 0), right = Math.min(at(to), width);
+        made.hidden = right <= 0 || left >= width;
+        made.style.left = `${left}px`;
+        made.style.width = `${Math.max(right - left, 1)}px`;
+      }
+    }
+    return { box, place };
+  }
+
+  const WHAT = { loop: "loop", entry: "entry of the handler", interrupt: "other handlers", rest: "other code" };
+
+  function key(className, words) {
+    const made = element("span");
+    made.append(element("i", undefined, className), words);
+    return made;
+  }
+
+  function legend({ anatomy: { bands, cycles, loop } }) {
+    const box = element("p", undefined, "keys"), sums = new Map();
+    for (const [what, words, , length] of bands) {
+      const name = what === "loop" && loop ? `the loop at ${loop.source || loop.place}`
+        : what === "rest" ? WHAT.rest : words;
+      const [, before] = sums.get(name) ?? [what, 0];
+      sums.set(name, [what, before + length]);
+    }
+    for (const [name, [what, sum]] of [...sums].sort(([, [, a]], [, [, b]]) => b - a)) {
+      box.append(key(`went-${what}`, `${name}: ${number.format(sum)} cycles, ${share(sum, cycles)}`));
+    }
+    return box;
+  }
+
+  // Below the waveform `plot`, whose zero is sample `zero`: the strips of all explanations.
+  function attach(box, plot, several, rate, zero) {
+    const strips = several.filter((one) => one.anatomy).map((one) => {
+      const made = strip(one, plot, rate, zero), group = element("div", undefined, "strip-group");
+      group.append(element("h3", `${capital(one.words)}, by what the time went to`), made.box, legend(one));
+      box.append(group);
+      return made;
+    });
+    const place = () => strips.forEach((one) => one.place());
+    if (!strips.length) return place;
+    box.append(element("p", "The band: what the time went to. Below it the calls, the outermost first. " +
+      "Both lie on the waveform's time.", "hint"));
+    for (const event of ["plotly_relayout", "plotly_relayouting", "plotly_afterplot"]) plot.on?.(event, place);
+    new ResizeObserver(place).observe(plot);
+    place();
+    return place;
+  }
+
+  // Lists ------------------------------------------------------------------------------------
+
+  function table(title, rows) {
+    const box = element("div"), body = element("table");
+    for (const cells of rows) {
+      const row = element("tr");
+      for (const cell of cells) {
+        const counted = typeof cell === "number";
+        row.append(element("td", counted ? number.format(cell) : cell, counted ? "count" : ""));
+      }
+      body.append(row);
+    }
+    box.append(element("h4", title), body);
+    return box;
+  }
+
+  function lists(explained) {
+    const folded = element("details"), columns = element("div", undefined, "columns");
+    const totals = ([name, count, executions, source]) =>
+      [count, `${number.format(executions)} ×`, name, source];
+    const line = ([, count, executions, source, text]) =>
+      [count, `${number.format(executions)} ×`, [source, text].join("  ")];
+    const part = ({ what, cycles, words, place }) => {
+      const by = place && what !== "exception" ? `${words}, by ${place}` : words;
+      return [cycles, share(cycles, explained.cycles), by];
+    };
+    columns.append(
+      table("what held interrupts off", explained.parts.map(part)),
+      table("cycles by function", explained.functions.map(totals)),
+      table("call stack", explained.stack.map(([place, source]) => [place, source])),
+      table("most expensive instructions", explained.dearest.map(totals)),
+      table("most expensive source lines", explained.lines.map(line)),
+    );
+    folded.append(element("summary", "Functions, instructions, source lines and the call stack"), columns);
+    return folded;
+  }
+
+  // The heap -----------------------------------------------------------------------------------
+
+  const hex = (address) => `0x${address.toString(16).padStart(8, "0")}`;
+
+  // Where a byte of the region lies: its address, or its offset where nobody knows the address.
+  const whereOf = (search) => (offset) => (search ? hex(search.region_address + offset) : number.format(offset));
+
+  function ordinals(search) {
+    const first = new Map();
+    (search?.visited ?? []).forEach(([offset], at) => { if (!first.has(offset)) first.set(offset, at + 1); });
+    return first;
+  }
+
+  // The region in rows from left to right, as a page is read.
+  function heapMap(explained) {
+    const rows = 6, bytes = explained.region_bytes / rows, search = explained.anatomy?.search;
+    const svg = drawn("svg", { viewBox: `0 0 ${bytes} ${rows}`, preserveAspectRatio: "none", role: "img",
+      "aria-label": explained.note });
+    const visited = ordinals(search?.blocks ? search : null), where = whereOf(search);
+    const served = search?.blocks ? search.served : null;
+    for (const [offset, size, what] of explained.pieces) {
+      const looked = visited.get(offset), gave = served && served[0] === offset;
+      const words = `${what}: ${number.format(size)} bytes at ${where(offset)}` +
+        `${looked ? `, visited as number ${number.format(looked)}` : ""}${gave ? ", served the request" : ""}`;
+      const className = [what, looked && "visited", gave && "served"].filter(Boolean).join(" ");
+      for (let at = offset; at < offset + size;) {
+        const row = Math.floor(at / bytes), end = Math.min(offset + size, Math.ceil((row + 1) * bytes));
+        svg.append(drawn("rect", { x: at - row * bytes, y: row + 0.08, width: end - at, height: 0.84 }, className, words));
+        at = end;
+      }
+    }
+    return svg;
+  }
+
+  // The part of the region that the search read, and downwards what it visited, one after the other.
+  function searchMap(explained) {
+    const { search } = explained.anatomy, { visited, served, asked_bytes: asked } = search;
+    const wide = Math.min(1000, document.documentElement.clientWidth - 24), top = 12, high = 16, down = 110, where = whereOf(search);
+    const ends = [...visited, ...(served ? [[served[0], Math.min(served[1], asked)]] : [])];
+    if (!ends.length) return [];
+    const low = Math.min(...ends.map(([offset]) => offset));
+    const last = Math.max(...ends.map(([offset, size]) => offset + Math.max(size, 8)));
+    const top_of = Math.min(last + Math.ceil((last - low) / 40), explained.region_bytes);
+    const x = (offset) => ((Math.min(Math.max(offset, low), top_of) - low) * wide) / (top_of - low);
+    const svg = drawn("svg", { viewBox: `0 0 ${wide} ${top + high + down + 14}`, role: "img", class: "search",
+      "aria-label": wordsOf(explained) });
+    const box = (offset, size, className, words, y = top, height = high) => drawn("rect", {
+      x: x(offset).toFixed(2), y, width: Math.max(x(offset + size) - x(offset), 0.6).toFixed(2), height }, className, words);
+    for (const [offset, size, what] of explained.pieces) {
+      if (offset + size <= low || offset >= top_of) continue;
+      svg.append(box(offset, size, what, `${what}: ${number.format(size)} bytes at ${where(offset)}`));
+    }
+    if (served) {
+      svg.append(box(served[0], served[1], "served", `served: a block of ${number.format(served[1])} bytes at ${where(served[0])}`));
+      svg.append(box(served[0], asked, "asked", `the request: ${number.format(asked)} bytes`, top - 7, 5));
+    }
+    const step = (down - 14) / Math.max(visited.length - 1, 12), y = (at) => top + high + 8 + at * step;
+    const middle = ([offset, size]) => x(offset + size / 2);
+    svg.append(drawn("polyline", { points: visited.map((one, at) => `${middle(one).toFixed(1)},${y(at).toFixed(1)}`).join(" ") }, "path"));
+    const noun = search.blocks ? "block" : "read";
+    visited.forEach((one, at) => {
+      const size = one[1] ? ` of ${number.format(one[1])} bytes` : "";
+      svg.append(drawn("circle", { cx: middle(one).toFixed(1), cy: y(at).toFixed(1), r: 2.2 }, "look",
+        `${noun} ${number.format(at + 1)} of ${number.format(visited.length)}${size} at ${where(one[0])}`));
+    });
+    const places = element("p", undefined, "ends");
+    places.append(element("span", where(low)), element("span", where(top_of)));
+    return [places, svg];
+  }
+
+  function wordsOf({ anatomy: { search } }) {
+    const { visited, served, asked_bytes: asked } = search, where = whereOf(search);
+    const noun = search.blocks ? "block" : "place", several = visited.length === 1 ? noun : `${noun}s`;
+    const ends = visited.length > 1 ? `, from ${where(visited[0][0])} to ${where(visited[visited.length - 1][0])}` : "";
+    const looked = visited.length ? `The search visited ${number.format(visited.length)} ${several}${ends}.` : "";
+    if (!served) return looked;
+    const got = search.blocks ? ` from a block of ${number.format(served[1])} bytes` : "";
+    return `${looked} The request of ${number.format(asked)} bytes was served${got} at ${where(served[0])}.`.trim();
+  }
+
+  function heap(explained) {
+    const box = element("div", undefined, "heap"), search = explained.anatomy?.search;
+    const keys = element("p", undefined, "keys");
+    for (const [what, words] of [["live", "live"], ["free", "free"], ["unknown", "unknown: free, or the allocator's own"]]) {
+      const some = explained.pieces.filter((piece) => piece[2] === what);
+      if (!some.length) continue;
+      const bytes = some.reduce((sum, [, size]) => sum + size, 0), most = Math.max(...some.map(([, size]) => size));
+      keys.append(key(what, `${words}: ${number.format(some.length)} ${some.length === 1 ? "piece" : "pieces"}, ${number.format(bytes)} bytes, the largest ${number.format(most)}`));
+    }
+    if (search?.visited.length) keys.append(key("look", search.blocks ? "visited by the search" : "read"));
+    if (search?.served) keys.append(key("served", "the block that was served"), key("asked", "the request, to scale"));
+    box.append(element("h4", "the heap before it"), keys);
+    const map = search ? searchMap(explained) : [];
+    if (map.length) {
+      box.append(element("p", wordsOf(explained)), ...map);
+      box.append(element("p", "The strip is the part of the heap that was visited. Downwards: each visit, the first at the top.", "hint"));
+    }
+    const first = whereOf(search)(0), last = whereOf(search)(explained.region_bytes);
+    box.append(element("p", `The whole region in six rows, from ${first} to ${last}:`, "hint"));
+    box.append(heapMap(explained), element("p", explained.note, "hint"));
+    return box;
+  }
+
+  // The operations before and after it; `link` makes a link of a key, or nothing.
+  function beside({ previous, next }, link) {
+    const told = [["Before it", previous], ["After it", next]].filter(([, operation]) => operation);
+    return told.flatMap(([where, { seq, words }]) => {
+      const name = `operation ${number.format(seq)}`, address = link?.(String(seq));
+      const named = address ? element("a", name) : name;
+      if (address) named.href = address;
+      return [` ${where}: `, named, `, ${words}.`];
+    });
+  }
+
+  // All that is known of one explanation, but for what stands below the waveform.
+  function explanation(explained, link, above) {
+    const box = element("div", undefined, "explained");
+    box.append(element("h3", `Explained: ${explained.words}`));
+    if (explained.place) {
+      const place = element("p", explained.place);
+      place.append(...beside(explained, link));
+      box.append(place);
+    }
+    explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
+    if (!explained.pieces) return box;
+    const [instructions, cycles] = [explained.instructions, explained.cycles].map(number.format);
+    const edges = explained.begins ? ` from ${explained.begins} to ${explained.ends}` : "";
+    box.append(element("p", `${instructions} instructions in ${cycles} cycles${edges}, replayed on the ` +
+      "virtual board and equal to the capture to the sample."));
+    const same = above.find((one) => one.pieces && place_of(one) === place_of(explained));
+    if (same) box.append(element("p", `The heap and what was read of it are those above, of ${same.words}.`, "hint"));
+    else box.append(heap(explained));
+    box.append(lists(explained));
+    return box;
+  }
+
+  const place_of = ({ pieces, anatomy }) => JSON.stringify([pieces, anatomy?.search]);
+
+  // All explanations of a sample. A heap that two of them found alike is drawn once.
+  const explanations = (several, link) => several.map((one, at) => explanation(one, link, several.slice(0, at)));
+
+  return { sentences, attach, explanations };
+})();

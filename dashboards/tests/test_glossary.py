@@ -1,0 +1,90 @@
+"""The glossary: read from the page of words, and marked where a word first stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dashboards.glossary import HOME, Piece, glossary, marked, parse
+from dashboards.page.templates import terms
+from dashboards.report import write_report
+from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.synthetic import Operation, write_run
+
+PAGE = """\
+# Words
+| word | what it is | unit |
+|---|---|---|
+| probes | free blocks that a [search](search.md) looked at | count |
+| *other* | never asked for | |
+
+## Words that pages explain
+| word | also written | where | on a page it is |
+|---|---|---|---|
+| probes | probe, looks | | |
+| clear | | tables | nothing was met |
+
+## Next
+| word | also written | where | on a page it is |
+|---|---|---|---|
+| not this | | | never |
+"""
+
+
+def test_a_word_without_words_of_its_own_has_those_of_the_table_above() -> None:
+    found = parse(PAGE)
+    assert {name: (one.means, one.everyday) for name, one in found.items()} == {
+        "probes": ("free blocks that a search looked at", False),
+        "probe": ("free blocks that a search looked at", False),
+        "looks": ("free blocks that a search looked at", False),
+        "clear": ("nothing was met", True),
+    }
+    assert parse("# Words\n") == {}
+
+
+def test_every_word_of_the_page_says_what_it_is() -> None:
+    assert len(glossary()) > 20
+    assert [word.spelling for word in glossary().values() if not word.means] == []
+    section = HOME.read_text(encoding="utf-8").partition("## Words that pages explain")[2]
+    rows = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    assert {row.split("|")[1].strip().lower() for row in rows[1:]} <= set(glossary())
+
+
+def test_a_word_is_marked_once_and_as_a_whole() -> None:
+    def words(text: str, *, prose: bool = False) -> list[str]:
+        return [piece.text for piece in marked(text, prose=prose) if piece.means]
+
+    assert words("Probes: 3 probes, probed") == ["Probes"]
+    assert words("critical section hit") == ["critical section hit"]
+    assert words("p99.9 of n") == ["p99.9", "n"]
+    assert words("the art of ART") == ["ART"]
+    assert words("heap_live, live-bytes, live") == ["live"]
+    assert words("They met in clear weather", prose=True) == []
+    assert "".join(piece.text for piece in marked("a probe of n and ART")) == "a probe of n and ART"
+    assert marked("nothing") == [Piece("nothing")] and marked("") == []
+
+
+def test_what_a_file_says_stays_text() -> None:
+    assert str(terms("<b>probes")) == (
+        f'&lt;b&gt;<dfn class="term" title="{glossary()["probes"].means}">probes</dfn>'
+    )
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+def test_a_click_says_what_a_word_is(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "mem_frag", "seglist", [Operation("A", 16, 1, 300, depth=4)] * 3)
+    report = write_report([run], tmp_path / "report.html")
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.open(report, f"#/sample/{run.name}/1")
+        browser.settle()
+        facts = browser.evaluate("[...document.querySelectorAll('.facts .term')].map((one) => one.title)")
+        assert glossary()["probes"].means in facts and glossary()["depth"].means in facts
+        browser.page.locator(".facts .term", has_text="probes").click()
+        told = browser.page.locator(".meaning")
+        assert told.inner_text() == f"probes: {glossary()['probes'].means}"
+        browser.page.locator("h2:visible").click()
+        assert told.count() == 0
+        assert browser.complaints == []
