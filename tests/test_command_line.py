@@ -59,7 +59,7 @@ def test_the_doctor_names_every_tool() -> None:
         (("dev", "faults", "--n", "0"), "--n 0: give 1 or more"),
         (("dashboard", "one", "two", "--output=build/x.html"), "one"),
         (("dashboard", "--output", "build/x.html", "one"), "one"),
-        (("test", "captrue"), "no room 'captrue': choose analysis, base, capture, cli"),
+        (("test", "captrue"), "no room 'captrue': choose analysis, base, capture, ci, cli"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:

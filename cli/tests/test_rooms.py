@@ -35,7 +35,7 @@ def test_a_room_is_a_folder_or_an_allocator(word: str, room: Room) -> None:
 def test_any_other_word_is_one_sentence_with_the_rooms_there_are(word: str) -> None:
     with pytest.raises(RoomError) as refused:
         suite.chosen([word])
-    assert "analysis, base, capture, cli, dashboards, decoders, docs, firmware, quality, " in str(
+    assert "analysis, base, capture, ci, cli, dashboards, decoders, docs, firmware, quality, " in str(
         refused.value
     )
     assert "\n" not in str(refused.value)
@@ -59,6 +59,7 @@ def test_a_folder_that_nothing_looks_into_is_named_with_its_room() -> None:
 def test_a_room_has_its_style_and_its_tests_and_no_other_rooms() -> None:
     style = [f"python: {tool} in capture/verdict" for tool in ("ruff", "format", "mypy")]
     assert names("capture/verdict") == [*style, "python: layers", "python: pytest in capture/verdict"]
+    assert names("ci") == ["ci: shellcheck"]
     assert names("docs") == ["python: pytest in docs"]
     assert {name.split(":")[0] for name in names("simulator")} == {"simulator", "python", "c"}
     assert names("simulator/src") == [f"simulator: {what}" for what in ("format", "clippy", "tests")]
@@ -79,7 +80,18 @@ def test_the_whole_is_every_language_and_every_allocator_once() -> None:
         if not row.target_only and not row.missing_checkout()
     }
     assert contracts == on_the_host
-    kinds = {"layers", "ruff", "format", "mypy", "clippy", "tests", "pytest", "build", "contract"}
+    kinds = {
+        "layers",
+        "ruff",
+        "format",
+        "mypy",
+        "clippy",
+        "tests",
+        "pytest",
+        "build",
+        "contract",
+        "shellcheck",
+    }
     assert {name.split(": ")[1] for name in found} == kinds
 
 

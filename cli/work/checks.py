@@ -25,6 +25,7 @@ LINT_IMPORTS = (
 )
 """import-linter has no `python -m`; its contracts are in pyproject.toml."""
 _SIMULATOR = Path("simulator")
+_CI = Path("ci")
 _RUST_HEAP = HEAP / "rust"
 _CHECKED = ("--locked", "--profile", "differential")
 """The profile of the differential test: one compilation serves that, clippy and the tests."""
@@ -57,6 +58,7 @@ def of(room: Room) -> list[Check]:
         *_python_style(room),
         *_python_tests(room),
         *_c_style(room),
+        *_shell_style(room),
         *_rust(room),
         *_contracts(room),
     ]
@@ -118,6 +120,13 @@ def _c_style(room: Room) -> Iterator[Check]:
     if files:
         command = ("clang-format", "--dry-run", "--Werror", *files)
         yield Check(_named("c: format", room), (command,), tool="clang-format", style=True)
+
+
+def _shell_style(room: Room) -> Iterator[Check]:
+    """Of the scripts that run on the machines of others."""
+    if room.touches(_CI):
+        command = ("shellcheck", *(str(path.relative_to(ROOT)) for path in Room(_CI).files("*.sh")))
+        yield Check("ci: shellcheck", (command,), tool="shellcheck", style=True)
 
 
 def _rust(room: Room) -> Iterator[Check]:
