@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +111,8 @@ def longest(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def _document(path: Path) -> Part:
+    import tomllib
+
     content = read_file(path, _MOST_BYTES, _REMEDY)
     try:
         values = tomllib.loads(content.decode())
