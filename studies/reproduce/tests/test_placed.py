@@ -15,7 +15,8 @@ from studies.reproduce.board import BoardRun, allocations
 from studies.reproduce.conclusions import Conclusion, conclusions, judge
 from studies.reproduce.kept import Kept
 from studies.reproduce.placed import PlacedCycles, at_placements, figures_at
-from studies.reproduce.remade import MadeFigure, Remade, over_placements
+from studies.reproduce.recipes import RECIPES
+from studies.reproduce.remade import Budget, MadeFigure, Remade, over_placements
 from studies.reproduce.sections import section
 
 COUNT = 4
@@ -143,3 +144,23 @@ def test_a_range_whose_ends_read_alike_is_not_shown() -> None:
     assert ranged(placed(1.04, 1.01, 1.04), "times") == "1.0"
     assert ranged(placed(468, 460, 481), "cycles", "+3.1 %") == "468 (460–481; +3.1 %)"
     assert ranged(placed(468, 468, 468), "cycles", "=") == "468 (=)"
+
+
+@pytest.mark.parametrize("name", ["crate-malloc", "crate-memalign"])
+def test_a_namesake_stands_not_in_the_place_of_what_is_published(name: str) -> None:
+    """The publication calls the crate tlsf, as the bench calls an allocator of its own."""
+    ran = set()
+
+    def measure(work: BoardRun | PlacedCycles) -> pl.DataFrame:
+        run = work if isinstance(work, BoardRun) else work.run
+        ran.add(run.allocator)
+        cycles = 7 if run.allocator == "tlsf_crate" else 9
+        told = cycles if work == run else [cycles] * 15
+        columns = {name: [told, told] for name in ("critical_cycles", "operation_cycles")}
+        return pl.DataFrame({"seq": [0, 1], "kind": ["A", "F"], **columns})
+
+    _, crates = published.find(name)
+    made = RECIPES[name](crates, measure, Budget())  # type: ignore[arg-type]
+    assert ran >= {"tlsf_crate", "o1heap"}
+    found = [one for (_, row, _), one in made.variants["whole call"].items() if row == "tlsf"]
+    assert {(one.value, one.placements) for one in found} == {(7, 16)}
