@@ -4,16 +4,17 @@ from __future__ import annotations
 
 UNIT = "µs"
 DECIMALS = 2
-_LEAST_NS = 5.0
+_ROUNDED_NS, _LEAST_NS = 5.0, 0.05
 _MINUS = "−"
 
 
 def digits(value_ns: float) -> str:
     """The number of µs, with two decimals: `33.95` of 33,952.4 ns.
 
-    What two decimals would round to nothing keeps its first digit: `0.004`. Zero is `0.00`.
+    What two decimals would round to nothing keeps its first digit: `0.004`. Zero is `0.00`, and so
+    is what rounds to no tenth of a nanosecond.
     """
-    if 0 < abs(value_ns) < _LEAST_NS:
+    if _LEAST_NS <= abs(value_ns) < _ROUNDED_NS:
         return f"{float(f'{value_ns / 1000:.1g}'):.12f}".rstrip("0")
     return f"{value_ns / 1000:,.{DECIMALS}f}"
 

@@ -89,7 +89,7 @@ class Grid:
 
     `pinned` columns after the name stay in sight on a narrow screen. `folded` tables are closed
     until asked for. `legend` explains what stands beside the numbers. Of a table with `one_group`
-    a reader chooses the group to see.
+    a reader chooses the group to see, first that at this place.
     """
 
     key: str
@@ -100,7 +100,7 @@ class Grid:
     legend: str = ""
     pinned: int = 1
     folded: bool = False
-    one_group: bool = False
+    one_group: int | None = None
 
     def frame(self) -> pl.DataFrame:
         """The table for CSV and Parquet: a row for each line, the values as they are.

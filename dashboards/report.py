@@ -104,7 +104,7 @@ def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
     return render("report.html", document, _data(scenarios, document), (*DRAWING, *_SCRIPTS))
 
 
-_SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "report.js")
+_SCRIPTS = ("picker.js", "between.js", "why.js", "sample.js", "sort.js", "report.js")
 
 
 def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress) -> Iterator[_Placed]:

@@ -85,11 +85,14 @@ def _refused(refused: Mapping[str, str]) -> list[Any]:
 
 def _block(block: Block, shown: Shown) -> list[Any]:
     if isinstance(block, Grid):
+        if block.one_group is not None:
+            return _groups(block, shown)
         return [_folded(block.title, _grid(block, shown))] if block.folded else [_grid(block, shown)]
     if isinstance(block, DotPlot):
         return [_dots(block, shown)]
     if isinstance(block, Chart):
-        return [figure(block, long=block.key in shown.long)]
+        drawn = figure(block, long=block.key in shown.long)
+        return [_folded(block.title, drawn)] if block.folded else [drawn]
     if isinstance(block, PerRun):
         return [_per_run(block, shown)]
     if isinstance(block, Verbatim):
@@ -97,8 +100,18 @@ def _block(block: Block, shown: Shown) -> list[Any]:
     return [_prose(block)] if isinstance(block, Prose) else []
 
 
-def _folded(title: str, inside: Any) -> Any:
-    return html.Details([html.Summary(title), inside])
+def _folded(title: str, inside: Any, *, opened: bool = False) -> Any:
+    return html.Details([html.Summary(title), inside], open=opened)
+
+
+def _groups(grid: Grid, shown: Shown) -> list[Any]:
+    """Of a table whose groups are chosen, each group to unfold; the first choice is open."""
+    head = html.Div([html.H2(grid.title), downloads(shown.address, grid.key)], className="head")
+    groups = [
+        _folded(group.words, _table(replace(grid, groups=(group,)), shown), opened=place == grid.one_group)
+        for place, group in enumerate(grid.groups)
+    ]
+    return [html.Section([head, *groups, *([html.P(grid.legend, className="hint")] if grid.legend else [])])]
 
 
 def _dots(plot: DotPlot, shown: Shown) -> Any:
@@ -219,7 +232,7 @@ def pictures(title: str, subtitle: str) -> list[Any]:
     ]
 
 
-def _grid(grid: Grid, shown: Shown) -> Any:
+def _table(grid: Grid, shown: Shown) -> Any:
     names = html.Th(terms(grid.names), scope="col")
     heads = [
         html.Th(_noted(one), scope="col", className="" if one.numeric else "words") for one in grid.columns
@@ -227,10 +240,14 @@ def _grid(grid: Grid, shown: Shown) -> Any:
     bodies = [_group(group, grid, shown) for group in grid.groups]
     table = html.Table([html.Thead(html.Tr([names, *heads])), *bodies], className="grid")
     box = {"role": "region", "aria-label": grid.title, "tabIndex": "0"}
+    return html.Div(table, className="scroll", **box)  # type: ignore[arg-type]
+
+
+def _grid(grid: Grid, shown: Shown) -> Any:
     return html.Section(
         [
             html.Div([html.H2(grid.title), downloads(shown.address, grid.key)], className="head"),
-            html.Div(table, className="scroll", **box),  # type: ignore[arg-type]
+            _table(grid, shown),
             *([html.P(terms(grid.legend, prose=True), className="hint")] if grid.legend else []),
         ]
     )

@@ -29,7 +29,8 @@ MOST_NAMED = 6
 class Chart:
     """A Plotly figure with the plain-text words that belong to it.
 
-    `badges` has one sentence for each run that is not complete: no figure is shown without them.
+    `badges` has one sentence for each run that is not complete: no figure is shown without them. A
+    `folded` one is closed until asked for.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Chart:
     explanation: str
     badges: tuple[str, ...]
     figure: Figure
+    folded: bool = False
 
 
 def make_chart(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import WHOLE, Chart, in_us, line, make_chart, timed
 from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped
-from dashboards.loaded.series import MUTED, PAPER, Series
+from dashboards.loaded.series import INK, MUTED, PAPER, Series, spares_interrupts
 from dashboards.waveforms import meta, worst_key
 
 T = TypeVar("T")
@@ -31,15 +32,47 @@ def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     told = [one for one in series if _place(one) is not None]
     if not told:
         return None
-    best = frontier(told, lambda one: _place(one) or (0.0, 0.0))
-    figure = Figure(_steps(best), _every(told), *(_point(one) for one in told))
-    figure.update_xaxes(title_text="heap used (bytes)")
+    masking = [one for one in told if not spares_interrupts(one)]
+    best = frontier(masking or told, lambda one: _place(one) or (0.0, 0.0))
+    named = _named(told, best)
+    figure = Figure(_steps(best), _every(told, named), *(_point(one, one.name in named) for one in told))
+    figure.update_xaxes(title_text="heap used (bytes)", range=_range(told), **log_ticks(*_range(told)))
     figure.update_yaxes(title_text="worst interrupt (µs)", rangemode="tozero")
     names = ", ".join(one.name for one in best)
     explanation = f"The dotted line joins the runs that no other beats in both: {names}."
+    if 0 < len(masking) < len(told):
+        explanation += (
+            " Open points suspend the scheduler and hold off tasks instead: the line leaves them out."
+        )
     counted = f"n = {len(told)} runs"
     title = "Worst interrupt against heap"
-    return make_chart("tradeoff", title, told, counted, explanation, figure, height=460)
+    chart = make_chart("tradeoff", title, told, counted, explanation, figure, height=460)
+    figure.update_layout(showlegend=False)
+    return chart
+
+
+def _named(told: Sequence[Series], best: Sequence[Series]) -> dict[str, str]:
+    """Where the label of a point stands: of those that no other beats, and of the extremes.
+
+    Below and to the left of the former nothing else can be.
+    """
+    ends = [max(told, key=lambda one: (_place(one) or (0.0, 0.0))[axis]) for axis in (0, 1)]
+    return {one.name: "top center" for one in ends} | {one.name: "bottom left" for one in best}
+
+
+def log_ticks(low: float, high: float) -> dict[str, Any]:
+    """A logarithmic axis with ticks at 1, 2, 3, 5 and 7 of each power of ten, from 10**low on."""
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    values = [step * 10**power for power in powers for step in (1, 2, 3, 5, 7) if power >= 0]
+    shown = [value for value in values if low <= math.log10(value) <= high]
+    return {"type": "log", "tickvals": shown, "ticktext": [grouped(value) for value in shown]}
+
+
+def _range(told: Sequence[Series]) -> list[float]:
+    """Of the logarithmic axis, with room for labels beside all points."""
+    heaps = [math.log10(max((_place(one) or (1.0, 0.0))[0], 1.0)) for one in told]
+    room = max(0.12 * (max(heaps) - min(heaps)), 0.05)
+    return [min(heaps) - room, max(heaps) + room]
 
 
 def _place(one: Series) -> tuple[float, float] | None:
@@ -62,29 +95,42 @@ def _steps(best: Sequence[Series]) -> Trace:
     )
 
 
-def _every(told: Sequence[Series]) -> Trace:
+def _every(told: Sequence[Series], named: Mapping[str, str]) -> Trace:
     """Small and grey under the chosen ones, so that those have something to stand beside."""
     places = [_place(one) or (0.0, 0.0) for one in told]
     return scatter(
         x=[heap for heap, _ in places],
         y=in_us([worst for _, worst in places]),
-        mode="markers",
-        marker={"size": 6, "color": MUTED, "opacity": 0.6},
+        mode="markers+text",
+        marker={
+            "size": 6,
+            "color": MUTED,
+            "opacity": 0.6,
+            "symbol": ["circle-open" if spares_interrupts(one) else "circle" for one in told],
+        },
         name="all runs",
-        text=[one.label for one in told],
+        text=[one.label if one.name in named else "" for one in told],
+        textposition=[named.get(one.name, "top center") for one in told],
+        textfont={"size": 11, "color": INK},
+        cliponaxis=False,
+        customdata=[one.label for one in told],
         meta=timed({}),
-        hovertemplate=f"%{{text}}<br>heap %{{x:,}} bytes, worst interrupt {WHOLE}<extra></extra>",
+        hovertemplate=f"%{{customdata}}<br>heap %{{x:,}} bytes, worst interrupt {WHOLE}<extra></extra>",
     )
 
 
-def _point(one: Series) -> Trace:
+def _point(one: Series, named: bool) -> Trace:
     heap, worst = _place(one) or (0.0, 0.0)
+    symbol = one.style.symbol + ("-open" if spares_interrupts(one) else "")
     return scatter(
         x=[heap],
         y=in_us([worst]),
-        mode="markers",
-        marker={"size": 11, "color": one.style.colour, "symbol": one.style.symbol},
+        mode="markers" if named else "markers+text",
+        marker={"size": 11, "color": one.style.colour, "symbol": symbol},
         name=one.label,
+        text=None if named else [one.label],
+        textposition=None if named else "top center",
+        textfont=None if named else {"size": 11, "color": one.style.colour},
         meta=timed(meta(one)),
         customdata=[worst_key(one.run, LATENCY)],
         hovertemplate=f"heap %{{x:,}} bytes, worst interrupt {WHOLE}",

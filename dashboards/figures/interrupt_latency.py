@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -13,24 +14,40 @@ from dashboards.formatting import grouped, microseconds
 from dashboards.loaded.series import INK, Series, caveats
 from dashboards.waveforms import entry_name, interrupt_keys, meta
 
-_CLASSES = (
-    ("critical", "met a critical section"),
+_MET = (("critical", "met a critical section"),)
+_OTHERS = (
     ("operation", "in an operation, not critical"),
     ("none", "outside operations"),
     ("control", "control interrupt"),
 )
 
 
-_ROW_PX = 46
+_ROW_PX = 36
 
 
 def interrupt_latency(series: Sequence[Series]) -> Chart | None:
-    """A strip for each class and run, with count and maximum. None without answered interrupts."""
+    """A strip for each run, of the interrupts that met a critical section, the worst first.
+
+    None without any.
+    """
+    return _chart("latency", "Interrupt latency where it met a critical section", _MET, series)
+
+
+def other_latency(series: Sequence[Series]) -> Chart | None:
+    """A strip for each other class and run; folded. None without answered interrupts."""
+    chart = _chart("latency-others", "Interrupt latency where it met none", _OTHERS, series)
+    return replace(chart, folded=True) if chart else None
+
+
+def _chart(
+    key: str, title: str, classes: Sequence[tuple[str, str]], series: Sequence[Series]
+) -> Chart | None:
+    """Strips with count and maximum, of each class the worst first."""
     strips = [
         (one, words, table)
-        for hit, words in _CLASSES
-        for one in series
-        if len(table := answered_class(one, hit))
+        for hit, words in classes
+        for one, table in sorted(((one, answered_class(one, hit)) for one in series), key=_by_worst)
+        if len(table)
     ]
     if not strips:
         return None
@@ -50,11 +67,14 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
         f"so near that it may have met it or not. {CONTROL} {TICKS} "
     ) + caveats(series)
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
-    title = "Interrupt latency by what it met"
-    chart = make_chart("latency", title, series, counted, explanation, figure, 90 + _ROW_PX * len(strips))
+    chart = make_chart(key, title, series, counted, explanation, figure, 90 + _ROW_PX * len(strips))
     figure.update_layout(showlegend=False, margin={"l": 18, "t": 30})
     figure.update_yaxes(ticks="", showgrid=False)
     return chart
+
+
+def _by_worst(found: tuple[Series, pl.DataFrame]) -> float:
+    return -float(found[1]["isr_latency_ns"].max() or 0)  # type: ignore[arg-type]
 
 
 def _counted(table: pl.DataFrame) -> str:
@@ -81,7 +101,7 @@ def _strip(one: Series, table: pl.DataFrame, row: str) -> Trace:
         x=in_us(distinct["isr_latency_ns"]),
         y=[row] * len(distinct),
         mode="markers",
-        marker={"symbol": "line-ns", "size": 14, "line": {"width": 1.5, "color": one.style.tint(0.6)}},
+        marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": one.style.tint(0.6)}},
         name=one.label,
         meta={**timed(meta(one), "x"), "rows": 1},
         customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
@@ -108,7 +128,7 @@ def _ticks(one: Series, table: pl.DataFrame, row: str) -> Trace:
 
 def _name(one: Series, text: str, row: str) -> dict[str, object]:
     """The label of a strip. Above it, the words take no width from a narrow screen."""
-    position = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yshift": 17}
+    position = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yshift": 14}
     font = {"size": 12, "color": INK}
     return {**position, "text": text, "font": font, "showarrow": False, "name": entry_name(one)}
 

@@ -71,6 +71,7 @@ def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequenc
     figure = Figure()
     for one, curve in drawn:
         figure.add(_steps(one, curve), _intervals(one, panel.quantity), _maximum(one, curve))
+    figure.update_layout(meta={"curves": True}, showlegend=False)
     least = float(np.log10(min(curve.share[-1] for _, curve in drawn)))
     figure.update_xaxes(title_text=axis, rangemode="tozero")
     figure.update_yaxes(
@@ -82,7 +83,8 @@ def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequenc
     )
     counted = per_series(series, [curve.n for curve in curves], panel.what)
     explanation = (
-        f"Linear time, logarithmic share. A curve ends at its largest value. {NO_BOUND} Bars across a curve "
+        "Linear time, logarithmic share. A curve ends at its largest value; grey ones are not chosen. "
+        f"{NO_BOUND} Bars across a curve "
         f"are the {confidence_words(one.run.certainty for one in series)} bootstrap intervals of its "
         "percentiles; a ramp has none."
     )
@@ -117,7 +119,7 @@ def _steps(one: Series, curve: Curve) -> Trace:
         line={**line(one), "shape": "vh"},
         name=with_maximum(one, curve.value_ns[-1], "ns"),
         legendgroup=one.run.id,
-        meta=timed(meta(one), "x"),
+        meta={**timed(meta(one), "x"), "curve": True},
         customdata=curve.key,
         hovertemplate=f"%{{y:.4~g}} at or above {WHOLE}<br>%{{customdata}}",
     )

@@ -38,7 +38,28 @@ tailscope.figures = (() => {
     element.unpainted = figure;
     await Plotly.react(element, painted.data, painted.layout, config);
     if (first && clicked) element.on("plotly_click", clicked);
+    if (first && figure.layout.meta?.curves) emphasise(element);
     element.dataset.drawn = "yes";
+  }
+
+  // The curve under the pointer stands out of the grey ones.
+  function emphasise(element) {
+    const pathOf = (curve) => [...element.querySelectorAll(".scatterlayer .trace")]
+      .find((one) => one.__data__?.[0]?.trace.index === curve)?.querySelector(".js-line");
+    let path = null, before = "";
+    const back = () => {
+      if (path) path.style.cssText = before;
+      path = null;
+    };
+    element.on("plotly_hover", ({ points: [point] }) => {
+      back();
+      path = pathOf(point.curveNumber) ?? null;
+      if (!path) return;
+      before = path.style.cssText;
+      path.style.strokeWidth = "3px";
+      if (point.data.mode === "lines") path.style.stroke = getComputedStyle(document.documentElement).getPropertyValue("--ink");
+    });
+    element.on("plotly_unhover", back);
   }
 
   const drawStale = () => Promise.all([...inSight].filter((one) => stale.has(one)).map(draw));
@@ -127,7 +148,7 @@ tailscope.figures = (() => {
 
   let theme = null;
   function toPaper() {
-    document.querySelectorAll("details:not(.verbatim)").forEach((details) => { details.open = true; });
+    document.querySelectorAll("details:not(.verbatim):not(.folded)").forEach((details) => { details.open = true; });
     theme = document.documentElement.dataset.theme ?? "";
     document.documentElement.dataset.theme = "light";
     repaint({ width: PAPER_PX, autosize: false });

@@ -42,21 +42,16 @@ tailscope.paint = (() => {
     return choices[at];
   }
 
-  // Gives each chosen entry a colour of its own. An entry prefers the place of its own number, so
-  // that it keeps its colour when others come and go. Those that are not chosen have none.
+  // Gives each chosen entry a colour by its number alone, so that it keeps it whoever else is chosen,
+  // and dash and symbol, no two alike while there are enough. Those that are not chosen have none.
   function assign(entries) {
-    const size = paletteSize(), taken = new Set(), root = document.documentElement.style;
-    const dashes = new Set(), symbols = new Set();
+    const size = paletteSize(), dashes = new Set(), symbols = new Set(), root = document.documentElement.style;
     looks.clear();
     for (const entry of assigned) root.removeProperty(`--run-${entry}`);
     assigned = [...entries].sort((a, b) => a - b);
     for (const entry of assigned) {
-      let place = entry % size;
-      for (let tries = 0; taken.has(place) && tries < size; tries += 1) place = (place + 1) % size;
-      if (taken.has(place)) place = size + taken.size;
-      taken.add(place);
-      looks.set(entry, { dash: free(DASHES, place, dashes), symbol: free(SYMBOLS, place, symbols) });
-      root.setProperty(`--run-${entry}`, place < size ? `var(--palette-${place})` : further(place));
+      looks.set(entry, { dash: free(DASHES, entry, dashes), symbol: free(SYMBOLS, entry, symbols) });
+      root.setProperty(`--run-${entry}`, entry < size ? `var(--palette-${entry})` : further(entry));
     }
   }
 
@@ -102,14 +97,92 @@ tailscope.paint = (() => {
     for (const kind of ["annotations", "shapes"]) {
       if (layout[kind]) layout[kind] = layout[kind].filter(named);
     }
-    const data = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen)))
+    const shown = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen)))
       .map(looking).map(telling);
+    const grey = others(figure, chosen), data = [...grey, ...shown];
+    if (layout.meta?.curves || (chosen?.size ?? 0) > FEW) {
+      const labels = ends(data, new Set(grey), layout);
+      if (labels.length) Object.assign(layout, { showlegend: false, annotations: [...layout.annotations ?? [], ...labels] });
+    }
     // A figure with rows is as high as those that are left.
     if (layout.meta?.row_px) {
       const rows = data.reduce((sum, trace) => sum + (trace.meta?.rows ?? 0), 0);
       layout.height = layout.meta.around_px + layout.meta.row_px * Math.max(rows, 1);
     }
     return { ...figure, data, layout };
+  }
+
+  // More than so many have no legend: each line has its name at its end.
+  const FEW = 8;
+  // More than so many grey lines are one grey area.
+  const MOST_GREY = 100;
+
+  // Of a figure of curves, those that are not chosen: thin and grey below the others.
+  function others({ data, layout }, chosen) {
+    if (!layout.meta?.curves || chosen === null) return [];
+    const found = data.filter(({ meta }) => meta?.curve && !isChosen(meta.entry, chosen));
+    if (found.length > MOST_GREY) return [];
+    return found.map((trace) => telling({
+      ...trace, mode: "lines", line: { ...trace.line, color: "var(--off)", dash: "solid", width: 1 },
+    }));
+  }
+
+  const LETTER_PX = 6.6, LINE_PX = 14, PLOT_PX = 1000, AROUND_PX = 70;
+
+  // The axis of a trace as far as its values go: from, to, and where a value stands between 0 and 1.
+  function scaleOf(data, layout, way, name) {
+    const axis = layout[name.replace(way, `${way}axis`)] ?? {}, log = axis.type === "log";
+    const of = (value) => (log ? Math.log10(value) : value);
+    let low = axis.rangemode === "tozero" && !log ? 0 : Infinity, high = -Infinity;
+    for (const trace of data) {
+      if ((trace[`${way}axis`] ?? way) !== name) continue;
+      for (const value of numbers(trace[way])) {
+        const there = of(value);
+        if (Number.isFinite(there)) [low, high] = [Math.min(low, there), Math.max(high, there)];
+      }
+    }
+    if (axis.range) [low, high] = axis.range;
+    const [begin, end] = axis.domain ?? [0, 1];
+    return { of, place: (value) => begin + (end - begin) * ((of(value) - low) / (high - low || 1)) };
+  }
+
+  const apart = (one, other) => one.right < other.left || other.right < one.left
+    || one.bottom > other.top || other.bottom > one.top;
+
+  // Labels at the ends of the lines that the legend would name; none that would hide another.
+  function ends(data, grey, layout) {
+    const height = (layout.height ?? 400) - AROUND_PX, taken = [], labels = [];
+    const inside = layout.meta?.curves;
+    const named = data.filter((one) => one.meta?.entry !== undefined && !one.meta.shared
+      && one.showlegend !== false && one.mode?.includes("lines") && numbers(one.x).length);
+    const placed = named.map((trace) => {
+      const [x, y] = ["x", "y"].map((way) => scaleOf(data, layout, way, trace[`${way}axis`] ?? way));
+      const xs = numbers(trace.x), ys = numbers(trace.y), last = xs.length - 1;
+      const [begin, end] = layout[(trace.yaxis ?? "y").replace("y", "yaxis")]?.domain ?? [0, 1];
+      return { trace, floor: height * begin, end, at: [x.of(xs[last]), y.of(ys[last])],
+        px: PLOT_PX * x.place(xs[last]), py: height * y.place(ys[last]) };
+    });
+    // Lines that all end at the right have their names beside the plot.
+    if (!inside) layout.margin = { ...layout.margin, r: 20 + LETTER_PX * Math.max(...named.map((one) => one.name.length), 0) };
+    // The chosen ones first.
+    placed.sort((a, b) => grey.has(a.trace) - grey.has(b.trace) || b.px - a.px);
+    for (const { trace, floor, end, at, px, py } of placed) {
+      const text = grey.has(trace) ? trace.name.split(", max ")[0] : trace.name;
+      const width = LETTER_PX * text.length, left = inside && px + width + 12 > PLOT_PX + 10;
+      for (const up of [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, 6, 7, 8]) {
+        const middle = py + up * LINE_PX, from = left ? px - width - 12 : px + 8;
+        const box = { left: from, right: from + width, bottom: middle - LINE_PX / 2, top: middle + LINE_PX / 2 };
+        if (middle < floor + 4 || middle > height * (end ?? 1) || !taken.every((other) => apart(box, other))) continue;
+        taken.push(box);
+        labels.push({
+          text, x: at[0], y: at[1], xref: trace.xaxis ?? "x", yref: trace.yaxis ?? "y",
+          xanchor: left ? "right" : "left", xshift: left ? -8 : 8, yshift: up * LINE_PX, showarrow: false,
+          font: { size: 11, color: grey.has(trace) ? "var(--muted)" : trace.line?.color ?? "var(--ink)" },
+        });
+        break;
+      }
+    }
+    return labels;
   }
 
   // Of traces whose entry in the legend stands for all runs, the first has it.
@@ -134,7 +207,8 @@ tailscope.paint = (() => {
   }
 
   const ns = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-  const KINDS = { f8: Float64Array, f4: Float32Array };
+  const KINDS = { f8: Float64Array, f4: Float32Array, i1: Int8Array, i2: Int16Array, i4: Int32Array,
+    u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
 
   // The numbers of a property, which may be packed as Plotly's script takes them.
   function numbers(values) {

@@ -34,15 +34,16 @@
     const told = new Map(query.split("&").filter(Boolean).map((pair) => pair.split(/=(.*)/s)));
     const scenario = list(told.get("scenario"))[0] ?? data.scenarios[0]?.name;
     const show = told.has("show") ? list(told.get("show")) : null;
-    return { page, rest, scenario, show, pin: list(told.get("pin")) };
+    return { page, rest, scenario, show, pin: list(told.get("pin")), quantity: list(told.get("quantity"))[0] };
   }
 
-  function write({ page, rest = [], scenario, show, pin }) {
+  function write({ page, rest = [], scenario, show, pin, quantity }) {
     const query = [];
     const joined = (some) => some.map(encodeURIComponent).join(",");
     if (scenario && scenario !== data.scenarios[0]?.name) query.push(`scenario=${encodeURIComponent(scenario)}`);
     if (show) query.push(`show=${joined(show)}`);
     if (pin?.length) query.push(`pin=${joined(pin)}`);
+    if (quantity) query.push(`quantity=${encodeURIComponent(quantity)}`);
     const path = [page, ...rest].map(encodeURIComponent).join("/");
     return `#/${path}${query.length ? `?${query.join("&")}` : ""}`;
   }
@@ -95,6 +96,18 @@
     }
   }
 
+  // Of tables with a choice, the group that the address names, else the first choice.
+  function chooseGroups() {
+    for (const select of document.querySelectorAll("select.quantity")) {
+      const words = [...select.options].map(({ value }) => value);
+      const first = select.querySelector("[selected]").value;
+      select.value = words.includes(address.quantity) ? address.quantity : first;
+      for (const body of select.closest(".table-head").nextElementSibling.querySelectorAll("tbody")) {
+        body.hidden = body.dataset.group !== select.value;
+      }
+    }
+  }
+
   function navigate() {
     const scenario = data.scenarios.find(({ name }) => name === address.scenario);
     for (const link of document.querySelectorAll("nav a[data-page]")) {
@@ -118,6 +131,7 @@
     section.dataset.filled = "yes";
     const words = await tailscope.unpack.text(section.dataset.html);
     section.insertAdjacentHTML("beforeend", words);
+    chooseGroups();
     choose();
   }
 
@@ -171,6 +185,7 @@
       one.hidden = !sections.includes(one);
       one.classList.toggle("follows", sections.indexOf(one) > 0);
     }
+    chooseGroups();
     picker.hidden = !PICKED.has(sections.length > 1 ? ALL : section.dataset.page);
     navigate();
     choose();
@@ -205,6 +220,13 @@
     const there = data.scenarios.find(({ name }) => name === select.value);
     const lasting = [ALL, ...data.everywhere].includes(next.page) || there.pages.includes(next.page);
     location.hash = write(lasting ? next : { ...next, page: there.pages[0] ?? "overview" });
+  });
+  document.addEventListener("change", ({ target }) => {
+    if (!target.matches("select.quantity")) return;
+    address = { ...address, quantity: target.value };
+    history.replaceState(null, "", write(address));
+    chooseGroups();
+    followed();
   });
   window.addEventListener("hashchange", () => {
     window.scrollTo(0, 0);

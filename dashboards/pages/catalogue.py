@@ -32,7 +32,7 @@ from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
 from dashboards.figures.cycles import cycles_by_size
 from dashboards.figures.heap import heap_against_worst, heap_state
-from dashboards.figures.interrupt_latency import interrupt_latency
+from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
 from dashboards.figures.phase import latency_by_phase, masking_by_call
 from dashboards.figures.survival import latency_survival, survival
@@ -48,7 +48,7 @@ from dashboards.tables.comparison import Among, among, brief, line_of, memory
 from dashboards.tables.comparison import comparison as comparison_table
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import agreement as agreement_table
-from dashboards.tables.witnesses import error_budget
+from dashboards.tables.witnesses import error_budget, nearly_equal
 
 
 def believed(page: Page, series: Sequence[Series]) -> Page:
@@ -57,12 +57,22 @@ def believed(page: Page, series: Sequence[Series]) -> Page:
 
 
 def agreement(series: Sequence[Series]) -> Page:
-    """Tables of agreement and error budget, and each run's differences."""
+    """Tables of agreement and error budget, and the differences of each run that has any."""
+    near = [one for one in series if nearly_equal(one)]
+    apart = [one for one in series if one not in near]
     figures = per_run(
-        "differences", "Wire minus DWT", ((one.style.entry, agreement_figure(one)) for one in series)
+        "differences", "Wire minus DWT", ((one.style.entry, agreement_figure(one)) for one in apart)
     )
-    blocks = present(agreement_table(series), error_budget(series), figures)
-    return Page("agreement", "Agreement and error budget", (), blocks)
+    all_near = replace(agreement_table(near), key="near", title=_near(len(near)), folded=True)
+    blocks = present(
+        agreement_table(apart) if apart else None, all_near if near else None, error_budget(series), figures
+    )
+    lead = f"In {len(near)} of {len(series)} runs wire and DWT never differ by more than a cycle."
+    return Page("agreement", "Agreement and error budget", (lead,) if near else (), blocks)
+
+
+def _near(count: int) -> str:
+    return f"Wire and DWT: {'1 run that agrees' if count == 1 else f'{count} runs that agree'} to a cycle"
 
 
 def comparison(series: Sequence[Series]) -> Page:
@@ -73,7 +83,7 @@ def comparison(series: Sequence[Series]) -> Page:
 
 def distributions(series: Sequence[Series]) -> Page | None:
     """Survival curves, latencies by what they met, and cycles by size."""
-    figures = (survival, latency_survival, interrupt_latency, cycles_by_size)
+    figures = (survival, latency_survival, interrupt_latency, other_latency, cycles_by_size)
     blocks = present(*(figure(series) for figure in figures))
     lead = ("The right end of each curve is the worst that was seen.",)
     return Page("distributions", "Distributions", lead, blocks) if blocks else None

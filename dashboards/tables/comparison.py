@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from base.metrology.quantiles import PERCENTILES, samples_needed
-from base.run_folder.quantities import LATENCY, Quantity
+from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards import caveats, placements
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.caveats import IN_GIVEN_HEAP
@@ -43,7 +43,8 @@ def comparison(series: Sequence[Series]) -> Grid:
     quantities = shown(REPORTED, [one.run for one in series])
     groups = tuple(_group(quantity, series) for quantity in quantities)
     legend = " ".join(_legend(series))
-    return Grid("comparison", "Every quantity", _COMPARISON_COLUMNS, groups, legend=legend, one_group=True)
+    first = quantities.index(CRITICAL) if CRITICAL in quantities else 0
+    return Grid("comparison", "Every quantity", _COMPARISON_COLUMNS, groups, legend=legend, one_group=first)
 
 
 def _legend(series: Sequence[Series]) -> list[str]:

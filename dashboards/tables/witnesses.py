@@ -35,6 +35,12 @@ def agreement(series: Sequence[Series]) -> Grid:
     return Grid("agreement", "Wire and DWT", _AGREEMENT, (Group("", lines),), legend=legend)
 
 
+def nearly_equal(one: Series) -> bool:
+    """True if the witnesses never differ by more than a cycle, the least that DWT can tell."""
+    furthest = one.run.manifest.agreement.wire_minus_dwt_cycles_max_abs
+    return furthest is not None and furthest <= 1
+
+
 def _agreement(one: Series) -> Line:
     found = one.run.manifest.agreement
     tolerances = (found.tolerance_cycles, found.resolution_cycles, found.clock_cycles)
@@ -47,12 +53,20 @@ def error_budget(series: Sequence[Series]) -> Grid | None:
     """The terms of each value's error. None if no run states them."""
     if not any(one.run.manifest.error_budget for one in series):
         return None
-    groups = tuple(Group(quantity.words, tuple(_budget(quantity, one) for one in series)) for quantity in _OF)
+    groups = tuple(Group(quantity.words, _budgets(quantity, series)) for quantity in _OF)
     legend = (
         "Total: the value is true to plus or minus this. It is the sum of resolution, clock and skew. "
         "Overhead is no error: it is the part of the value that is the bench's own, its markers."
     )
     return Grid("error-budget", "Error budget", _BUDGET, groups, legend=legend)
+
+
+def _budgets(quantity: Quantity, series: Sequence[Series]) -> tuple[Line, ...]:
+    """A row for each run; one for all where they do not differ as they are read."""
+    lines = tuple(_budget(quantity, one) for one in series)
+    if len(lines) > 1 and len({tuple(cell.text for cell in line.cells) for line in lines}) == 1:
+        return (Line(f"all {len(lines)} runs", lines[0].cells),)
+    return lines
 
 
 def _budget(quantity: Quantity, one: Series) -> Line:

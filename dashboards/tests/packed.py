@@ -33,4 +33,4 @@ def runs_of(page: str) -> dict[str, dict[str, Any]]:
 
 
 def _unpack(text: str) -> str:
-    return gzip.decompress(base64.b64decode(text)).decode()
+    return gzip.decompress(base64.b85decode(text.translate(str.maketrans(":.,", "&<>")))).decode()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart, in_us, style
 from dashboards.figures.figure import Trace, bar, scatter
-from dashboards.figures.heap import frontier
+from dashboards.figures.heap import frontier, log_ticks
 from dashboards.formatting import grouped, whole
 from dashboards.loaded.series import INK, MUTED, SHADES
 from dashboards.tradeoff.labels import place
@@ -25,20 +26,23 @@ _SHADES = (SHADES[1], SHADES[0], SHADES[2], SHADES[3])
 
 @dataclass(frozen=True)
 class Point:
-    """An allocator in the trade-off; `run` is None where none was given."""
+    """A run of an allocator in the trade-off, and the heap that its trace needs."""
 
     need: Need
     heap_bytes: float
-    run: Run | None
+    run: Run
 
     @property
     def worst_ns(self) -> float:
-        return self.run.worst_ns if self.run else 0.0
+        return self.run.worst_ns
 
 
 @dataclass(frozen=True)
 class _Area:
-    """The ranges of the trade-off's axes, with some room around all points."""
+    """The ranges of the trade-off's axes, with some room around all points.
+
+    `left` and `right` are logarithms of bytes, `bottom` and `top` ns.
+    """
 
     left: float
     right: float
@@ -47,16 +51,16 @@ class _Area:
 
     @classmethod
     def around(cls, found: Sequence[Point]) -> _Area:
-        low, high = min(one.heap_bytes for one in found), max(one.heap_bytes for one in found)
-        room = (high - low) * (_BEYOND - 1) or high / 10
+        heaps = [math.log10(max(one.heap_bytes, 1)) for one in found]
+        room = max((max(heaps) - min(heaps)) * (_BEYOND - 1), 0.04)
         worst = max(one.worst_ns for one in found) or 1.0
-        return cls(low - room, high + room, -_BELOW * worst, _BEYOND * worst)
+        return cls(min(heaps) - room, max(heaps) + room, -_BELOW * worst, _BEYOND * worst)
 
     def pixels(self, found: Sequence[Point], width: float) -> list[tuple[float, float]]:
         """The points in pixels on a plot of this width, from its upper left corner."""
         return [
             (
-                (one.heap_bytes - self.left) / (self.right - self.left) * width,
+                (math.log10(max(one.heap_bytes, 1)) - self.left) / (self.right - self.left) * width,
                 (self.top - one.worst_ns) / (self.top - self.bottom) * _PLOT_HEIGHT_PX,
             )
             for one in found
@@ -77,60 +81,55 @@ def heap_figure(needs: Sequence[Need]) -> tuple[Figure, str]:
 
 
 def points(needs: Sequence[Need]) -> list[Point]:
-    """A point for each run, at the heap that its own trace needs; without a run, the median."""
+    """A point for each run, at the heap that its own trace needs."""
     figure, _ = heap_figure(needs)
-    found = []
-    for need in needs:
-        for run in need.runs:
-            if (heap := figure(need.rows[run.trace])) is not None:
-                found.append(Point(need, heap, run))
-        if not need.runs and (typical := need.typical(figure)) is not None:
-            found.append(Point(need, typical, None))
-    return found
+    return [
+        Point(need, heap, run)
+        for need in needs
+        for run in need.runs
+        if (heap := figure(need.rows[run.trace])) is not None
+    ]
 
 
 def best_of(found: Iterable[Point]) -> list[Point]:
-    """The measured points that no other beats in both: less heap means a longer section there."""
-    return frontier((one for one in found if one.run), lambda one: (one.heap_bytes, one.worst_ns))
+    """The points that no other beats in both: less heap means a longer section there."""
+    return frontier(found, lambda one: (one.heap_bytes, one.worst_ns))
 
 
 def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
-    """Heap needed against the worst critical section. None where no allocator has a heap."""
+    """Heap needed against the worst critical section. None where no run was given."""
     found = points(needs)
     if not found:
         return None
-    best = best_of(found)
-    measured = [point for point in found if point.run]
+    best, area = best_of(found), _Area.around(found)
     figure = plain.Figure()
-    if best:
-        figure.add(_steps(best))
-    area = _Area.around(found)
-    figure.add(_dots(found, area))
+    figure.add(_steps(best), _dots(found, best, area))
     title = heap_figure(needs)[1]
     figure.update_layout(showlegend=False)
     style(figure, _HEIGHT_PX)
-    figure.update_xaxes(title_text=title, range=[area.left, area.right])
-    figure.update_yaxes(
-        title_text="worst critical section (µs)", range=in_us([area.bottom, area.top]).tolist()
-    )
-    counts = [one.run.n for one in measured if one.run]
-    each = f"{min(counts):,}…{max(counts):,}" if len(set(counts)) > 1 else f"{max(counts, default=0):,}"
-    counted = (
-        f"{len(measured)} runs, n = {each} allocations and frees each" if measured else "no run was given"
-    )
+    figure.update_xaxes(title_text=title, range=[area.left, area.right], **log_ticks(area.left, area.right))
+    vertical = in_us([area.bottom, area.top]).tolist()
+    figure.update_yaxes(title_text="worst critical section (µs)", range=vertical)
+    counts = [one.run.n for one in found]
+    each = f"{min(counts):,}…{max(counts):,}" if len(set(counts)) > 1 else f"{max(counts):,}"
     return Chart(
         "tradeoff",
         "Heap against worst case",
-        f"{counted} · {provenance}",
+        f"{len(found)} runs, n = {each} allocations and frees each · {provenance}",
         _tradeoff_words(needs, found, best),
         (),
         figure,
     )
 
 
-def _dots(found: Sequence[Point], area: _Area) -> Trace:
-    long = [(one.need.label, str(one.need.number)) for one in found]
-    short = [(str(one.need.number),) for one in found]
+def _dots(found: Sequence[Point], best: Sequence[Point], area: _Area) -> Trace:
+    """All points; those that no other beats and the extremes have labels."""
+    ends = [max(found, key=lambda one: one.heap_bytes), max(found, key=lambda one: one.worst_ns)]
+    named = [any(one is other for other in (*best, *ends)) for one in found]
+    long = [
+        (one.need.label, str(one.need.number)) if told else () for one, told in zip(found, named, strict=True)
+    ]
+    short = [(str(one.need.number),) if told else () for one, told in zip(found, named, strict=True)]
     texts, places = place(area.pixels(found, _PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
     few, where = place(area.pixels(found, _NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
     return scatter(
@@ -143,7 +142,7 @@ def _dots(found: Sequence[Point], area: _Area) -> Trace:
         marker={
             "size": 9,
             "color": [one.need.style.colour for one in found],
-            "symbol": [one.need.style.symbol + ("" if one.run else "-open") for one in found],
+            "symbol": [one.need.style.symbol for one in found],
         },
         cliponaxis=False,
         customdata=[_hover(one) for one in found],
@@ -154,8 +153,6 @@ def _dots(found: Sequence[Point], area: _Area) -> Trace:
 
 def _hover(point: Point) -> str:
     heap = f"<b>{point.need.label}</b><br>heap {grouped(point.heap_bytes)} bytes"
-    if point.run is None:
-        return f"{heap}<br>no run was given"
     return f"{heap}<br>worst {point.run.kind} {whole(point.worst_ns, 'ns')}"
 
 
@@ -171,18 +168,18 @@ def _steps(best: Sequence[Point]) -> Trace:
 
 def _tradeoff_words(needs: Sequence[Need], found: Sequence[Point], best: Sequence[Point]) -> str:
     words = [
-        "Down and to the left is better. The numbers are those of the tables. The worst is the longest "
-        "critical section on the wire of a measured allocation or free."
+        "Down and to the left is better. Labels name those that no other beats, and the extremes. The worst "
+        "is the longest critical section on the wire of a measured allocation or free."
     ]
     if len(best) == 1:
         words.append(f"No other beats {best[0].need.label} in either.")
     elif best:
         names = ", ".join(dict.fromkeys(one.need.label for one in best))
         words.append(f"The dotted line joins those that no other beats in both: {names}.")
-    if idle := [one.need.label for one in found if one.run is None]:
-        words.append(f"No run was given, so they stand open on the x axis: {', '.join(idle)}.")
+    if idle := [need.label for need in needs if not need.runs]:
+        words.append(f"Not in the figure, as no run was given: {', '.join(idle)}.")
     shown = {one.need.name for one in found}
-    if absent := [need.label for need in needs if need.name not in shown]:
+    if absent := [need.label for need in needs if need.runs and need.name not in shown]:
         words.append(f"Not in the figure, as no heap that serves was found: {', '.join(absent)}.")
     return " ".join(words)
 
