@@ -43,3 +43,4 @@ BY_BOTH = (
 )
 APART = "; still {apart:+,} cycles apart"
 """Of a section that wire and DWT tell otherwise than the marks explain."""
+NO_CAPTURE = "The folder of {names} has no edges.parquet, so there is no waveform of it."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -68,12 +69,28 @@ def write(found: Comparison, output: Path) -> Path:
     return write_bytes(output, html(found).encode())
 
 
-def html(found: Comparison) -> str:
-    """The whole page. Equal comparisons give equal text."""
+@dataclass(frozen=True)
+class Parts:
+    """What a page of a comparison has, from top to bottom."""
+
+    headline: str
+    remarks: Sequence[str]
+    charts: Sequence[Chart]
+    grids: Sequence[TextGrid]
+
+
+def parts(found: Comparison) -> Parts:
+    """The content of the page."""
     only = found.compared[0] if len(found.compared) == 1 else None
     told = [*_told(only), *left_out(found)] if only else left_out(found)
     grids = [_grid(one) for one in _tables(found) if one.lines]
-    return sheet("compare.html", overall(found), told, charts(only) if only else [], grids)
+    return Parts(overall(found), told, charts(only) if only else [], grids)
+
+
+def html(found: Comparison) -> str:
+    """The whole page. Equal comparisons give equal text."""
+    told = parts(found)
+    return sheet("compare.html", told.headline, told.remarks, told.charts, told.grids)
 
 
 def _told(compared: Compared) -> Iterator[str]:

@@ -62,7 +62,7 @@ def anatomy(known: Known) -> Anatomy:
     told = [loop.source] if loop else []
     return Anatomy(
         schema=1,
-        quantity=known.worst.quantity.name,
+        quantity=known.worst.quantity.name,  # type: ignore[arg-type]  # Pydantic checks it
         sentence=sentence(loop, known.executed, known.parts),
         cycles=known.cycles,
         loop=loop,

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode
 RUNS = "runs"
 RUN = "run"
 SAMPLE = "sample"
+COMPARE = "compare"
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import dash_ag_grid as dag
 import polars as pl
-from dash import html
+from dash import dcc, html
 
 from base.run_folder.folder import PROGRESS
 from base.run_folder.progress_file import Section, SoFar, read
+from base.run_index.index import latest
 from base.run_index.row import HEADLINES
 from dashboards.app.address import Address
 from dashboards.app.draw import downloads
 from dashboards.formatting import grouped, number
+
+
+def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
+    """How far each run of the index `table` is that still goes on, by its id."""
+    unfinished = table.filter(pl.col("state") == "unfinished")["id"]
+    return {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
 
 
 def under_way(runs: Path, table: pl.DataFrame) -> list[Any]:
@@ -24,7 +31,7 @@ def under_way(runs: Path, table: pl.DataFrame) -> list[Any]:
     A killed one leaves its progress behind (base/run_folder/progress_file.py).
     """
     unfinished = list(table.filter(pl.col("state") == "unfinished")["id"])
-    going = {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
+    going = going_on(runs, table)
     killed = [one for one in unfinished if one not in going and (runs / one / PROGRESS).exists()]
     boxes = [_box(identity, so_far) for identity, so_far in going.items()]
     return boxes + [_killed(identity) for identity in killed]
@@ -96,49 +103,66 @@ def _overview_worst(key: str, words: str) -> dict[str, Any]:
 
 _HEADINGS = ("allocate", "free", "interrupt", "task")
 """Of HEADLINES, as the option --quantity has them."""
+_WORST = {words: _overview_worst(key, words) for key, words in zip(HEADLINES, _HEADINGS, strict=True)}
 
 _COLUMNS: list[dict[str, Any]] = [
-    {
-        **_TEXT,
-        "field": "verdict",
-        "cellRenderer": "Verdict",
-        "width": 150,
-        "pinned": "left",
-    },
-    {**_TEXT, "field": "scenario", "width": 150},
     {
         **_TEXT,
         "field": "configuration",
         "headerName": "allocator and options",
         "cellRenderer": "RunLink",
-        "width": 210,
+        "width": 160,
     },
-    *(_overview_worst(key, words) for key, words in zip(HEADLINES, _HEADINGS, strict=True)),
+    _WORST["interrupt"] | {"width": 112},
+    {**_TEXT, "field": "scenario", "headerName": "scenario", "width": 130},
+    {"colId": "age", "field": "time", "headerName": "age", "width": 105,
+     "valueFormatter": {"function": "age(params.value)"}},
+    {**_TEXT, "field": "verdict", "headerName": "verdict", "cellRenderer": "Verdict", "width": 125},
+    *(_WORST[words] for words in ("allocate", "free", "task")),
+    {**_NUMBER, "field": "repeats", "headerName": "runs alike", "width": 95},
+    {**_TEXT, "field": "seed", "headerName": "seed", "width": 125},
+    {**_TEXT, "field": "options", "headerName": "options", "width": 260},
+    {**_TEXT, "field": "parameters", "headerName": "parameters", "width": 240},
     {**_NUMBER, "field": "allocate_bound_ns", "headerName": "allocate bound (ns)", "width": 130},
     {**_NUMBER, "field": "fragmentation_percent", "headerName": "fragmentation (%)", "width": 120},
-    {**_NUMBER, "field": "operations", "width": 105},
+    {**_NUMBER, "field": "operations", "headerName": "operations", "width": 105},
     {"field": "time", "headerName": "began (UTC)", "width": 165, **_TEXT},
-    {**_TEXT, "field": "board", "width": 95},
-    {**_TEXT, "field": "parameters", "width": 240},
+    {**_TEXT, "field": "board", "headerName": "board", "width": 95},
     {**_TEXT, "field": "reason", "headerName": "first reason", "width": 300},
     {**_TEXT, "field": "id", "headerName": "folder", "width": 360},
-]
+]  # fmt: skip
 _FIELDS = [*(column["field"] for column in _COLUMNS), "state", "problem"]
 _HIDDEN = [f"{key}_{name}" for key in HEADLINES for name in ("key", "budget")]
+REPEATS = "repeats"
+FIND = "find"
 
 
-def overview(table: pl.DataFrame, live: list[Any]) -> list[Any]:
-    """The page; `table` is the index, `live` what is under way."""
-    compare = html.A("", id="compare", href="/matrix", className="tool", **{"aria-disabled": "true"})  # type: ignore[arg-type]
+def overview(table: pl.DataFrame, live: list[Any], going: Collection[str] = ()) -> list[Any]:
+    """The page; `table` is the index, `live` what is under way, `going` the ids of these runs."""
     return [
         html.H1("Runs"),
-        html.P(counted(table), className="lead", id="counted"),
+        html.P(counted(table, going), className="lead", id="counted"),
         html.Div(live, id="live", className="live", **{"aria-live": "polite"}),  # type: ignore[arg-type]
         html.P("The table stays on the screen; save it as CSV to print it.", className="on-paper"),
-        html.Div([compare, downloads(Address(), TABLE)], className="head"),
+        html.Div(
+            [
+                dcc.Input(id=FIND, type="search", placeholder="search all columns", debounce=False),
+                _repeats(table),
+                downloads(Address(), TABLE),
+            ],
+            className="head",
+        ),
+        html.Div(
+            [
+                html.A("", id="compare", href="/compare", className="tool", hidden=True),
+                html.A("", id="matrix", href="/matrix", className="tool", hidden=True),
+                html.Span("", id="chosen-words", className="hint", **{"aria-live": "polite"}),  # type: ignore[arg-type]
+            ],
+            className="choices",
+        ),
         dag.AgGrid(
             id=GRID,
-            rowData=rows(table),
+            rowData=rows(table, going),
             columnDefs=_COLUMNS,
             defaultColDef={
                 "sortable": True,
@@ -168,20 +192,65 @@ def overview(table: pl.DataFrame, live: list[Any]) -> list[Any]:
     ]
 
 
-def rows(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of the grid: of the index what it shows."""
+def _repeats(table: pl.DataFrame) -> Any:
+    """The button that shows runs for which a later one stands, and hides them again."""
+    older = len(table) - len(_first_of_alike(table))
+    words = f"show or hide the {grouped(older)} older of runs alike"
+    return html.Button(words, id=REPEATS, n_clicks=0, hidden=not older)
+
+
+def _first_of_alike(table: pl.DataFrame) -> pl.DataFrame:
+    """The runs of the table without the finished ones for which a later one stands."""
+    finished = table.filter(pl.col("state") == "finished")
+    older = finished.join(latest(finished), on="id", how="anti")
+    return table.join(older.select("id"), on="id", how="anti")
+
+
+def rows(table: pl.DataFrame, going: Collection[str] = (), *, repeats: bool = False) -> list[dict[str, Any]]:
+    """The rows of the grid: of the index what it shows.
+
+    Of runs alike the latest stands for all, unless `repeats` are asked for. `going` are the ids of
+    those under way.
+    """
     named = pl.coalesce("configuration", "allocator", "id").alias("configuration")
     when = pl.col("time").dt.strftime("%Y-%m-%d %H:%M:%S")
-    return table.with_columns(named, when).select(list(dict.fromkeys([*_FIELDS, *_HIDDEN]))).to_dicts()
+    alike = pl.len().over("options_sha256").alias("repeats")
+    known = pl.when(pl.col("options_sha256").is_null()).then(1).otherwise(alike).alias("repeats")
+    state = pl.when(pl.col("id").is_in(list(going))).then(pl.lit("under way")).otherwise("state")
+    told = table.with_columns(named, when, known, _options(), verdict=pl.coalesce("verdict", state))
+    shown = (
+        told if repeats else told.join(_first_of_alike(table).select("id"), on="id", maintain_order="left")
+    )
+    return shown.select(list(dict.fromkeys([*_FIELDS, *_HIDDEN]))).to_dicts()
 
 
-def counted(table: pl.DataFrame) -> str:
-    """`96 run folders: 92 complete, 3 unfinished`; what is not complete is never left unsaid."""
+def _options() -> pl.Expr:
+    """What was chosen beside scenario, allocator and parameters, in words; of what is known."""
+    art = pl.when("art").then(pl.lit("ART on")).when(~pl.col("art")).then(pl.lit("ART off"))
+    rate = pl.format("{} MS/s", (pl.col("samplerate_hz") / 1e6).round(3))
+    heap = pl.format("heap {}", "heap_bytes")
+    return pl.concat_str(
+        [art, "locking", "knobs", pl.format("stimulus {}", "stimulus"), rate, heap],
+        separator=", ",
+        ignore_nulls=True,
+    ).alias("options")
+
+
+def counted(table: pl.DataFrame, going: Collection[str] = ()) -> str:
+    """`96 run folders: 92 complete, 3 unfinished`; what is not complete is never left unsaid.
+
+    `going` are the ids of those under way.
+    """
     if table.is_empty():
         return "There are no run folders yet; run a scenario: ./lab scenario mem_frag."
     finished = pl.col("state").is_in(["finished", "observed"])
     words = pl.when(finished).then("verdict").otherwise("state").alias("words")
-    counts = table.select(words)["words"].value_counts().sort("count", "words", descending=[True, False])
+    states = pl.when(pl.col("id").is_in(list(going))).then(pl.lit("under way")).otherwise(words)
+    counts = (
+        table.select(states.alias("words"))["words"]
+        .value_counts()
+        .sort("count", "words", descending=[True, False])
+    )
     listed = ", ".join(f"{grouped(count)} {word}" for word, count in counts.iter_rows())
     noun = "run folder" if len(table) == 1 else "run folders"
     return f"{grouped(len(table))} {noun}: {listed}."

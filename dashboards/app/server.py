@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import flask
-from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, dcc, html, no_update
+from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, ctx, dcc, html, no_update
 
 from base.files.errors import TailscopeError
 from base.processes import signals
 from dashboards.app import overview, sample, waveform
-from dashboards.app.address import RUNS, SAMPLE, Address
+from dashboards.app.address import COMPARE, RUNS, SAMPLE, Address
 from dashboards.app.asked import address_of, range_of, refuse_others, table_of
+from dashboards.app.compared import Comparisons
 from dashboards.app.downloads import add_downloads
 from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
 from dashboards.app.explained import EXPLAINED, WHY
@@ -140,10 +141,11 @@ def _shell() -> Any:
 
 def _answer(app: Dash, pages: Pages) -> None:
     """Registers the server's answers: pages, and more of a figure when a reader zooms in."""
+    comparisons = Comparisons(pages.library)
 
     @app.callback(Output("content", "children"), Input("place", "data"))
     def show(place: object) -> Any:
-        return _content(pages, address_of(place)) if place else no_update
+        return _content(pages, comparisons, address_of(place)) if place else no_update
 
     # Only once the page is there, with its `ids`: what a scenario lacks may take a second to find.
     @app.callback(Output("nav", "children"), Input("ids", "data"), State("place", "data"))
@@ -158,16 +160,21 @@ def _answer(app: Dash, pages: Pages) -> None:
         Output("counted", "children"),
         Output("live", "children"),
         Input("poll", "n_intervals"),
+        Input(overview.REPEATS, "n_clicks"),
         State("place", "data"),
         State("counted", "children"),
         prevent_initial_call=True,
     )
-    def look_again(_times: object, place: object, counted: object) -> tuple[Any, Any, Any]:
+    def look_again(_times: object, clicks: object, place: object, counted: object) -> tuple[Any, Any, Any]:
         if not place or address_of(place).page != RUNS:
             return no_update, no_update, no_update
         table = pages.library.table()
-        boxes, words = under_way(pages.library.runs, table), overview.counted(table)
-        return (no_update, no_update, boxes) if words == counted else (overview.rows(table), words, boxes)
+        going = overview.going_on(pages.library.runs, table)
+        boxes, words = under_way(pages.library.runs, table), overview.counted(table, going)
+        if words == counted and ctx.triggered_id == "poll":
+            return no_update, no_update, boxes
+        repeats = isinstance(clicks, int) and clicks % 2 == 1
+        return overview.rows(table, going, repeats=repeats), words, boxes
 
     @app.callback(
         Output({"type": FIGURE, "key": MATCH}, "data"),
@@ -206,11 +213,13 @@ def _answer(app: Dash, pages: Pages) -> None:
         return found
 
 
-def _content(pages: Pages, address: Address) -> Any:
+def _content(pages: Pages, comparisons: Comparisons, address: Address) -> Any:
     """The page, or a sentence on why there is none."""
     try:
         if address.page == RUNS:
             return [_entries(()), *_runs(pages)]
+        if address.page == COMPARE:
+            return [_entries(()), *comparisons.page(address)]
         if address.page == SAMPLE:
             run = pages.library.load(address.run)
             return [_entries(sample.entries(run)), *sample.sample_page(run, address.run, address.key)]
@@ -221,7 +230,8 @@ def _content(pages: Pages, address: Address) -> Any:
 
 def _runs(pages: Pages) -> list[Any]:
     table = pages.library.table()
-    return overview.overview(table, under_way(pages.library.runs, table))
+    going = overview.going_on(pages.library.runs, table)
+    return overview.overview(table, under_way(pages.library.runs, table), going)
 
 
 def _of_shown(shown: Shown) -> list[Any]:
@@ -337,9 +347,21 @@ def _act_in_the_browser(app: Dash) -> None:
         prevent_initial_call=True,
     )
     browser(
+        "find",
+        Output(overview.GRID, "dashGridOptions"),
+        Input(overview.FIND, "value"),
+        State(overview.GRID, "dashGridOptions"),
+        prevent_initial_call=True,
+    )
+    browser(
         "compare",
         Output("compare", "href"),
         Output("compare", "children"),
         Output("compare", "hidden"),
+        Output("matrix", "href"),
+        Output("matrix", "children"),
+        Output("matrix", "hidden"),
+        Output("chosen-words", "children"),
         Input(overview.GRID, "selectedRows"),
+        Input(overview.GRID, "virtualRowData"),
     )

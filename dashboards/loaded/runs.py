@@ -73,14 +73,9 @@ class LoadedRun:
 
     @cached_property
     def edges(self) -> EdgeList | None:
-        """The capture, read when first asked for. Raises CaptureError.
-
-        None if a run that is not complete has none.
-        """
+        """The capture, read when first asked for; None without the file. Raises CaptureError."""
         path = self.folder / names.EDGES
-        if not path.exists() and not self.manifest.complete:
-            return None
-        return read_parquet(path)
+        return read_parquet(path) if path.exists() else None
 
     @cached_property
     def placements(self) -> Placements | None:

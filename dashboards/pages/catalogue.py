@@ -27,6 +27,7 @@ from dashboards.blocks import (
     per_run,
     present,
 )
+from dashboards.caveats import NO_CAPTURE
 from dashboards.figures import cycles as probes_figure
 from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
@@ -131,12 +132,18 @@ def waveforms(series: Sequence[Series]) -> Page | None:
             for key, title, figure in made
         )
     )
-    return Page("waveforms", "Waveforms", (), blocks) if blocks else None
+    return Page("waveforms", "Waveforms", _without_capture(series), blocks) if blocks else None
+
+
+def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
+    """The sentence on runs that are skipped where captures are drawn; none without such."""
+    skipped = [one.name for one in series if one.run.edges is None]
+    return (NO_CAPTURE.format(names=", ".join(skipped)),) if skipped else ()
 
 
 def run(one: Series, figures: bool = True) -> Page:
     """The page of one run; without `figures` where other pages have them already."""
-    told = _sentences(one.run)
+    told = (*_without_capture([one]), *_sentences(one.run))
     drawn = (worst_critical_section, worst_interrupt, heap_state, agreement_figure) if figures else ()
     manifest = json.dumps(one.run.manifest.as_json(), indent=2, ensure_ascii=False)
     blocks = present(

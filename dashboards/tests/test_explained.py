@@ -224,7 +224,7 @@ def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(tmp_path: Pat
         assert told == MADE_OF["sentence"]
 
         def cycle(number: int) -> float:
-            return (1_000 + number - zero) / 84
+            return (1_000 + number - float(zero)) / 84
 
         pixel_us = browser.evaluate("(({xaxis}) => xaxis.p2d(1) - xaxis.p2d(0))("
                                     "document.querySelector('.wave')._fullLayout)")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from base.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERV
 from base.run_index.index import latest_folders
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
 from dashboards.loaded.series import by_scenario
+from dashboards.pages.catalogue import waveforms
 from dashboards.report import report_html
 from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
@@ -177,8 +179,14 @@ def test_any_value_in_any_field_is_read_or_refused(value: Any, key: str) -> None
         assert isinstance(manifest, Manifest)
 
 
-@pytest.mark.parametrize("name", ["operations.parquet", "interrupts.parquet", "edges.parquet"])
-@pytest.mark.parametrize("damage", ["empty", "cut", "noise", "missing"])
+TABLES = ("operations.parquet", "interrupts.parquet", "edges.parquet")
+DAMAGES = ("empty", "cut", "noise", "missing")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [pair for pair in product(TABLES, DAMAGES) if pair != ("edges.parquet", "missing")],
+)
 def test_a_damaged_table_is_refused(folder: Path, name: str, damage: str) -> None:
     path = folder / name
     content = path.read_bytes()
@@ -190,6 +198,21 @@ def test_a_damaged_table_is_refused(folder: Path, name: str, damage: str) -> Non
         )
     with pytest.raises(TailscopeError, match=name):
         _ = load_run(folder).edges
+
+
+def test_a_run_without_its_capture_is_shown_without_waveforms(tmp_path: Path) -> None:
+    """The other run of the scenario keeps its own, and a sentence says which one was skipped."""
+    operations = [Operation("A", 16, 1, 300), Operation("A", 16, 1, 400)]
+    runs = [write_run(tmp_path, "mem_stress", allocator, operations) for allocator in ("seglist", "tlsf")]
+    (runs[1] / "edges.parquet").unlink()
+    loaded = [load_run(run) for run in runs]
+    assert loaded[0].edges is not None and loaded[1].edges is None
+    page = waveforms(by_scenario(loaded)["mem_stress"])
+    said = "The folder of tlsf has no edges.parquet, so there is no waveform of it."
+    assert page is not None and page.lead == (said,)
+    assert said in report_html(loaded)
+    whole = waveforms(by_scenario(loaded[:1])["mem_stress"])
+    assert whole is not None and whole.lead == ()
 
 
 def test_a_table_of_another_type_is_refused(folder: Path) -> None:

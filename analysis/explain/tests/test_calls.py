@@ -16,7 +16,7 @@ BASE = {"main": 0x100, "walk": 0x200, "look": 0x300, "handler": 0x400, "pend": 0
 def trace(*told: str) -> list[Step]:
     """`walk+4 bl #0x300`: 10 cycles each, from cycle 0. `!IRQ 28` is the line of an exception."""
     clock = count(0, 10)
-    found = []
+    found: list[Step] = []
     for line in told:
         if line.startswith("!"):
             found.append(Step(found[-1].cycle + 10, 0, 0, "(exception)", "", f"now in {line[1:]}", ""))

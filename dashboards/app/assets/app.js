@@ -277,21 +277,40 @@ tailscope.app = (() => {
     return which === "A" ? [sample, nothing(), "B"] : [nothing(), sample, "A"];
   }
 
-  // Leads from the chosen rows of the overview to a page on them.
-  function compare(rows) {
-    const ids = (rows ?? []).map((row) => row.id);
-    const words = ids.length ? `Show the ${ids.length} chosen in the matrix` : "Choose rows to show them together";
-    return [`/matrix?${ids.map((one) => `run=${encodeURIComponent(one)}`).join("&")}`, words, !ids.length];
+  // Leads from the chosen rows of the overview to pages on them. What is filtered out is not chosen.
+  function compare(rows, seen) {
+    const visible = new Set((seen ?? rows ?? []).map((row) => row.id)), chosen = rows ?? [];
+    const kept = chosen.filter((row) => visible.has(row.id)), gone = chosen.length - kept.length;
+    const query = kept.map((row) => `run=${encodeURIComponent(row.id)}`).join("&");
+    const finished = kept.every((row) => row.state === "finished");
+    const words = !chosen.length ? "Choose two runs to compare them, or several for the matrix."
+      : gone ? `${gone} chosen, but filtered out, so left out.`
+      : kept.length === 1 ? "Choose one more to compare the two."
+      : kept.length === 2 && !finished ? "Only finished runs can be compared." : "";
+    return [`/compare?${query}`, "Compare the two", kept.length !== 2 || !finished,
+      `/matrix?${query}`, `Show the ${kept.length} chosen in the matrix`, !kept.length, words];
+  }
+
+  // The grid shows the rows that have all words of the search box, in any column.
+  function find(words, options) {
+    return { ...options, quickFilterText: words ?? "" };
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    tailscope: { place, choose, paint, open, waveform, why, mark, compare },
+    tailscope: { place, choose, paint, open, waveform, why, mark, compare, find },
   });
 
   // The overview's cells. AG Grid finds these by name.
   const cells = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
   const link = (href, text, title) => React.createElement("a", { href, title, tabIndex: -1 }, text);
-  cells.RunLink = ({ data, value }) => link(`/run/${encodeURIComponent(data.id)}`, value ?? data.id, data.id);
+  const VERDICTS = { complete: "complete", truncated: "truncated", inconclusive: "inconclusive", "under way": "going" };
+  const classOf = (verdict) => `verdict ${VERDICTS[verdict] ?? "inconclusive"}`;
+  cells.RunLink = ({ data, value }) => {
+    const name = link(`/run/${encodeURIComponent(data.id)}`, value ?? data.id, data.id);
+    // On a narrow screen the verdict's own column is out of sight.
+    if (!["truncated", "inconclusive"].includes(data.verdict)) return name;
+    return React.createElement("span", {}, name, React.createElement("small", { className: classOf(data.verdict) }, ` ${data.verdict}`));
+  };
   cells.SampleLink = ({ data, value, colDef }) => {
     if (value === null || value === undefined) return "–";
     const name = colDef.field.replace(/_max$/, ""), key = data[`${name}_key`], budget = data[`${name}_budget`];
@@ -299,12 +318,19 @@ tailscope.app = (() => {
     if (!key) return React.createElement("span", { title }, text);
     return link(`/sample/${encodeURIComponent(data.id)}/${encodeURIComponent(key)}`, text, title);
   };
-  cells.Verdict = ({ data, value }) => {
-    const word = value ?? data.state, title = data.reason ?? data.problem ?? "";
-    return React.createElement("span", { className: `verdict ${value ?? "inconclusive"}`, title }, word);
-  };
+  cells.Verdict = ({ data, value }) => React.createElement("span",
+    { className: classOf(value), title: data.reason ?? data.problem ?? "" }, value);
   const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
   // Tab leaves the cells, or a reader without a mouse would walk through all of them.
   functions.leave = () => false;
+  // How long ago, roughly: `3 min`, `2 h`, `5 days`. Of a time such as 2026-11-23 12:08:25, in UTC.
+  functions.age = (time) => {
+    const seconds = (Date.now() - Date.parse(`${String(time).replace(" ", "T")}Z`)) / 1000;
+    if (!Number.isFinite(seconds)) return "–";
+    const units = [[86_400, "day"], [3_600, "h"], [60, "min"]];
+    const [length, unit] = units.find(([one]) => seconds >= one) ?? [1, "s"];
+    const many = Math.max(0, Math.floor(seconds / length));
+    return `${many} ${unit}${unit === "day" && many !== 1 ? "s" : ""}`;
+  };
   functions.grouped = (value) => (value === null || value === undefined ? "–" : number.format(value));
 })();

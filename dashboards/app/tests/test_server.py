@@ -154,6 +154,10 @@ def test_a_run_under_way_is_seen(page: Page, app_runs: Path) -> None:
         expect(box).to_contain_text("300 of 1,200 operations · 75 a second")
         expect(box).to_contain_text("longest allocation so far 100,000.0 ns (8,400 cycles), operation 77")
         assert page.locator("#live progress").get_attribute("value") == "300"
+        # It is neither good nor bad yet.
+        going = page.locator(f"[row-id='{UNDER_WAY}'] [col-id=verdict] .verdict")
+        expect(going).to_have_text("under way")
+        expect(going).to_have_class("verdict going")
     expect(box).to_be_empty()
     # What a process that was killed leaves behind: its progress, and no lock.
     left = app_runs / UNDER_WAY / "progress.json"
@@ -203,6 +207,70 @@ def test_a_run_from_the_wire_alone_has_a_page(page: Page) -> None:
     expect(page.locator("main")).to_contain_text("CRIT on PA8, SYNC on PB4. It has no operations.")
     expect(page.locator("main .grid")).to_contain_text("CRIT")
     assert violations(page) == []
+
+
+TLSF = SEGLIST.replace("seglist", "tlsf")
+
+
+def choose(page: Page, run: str) -> None:
+    page.locator(f"[row-id='{run}'] input[type=checkbox]").first.click()
+
+
+def test_two_chosen_runs_are_compared_operation_by_operation(page: Page) -> None:
+    go(page, "/")
+    compared = page.locator("#compare")
+    expect(compared).to_be_hidden()
+    choose(page, SEGLIST)
+    expect(page.locator("#chosen-words")).to_have_text("Choose one more to compare the two.")
+    choose(page, TLSF)
+    compared.click()
+    expect(page.locator("h1")).to_have_text("A and B compared")
+    drawn(page, 1)
+    # The ramp has 64 depths with 3 trials each, and the last allocation of seglist is its worst.
+    expect(page.locator("main")).to_contain_text("13,357")
+    expect(page.locator("h2", has_text="Operation by operation")).to_be_visible()
+    assert violations(page) == []
+    page.click("text=The other way round")
+    expect(page.locator(".hint a").first).to_have_text(TLSF)
+
+
+def test_what_is_filtered_out_is_not_chosen(page: Page) -> None:
+    go(page, "/")
+    # A page that is come back to has nothing chosen and nothing searched for.
+    expect(page.locator("#compare")).to_be_hidden()
+    choose(page, SEGLIST)
+    choose(page, TLSF)
+    expect(page.locator("#compare")).to_be_visible()
+    page.fill("#find", "tlsf mem_frag")
+    expect(page.locator("#chosen-words")).to_have_text("1 chosen, but filtered out, so left out.")
+    expect(page.locator("#compare")).to_be_hidden()
+    assert str(page.locator("#matrix").get_attribute("href")).endswith(f"run={TLSF}")
+    page.fill("#find", "")
+    expect(page.locator("#compare")).to_be_visible()
+
+
+def test_the_older_of_runs_alike_stand_behind_the_latest(page: Page) -> None:
+    go(page, "/matrix")
+    go(page, "/")
+    latest = page.locator(f"[row-id='{SEGLIST}']").last
+    expect(latest.locator("[col-id=repeats]")).to_have_text("2")
+    expect(page.locator(f"[row-id='{OLDER}']")).to_have_count(0)
+    page.click("#repeats")
+    expect(page.locator(f"[row-id='{OLDER}']").last).to_be_visible()
+    page.click("#repeats")
+    expect(page.locator(f"[row-id='{OLDER}']")).to_have_count(0)
+
+
+def test_a_phone_shows_allocator_and_worst_first(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    go(page, "/matrix")
+    go(page, "/")
+    row = page.locator(f"[row-id='{SEGLIST}']").last
+    expect(row).to_be_visible()
+    for column in ("configuration", "interrupt_latency_ns_max"):
+        box = page.locator(f".ag-header-cell[col-id={column}]").bounding_box()
+        assert box is not None and box["x"] + box["width"] <= 390
+    wait(page, "() => document.documentElement.scrollWidth <= 390")
 
 
 FOCUSED = "document.activeElement"
@@ -379,6 +447,9 @@ NOT_THERE = {
     f"/sample/{SEGLIST}/99999": "has no operation 99999",
     f"/sample/{SEGLIST}/@x": "has no sample x",
     "/sample": "There is no run",
+    f"/compare?run={SEGLIST}": "A comparison is of two runs, and the address names 1",
+    f"/compare?run={SEGLIST}&run=none": "There is no run 'none'",
+    f"/compare?run={SEGLIST}&run=damaged": "damaged",
     "/nowhere": "There is no page 'nowhere'",
     "/matrix?scenario=none": "There is no run of the scenario 'none'",
     "/run/damaged": "run.json",
