@@ -280,8 +280,8 @@ def _classes(number: int, column: Column, grid: Grid) -> str:
 
 def _group(group: Group, grid: Grid, shown: Shown) -> Any:
     span: Any = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
-    words = html.Span([*terms(group.words), *([" ", html.Small(group.note)] if group.note else [])])
-    head = [html.Tr(html.Th(words, **span), className="group")] if group.words else []
+    words: Any = [*terms(group.words), *([" ", html.Small(group.note)] if group.note else [])]
+    head = [html.Tr(html.Th(html.Span(words), **span), className="group")] if group.words else []
     return html.Tbody([*head, *(_line(line, grid, shown) for line in group.lines)])
 
 

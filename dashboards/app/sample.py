@@ -200,7 +200,7 @@ def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
         "Shaded: critical section."
     )
     graph = dcc.Graph(id=WAVE, config=_CONFIG, responsive=True, style={"height": f"{HEIGHT}px"})
-    words = {"aria-label": f"Waveform of all channels around {describe(key)}"}
+    named: Any = {"aria-label": f"Waveform of all channels around {describe(key)}"}
     return [
         html.Figure(
             [
@@ -208,7 +208,7 @@ def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
                 html.P(hint, className="hint"),
                 dcc.Store(id=WIRE, data=wire),
                 dcc.Store(id=WAVE_FIGURE, data=figure(one, window)),
-                html.Div(graph, className="plot", role="group", **words),  # type: ignore[arg-type]
+                html.Div(graph, className="plot", role="group", **named),  # type: ignore[arg-type]
                 strips(),
                 _cursors(edges.total_samples, *_ends(several)),
             ],

@@ -130,6 +130,7 @@ def test_a_table_shows_the_manifests_numbers(runs: list[LoadedRun], report: str)
                 *(f"{getattr(summary, name) / 1000:,.2f}" for name in ("min", "mean", "stdev")),
             )
             cells = r"</td>\s*".join(rf'<td class="number"[^>]*>{value}' for value in values)
+            assert summary.max is not None
             most = rf'title="{summary.max:,.1f} ns"><a [^>]*>{summary.max / 1000:,.2f}</a>'
             assert re.search(rf"{most}.*?{cells}", report, re.DOTALL)
 

@@ -76,7 +76,7 @@ def test_an_older_run_has_fewer_statistics(folder: Path) -> None:
         number for number, line in enumerate(lines) if line.startswith("critical section on the wire")
     )
     row = lines[title + 2]
-    assert row.split()[-8:-3] == ["12", "–", "–", "–", f"{run.summary(CRITICAL).median / 1000:.2f}"]
+    assert row.split()[-8:-3] == ["12", "–", "–", "–", f"{(run.summary(CRITICAL).median or 0) / 1000:.2f}"]
     assert '<td class="number">–</td>' in report_html([run])
 
 

@@ -62,7 +62,7 @@ def test_an_error_budget_that_all_share_stands_once_above(stress: list[Series]) 
 
 def test_the_worst_of_a_quantity_stands_first(stress: list[Series]) -> None:
     for group in comparison(stress).groups:
-        maxima = [line.cells[0].value for line in group.lines]
+        maxima = [float(line.cells[0].value or 0) for line in group.lines]
         assert maxima == sorted(maxima, reverse=True)
 
 

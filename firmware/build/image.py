@@ -194,7 +194,8 @@ def _check_overhead(chosen: _Build) -> None:
 def _kernel(folder: Path) -> str:
     """The version of FreeRTOS that CMake found."""
     cache = (folder / "CMakeCache.txt").read_text(encoding="utf-8")
-    return dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))["TAILSCOPE_KERNEL_VERSION"]
+    entries: dict[str, str] = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))
+    return entries["TAILSCOPE_KERNEL_VERSION"]
 
 
 def _configuration(chosen: _Build, kernel: str) -> Configuration:
