@@ -208,7 +208,7 @@ def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
                 html.P(hint, className="hint"),
                 dcc.Store(id=WIRE, data=wire),
                 dcc.Store(id=WAVE_FIGURE, data=figure(one, window)),
-                html.Div(graph, className="plot", role="group", **named),  # type: ignore[arg-type]
+                html.Div(graph, className="plot", role="group", **named),
                 strips(),
                 _cursors(edges.total_samples, *_ends(several)),
             ],
