@@ -12,7 +12,7 @@ from analysis.program.gate.baseline import OPEN, Baseline, Cycles
 from analysis.program.gate.limits import Limit
 from analysis.program.gate.rows import Measured, Row
 
-Finding = Literal["within", "above", "equal", "longer", "shorter", "new", "vanished"]
+Finding = Literal["within", "above", "between", "unseen", "equal", "longer", "shorter", "new", "vanished"]
 NAMED = 10
 """So many more that are above a limit are named."""
 
@@ -94,14 +94,14 @@ def _limit(limit: Limit, rows: Sequence[Row]) -> Check:
     name = f"limit {limit.name}"
     held = sorted((row for row in rows if limit.holds_for(row)), key=lambda row: -limit.length(row))
     if not held:
-        return Check(name, "not judged", "within", f"Nothing of {limit.name} was seen.", limit.text)
+        return Check(name, "not judged", "unseen", f"Nothing of {limit.name} was seen.", limit.text)
     first = held[0]
     above = [row for row in held if limit.length(row) > limit.value]
     side = "above" if above else "within"
     told = f"The longest is {_length(first)}, {side} {limit.text}: {first.name}, {first.place}."
     if not above and any(limit.most(row) > limit.value for row in held):
         told += f" Between two pends, {first.step_cycles:,} cycles apart, it may be above: give --every 1."
-        return Check(name, "cannot say", "within", told, limit.text, None, first)
+        return Check(name, "cannot say", "between", told, limit.text, None, first)
     more = tuple(f"{row.name}, {_length(row)}, {row.place}" for row in above[1 : 1 + NAMED])
     left = len(above) - 1 - NAMED
     more += (f"and {left:,} more",) if left > 0 else ()

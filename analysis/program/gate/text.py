@@ -14,7 +14,7 @@ from base.files.junit import Case
 from base.files.markdown_text import cell
 
 SCHEMA = 1
-_OF_LIMITS = ("within", "above")
+_OF_LIMITS = ("within", "above", "between")
 _BENCHER_NAME_MOST = 1024
 """Characters of a benchmark's name, by Bencher's page on its metric format."""
 

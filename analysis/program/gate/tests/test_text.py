@@ -62,7 +62,7 @@ def test_a_refusal_is_an_error() -> None:
     (suite,) = ElementTree.fromstring(text.as_xml(told))
     assert (suite.get("errors"), suite[0][0].get("message")) == ("1", "The run ended early.")
     assert "The run ended early." in text.as_markdown(told)
-    assert text.as_text(told).endswith("Cannot say. 1 within.")
+    assert text.as_text(told).endswith("Cannot say. 1 unseen.")
 
 
 def test_metrics_are_of_the_form_that_bencher_states() -> None:
