@@ -194,12 +194,12 @@ class Masks:
     def _refuse_open(self, kind: str | None, level: int | None, cycles: int) -> None:
         for one in self._part.parts("open"):
             if _is(one.text("kind"), one.maybe_whole("level"), kind, level):
-                lasted = self.cycles - one.whole("begin_cycle")
+                lasted = self.cycles - one.whole("begin_cycle") - one.whole("asleep_cycles")
                 if lasted > cycles:
                     raised = Place.of(one.part("begin"))
                     self._refuse(
                         f"{one.text('name')}, raised by {raised}, was still open at the end, "
-                        f"{lasted:,} cycles later."
+                        f"{lasted:,} cycles awake later."
                     )
 
     def _refuse(self, *reasons: str) -> None:

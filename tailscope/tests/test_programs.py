@@ -140,7 +140,9 @@ def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> No
 
 
 def test_a_mask_that_never_ends_is_not_overlooked(tmp_path: Path) -> None:
-    elf = changed(tmp_path, ("    in_turn();\n    doze();", '    __asm__ volatile("cpsid i");'))
+    elf = changed(
+        tmp_path, ("    in_turn();\n    doze();", '    __asm__ volatile("cpsid i");\n    for (;;) {}')
+    )
     found = tailscope.masks(elf, until=UNTIL)
     assert found.longest("faultmask").cycles == 301
     with pytest.raises(tailscope.NotComplete, match=r"primask, raised by reset .* was still open at the end"):
@@ -150,6 +152,14 @@ def test_a_mask_that_never_ends_is_not_overlooked(tmp_path: Path) -> None:
     with pytest.raises(tailscope.NotComplete, match="At the end an interrupt of priority 48"):
         found.not_taken(0x30)
     assert tailscope.masks(elf, until=UNTIL, any_verdict=True).longest("primask").cycles == 1001
+
+
+def test_a_core_that_sleeps_at_the_end_is_no_mask_that_lasts(elf: Path) -> None:
+    """An interrupt would wake it: `doze` masks, and sleeps from cycle 2,600 to beyond 7,000."""
+    found = tailscope.masks(elf, until="cycles:6000")
+    assert [one["kind"] for one in found.document["open"]] == ["primask"]
+    assert found.document["open"][0]["asleep_cycles"] > 3000
+    assert found.longest("primask").cycles == 1001
 
 
 def test_an_interrupt_waits_for_the_section_and_its_entry(latency: tailscope.Latency) -> None:

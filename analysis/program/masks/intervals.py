@@ -52,6 +52,10 @@ class Clock:
 _WFI = (b"\x30\xbf", b"\xaf\xf3\x03\x80")
 
 
+_AFTER_ALL = 1 << 62
+"""A cycle that no run reaches."""
+
+
 class Sleep:
     """The spans of cycles in which the core slept, in order."""
 
@@ -108,8 +112,9 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
 
     `changes` is that of simulator.masks.MaskRun. `level` is BASEPRI's value, or the number of the
     handler's exception; else null. `begin_row` and `end_row` are rows of `changes`; `end_row` and
-    what follows from it are null where the interval is still open. `cycles` are those awake. A
-    handler is `chained` if the core did not return from it, but entered another.
+    what follows from it are null where the interval is still open; `asleep_cycles` are then those
+    up to the end of the run. `cycles` are those awake. A handler is `chained` if the core did not
+    return from it, but entered another.
     """
     rows = changes.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     found = [
@@ -122,7 +127,8 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
     told = pl.concat(found).sort("begin_cycle", "begin_row", maintain_order=True)
     # Only what PRIMASK alone holds ends the sleep of WFI.
     masked = pl.col("kind") == "primask"
-    asleep = pl.Series("asleep", sleep.within(told["begin_cycle"], told["end_cycle"]), dtype=pl.Int64)
+    ends = told["end_cycle"].fill_null(_AFTER_ALL)
+    asleep = pl.Series("asleep", sleep.within(told["begin_cycle"], ends), dtype=pl.Int64)
     return (
         told.with_columns(asleep_cycles=pl.when(masked).then(asleep).otherwise(0))
         .with_columns(cycles=pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("asleep_cycles"))
