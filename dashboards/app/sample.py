@@ -179,8 +179,8 @@ def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
     window = first_window(one, key)
     edges = one.run.edges
     if window is None or edges is None:
-        words = html.P("The capture does not show it, so there is no waveform.", className="hint")
-        return [words, dcc.Store(id=WIRE)]
+        missing = html.P("The capture does not show it, so there is no waveform.", className="hint")
+        return [missing, dcc.Store(id=WIRE)]
     rate = edges.samplerate_hz
     wire = {
         "zero": window.zero,
