@@ -20,7 +20,7 @@ def _rooms() -> Iterator[str]:
     yield from sorted(path.name for path in ROOT.iterdir() if (path / "__init__.py").exists())
 
 
-@declare(section="Set up")
+@declare(section="Set up", of_checkout=True)
 @argument(
     "room",
     nargs=-1,

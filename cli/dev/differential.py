@@ -6,7 +6,7 @@ from cli.shell.declare import declare, option
 from cli.shell.values import WHOLE
 
 
-@declare(section="Is the bench right?")
+@declare(section="Is the bench right?", of_checkout=True)
 @option("--cases", type=WHOLE, default=10_000_000, help="how many random instructions")
 @option("--seed", type=WHOLE, default=1, help="what they are drawn from")
 def command(cases: int, seed: int) -> int:

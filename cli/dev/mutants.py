@@ -6,7 +6,7 @@ from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FILE, WHOLE
 
 
-@declare(section="Is the bench right?")
+@declare(section="Is the bench right?", of_checkout=True)
 @argument(
     "file",
     type=FILE,

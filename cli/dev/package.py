@@ -9,7 +9,7 @@ from cli.shell.declare import declare, option
 from cli.shell.values import ALLOCATORS, FOLDER, Choice
 
 
-@declare(section="Build")
+@declare(section="Build", of_checkout=True)
 @option(
     "--allocator",
     type=ALLOCATORS,

@@ -9,7 +9,7 @@ from cli.shell.declare import declare, option
 from cli.shell.values import FOLDER
 
 
-@declare(section="Build")
+@declare(section="Build", of_checkout=True)
 @option(
     "--output",
     type=FOLDER,

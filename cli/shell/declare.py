@@ -16,10 +16,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
+import click
 import cloup
 
+from base.paths import INSTALLED
 from cli.shell.folder import LabCommand
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -38,13 +41,27 @@ def option(*names: str, **settings: Any) -> Callable[[_Function], _Function]:
 json_option = option("--json", "as_json", is_flag=True, help="print JSON")
 
 
-def declare(section: str = "Commands", **settings: Any) -> Callable[[Callable[..., int | None]], LabCommand]:
-    """Makes a function a command; its docstring is the help."""
+def declare(
+    section: str = "Commands", *, of_checkout: bool = False, **settings: Any
+) -> Callable[[Callable[..., int | None]], LabCommand]:
+    """Makes a function a command; its docstring is the help. One `of_checkout` works on the bench's
+    own sources, which an installed program has not: there it is refused in a sentence.
+    """
 
     def made(function: Callable[..., int | None]) -> LabCommand:
+        if of_checkout and INSTALLED:
+            function = _refusing(function)
         return cloup.command(cls=LabCommand, section=section, **settings)(function)
 
     return made
+
+
+def _refusing(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    @wraps(function)
+    def refuse(**_: object) -> int | None:
+        raise click.UsageError("This is for a checkout of the bench, and this program is installed from one.")
+
+    return refuse
 
 
 def answer(as_json: bool, document: Callable[[], object], text: Callable[[], str]) -> None:

@@ -199,7 +199,7 @@ def test_the_worst_is_explained_with_its_source(installed: Path, home: Path, tmp
             ("scenario", "mem_frag", "--allocator", "tlsf", "--capture", "sigrok"),
             "sigrok-cli is not installed",
         ),
-        (("dev", "package"), "in a checkout"),
+        (("dev", "package"), "for a checkout"),
     ],
 )
 def test_what_needs_a_tool_says_which(

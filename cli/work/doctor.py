@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from base.paths import ROOT
+from base.paths import INSTALLED, ROOT
 from capture.desk.bench import BoardResource, read_bench
 from capture.survey.advice import Finding as Found
 from capture.survey.advice import advise, may_run
@@ -41,7 +41,7 @@ class Finding:
 
 def findings() -> tuple[Finding, ...]:
     """Everything that the bench calls, in the order in which a reader looks for it."""
-    return (_python(), _cargo(), *_tools(), *_python_packages())
+    return (_python(), *(() if INSTALLED else (_cargo(),)), *_tools(), *_python_packages())
 
 
 def _python() -> Finding:
@@ -57,7 +57,8 @@ def _cargo() -> Finding:
 def _tools() -> Iterator[Finding]:
     for tool in tools.tools():
         remedy = f"apt-get install {tool.packages}"
-        yield Finding(tool.packages, _tool_version(tool.command), tool.needed, tool.purpose, remedy)
+        needed = "builds" if INSTALLED and tool.needed == "always" else tool.needed
+        yield Finding(tool.packages, _tool_version(tool.command), needed, tool.purpose, remedy)
 
 
 def _tool_version(command: str) -> str | None:

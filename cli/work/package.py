@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from base.files.whole import write_bytes
-from base.paths import INSTALLED, ROOT
+from base.paths import ROOT
 from base.processes import children
 from base.tell import Tell
 from cli.work import package_content as content
@@ -72,8 +72,6 @@ def make(output: Path, architecture: str | None, allocators: Collection[str], te
 
     `architecture` is None for this machine's. Raises PackageError, BuildError, WriteError.
     """
-    if INSTALLED:
-        raise PackageError("A package is made in a checkout; this program is installed from one.")
     if find_spec("hatchling") is None:
         raise PackageError("A package needs hatchling: ./lab dev package installs requirements-test.lock.")
     wanted = architecture or platform.machine()
