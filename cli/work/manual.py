@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -59,7 +60,8 @@ def _command(context: click.Context) -> Iterator[str]:
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
-    return click.Context(command, info_name=name, parent=parent, resilient_parsing=True)
+    settings: Any = command.context_settings  # which names help has, the command remembers
+    return click.Context(command, info_name=name, parent=parent, resilient_parsing=True, **settings)
 
 
 def _escaped(text: str) -> str:
