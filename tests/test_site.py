@@ -95,6 +95,18 @@ def test_a_reader_finds_a_page_without_network(built: Path) -> None:
         browser.page.keyboard.type("gdb")
         found = browser.page.locator(".md-search-result__link").first
         assert (built / "docs" / "how-to" / "debugging.html").as_uri() in found.evaluate("one => one.href")
+        # An explanation comes before a field of a file.
+        for words in ("bound", "verdict", "interrupt latency"):
+            browser.page.locator("[name=query]").fill("")
+            browser.page.keyboard.type(words)
+            found = browser.page.locator(".md-search-result__link").first
+            browser.page.wait_for_timeout(700)
+            assert "/docs/reference/" not in found.evaluate("one => one.href"), words
+        browser.resize(390, 800)
+        browser.open(built / "docs" / "reference" / "words.html")
+        assert browser.evaluate("document.documentElement.scrollWidth") == 390
+        wide = "[...document.querySelectorAll('.md-typeset__scrollwrap')].some(one => one.scrollWidth > 390)"
+        assert browser.evaluate(wide)
         assert browser.complaints == []
         assert {address.partition(":")[0] for address in browser.requests} <= {"about", "data", "file"}
 

@@ -60,8 +60,10 @@ def _command(context: click.Context) -> Iterator[str]:
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
-    settings: Any = command.context_settings  # which names help has, the command remembers
-    return click.Context(command, info_name=name, parent=parent, resilient_parsing=True, **settings)
+    names: Any = command.context_settings.get("help_option_names")  # the command remembers these
+    return click.Context(
+        command, info_name=name, parent=parent, resilient_parsing=True, help_option_names=names
+    )
 
 
 def _escaped(text: str) -> str:

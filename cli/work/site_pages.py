@@ -16,6 +16,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
 
 from base.paths import ROOT
 from cli.shell import start
@@ -112,3 +113,17 @@ def _linked(page: str) -> Iterable[str]:
             target = str(token.attrGet("href") or token.attrGet("src") or "")
             if target and not _ADDRESS.match(target):
                 yield normpath(PurePosixPath(page).parent / target.partition("#")[0])
+
+
+# What a word means and how to use it, before the reference of files and options.
+_BOOSTS = {"README.md": 4.0, "docs/tutorial/": 3.0, "docs/how-to/": 3.0, "docs/reference/words.md": 3.0}
+_REFERENCE, _REFERENCE_BOOST = "docs/reference/", 0.3
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """The text as it is; the search finds explanations before a field of a file."""
+    name = page.file.src_uri
+    plain = _REFERENCE_BOOST if name.startswith(_REFERENCE) or isinstance(page.file, Source) else 1.0
+    boost = next((boost for start_of, boost in _BOOSTS.items() if name.startswith(start_of)), plain)
+    page.meta.setdefault("search", {"boost": boost})
+    return markdown

@@ -32,7 +32,7 @@ tailscope.figures = (() => {
     const [figure] = await Promise.all([
       tailscope.unpack.json(`data-${element.id}`), tailscope.unpack.plotly(),
     ]);
-    const painted = fitted(tailscope.paint.paint(figure, chosen()));
+    const painted = fitted(tailscope.paint.paint(figure, chosen(), element.clientWidth || undefined));
     const first = !element.classList.contains("js-plotly-plot");
     element.style.minHeight = `${painted.layout.height}px`;
     element.unpainted = figure;
@@ -91,7 +91,7 @@ tailscope.figures = (() => {
   // What is shown is drawn, in sight or not: who prints does not scroll.
   async function drawShown() {
     for (const element of document.querySelectorAll(".plot")) {
-      if (element.offsetParent && stale.has(element)) await draw(element);
+      if (element.checkVisibility() && stale.has(element)) await draw(element);
     }
   }
 
@@ -137,7 +137,7 @@ tailscope.figures = (() => {
     else await saveImage(document.getElementById(of), format);
   });
 
-  const shown = () => [...document.querySelectorAll(".plot")].filter((one) => one.offsetParent && one.unpainted);
+  const shown = () => [...document.querySelectorAll(".plot")].filter((one) => one.checkVisibility() && one.unpainted);
   // At once: who prints does not wait.
   function repaint(size) {
     for (const element of shown()) {

@@ -91,7 +91,7 @@ tailscope.paint = (() => {
   }
 
   // `figure` with the traces, annotations and shapes of the chosen entries (a Set; null for all).
-  function choose(figure, chosen) {
+  function choose(figure, chosen, widthPx = USUAL_PX) {
     const named = (one) => isChosen((NAMED.exec(one.name ?? "") ?? [])[1], chosen);
     const layout = { ...figure.layout };
     for (const kind of ["annotations", "shapes"]) {
@@ -101,7 +101,7 @@ tailscope.paint = (() => {
       .map(looking).map(telling);
     const grey = others(figure, chosen), data = [...grey, ...shown];
     if (layout.meta?.curves || (chosen?.size ?? 0) > FEW) {
-      const labels = ends(data, new Set(grey), layout);
+      const labels = ends(widthPx < NARROW_PX ? shown : data, new Set(grey), layout, widthPx);
       if (labels.length) Object.assign(layout, { showlegend: false, annotations: [...layout.annotations ?? [], ...labels] });
     }
     // A figure with rows is as high as those that are left.
@@ -127,7 +127,7 @@ tailscope.paint = (() => {
     }));
   }
 
-  const LETTER_PX = 6.6, LINE_PX = 14, PLOT_PX = 1000, AROUND_PX = 70;
+  const LETTER_PX = 6.6, LINE_PX = 14, USUAL_PX = 1100, BESIDE_PX = 100, AROUND_PX = 70, NARROW_PX = 640;
 
   // The axis of a trace as far as its values go: from, to, and where a value stands between 0 and 1.
   function scaleOf(data, layout, way, name) {
@@ -150,9 +150,9 @@ tailscope.paint = (() => {
     || one.bottom > other.top || other.bottom > one.top;
 
   // Labels at the ends of the lines that the legend would name; none that would hide another.
-  function ends(data, grey, layout) {
+  function ends(data, grey, layout, widthPx) {
     const height = (layout.height ?? 400) - AROUND_PX, taken = [], labels = [];
-    const inside = layout.meta?.curves;
+    const inside = layout.meta?.curves, plotPx = widthPx - BESIDE_PX;
     const named = data.filter((one) => one.meta?.entry !== undefined && !one.meta.shared
       && one.showlegend !== false && one.mode?.includes("lines") && numbers(one.x).length);
     const placed = named.map((trace) => {
@@ -160,7 +160,7 @@ tailscope.paint = (() => {
       const xs = numbers(trace.x), ys = numbers(trace.y), last = xs.length - 1;
       const [begin, end] = layout[(trace.yaxis ?? "y").replace("y", "yaxis")]?.domain ?? [0, 1];
       return { trace, floor: height * begin, end, at: [x.of(xs[last]), y.of(ys[last])],
-        px: PLOT_PX * x.place(xs[last]), py: height * y.place(ys[last]) };
+        px: plotPx * x.place(xs[last]), py: height * y.place(ys[last]) };
     });
     // Lines that all end at the right have their names beside the plot.
     if (!inside) layout.margin = { ...layout.margin, r: 20 + LETTER_PX * Math.max(...named.map((one) => one.name.length), 0) };
@@ -168,7 +168,7 @@ tailscope.paint = (() => {
     placed.sort((a, b) => grey.has(a.trace) - grey.has(b.trace) || b.px - a.px);
     for (const { trace, floor, end, at, px, py } of placed) {
       const text = grey.has(trace) ? trace.name.split(", max ")[0] : trace.name;
-      const width = LETTER_PX * text.length, left = inside && px + width + 12 > PLOT_PX + 10;
+      const width = LETTER_PX * text.length, left = inside && px + width + 12 > plotPx + 10;
       for (const up of [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, 6, 7, 8]) {
         const middle = py + up * LINE_PX, from = left ? px - width - 12 : px + 8;
         const box = { left: from, right: from + width, bottom: middle - LINE_PX / 2, top: middle + LINE_PX / 2 };
@@ -225,5 +225,5 @@ tailscope.paint = (() => {
     return { ...trace, hovertext };
   }
 
-  return { assign, choose, resolve, paint: (figure, chosen) => resolve(choose(figure, chosen)) };
+  return { assign, choose, resolve, paint: (figure, chosen, widthPx) => resolve(choose(figure, chosen, widthPx)) };
 })();

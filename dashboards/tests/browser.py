@@ -15,7 +15,7 @@ from playwright.sync_api import ConsoleMessage, Page, sync_playwright
 
 _DRAW_ALL = """async () => {
   for (const plot of document.querySelectorAll(".plot")) {
-    if (!plot.offsetParent) continue;
+    if (!plot.checkVisibility()) continue;
     plot.scrollIntoView({ behavior: "instant" });
     while (!plot.dataset.drawn) await new Promise((done) => setTimeout(done, 10));
   }
@@ -32,7 +32,7 @@ _FOLLOWED = """() => !document.querySelector("section.page")
   || document.body.dataset.shown === (location.hash || "#/overview")"""
 _IN_SIGHT_DRAWN = """() => [...document.querySelectorAll(".plot")].every((plot) => {
   const { top, bottom } = plot.getBoundingClientRect();
-  return !plot.offsetParent || bottom < 0 || top > innerHeight || plot.dataset.drawn;
+  return !plot.checkVisibility() || bottom < 0 || top > innerHeight || plot.dataset.drawn;
 })"""
 
 
@@ -64,9 +64,10 @@ class Browser:
         width: int = 1400,
         height: int = 900,
         colours: Literal["light", "dark"] = "light",
+        scale: float = 1,
     ) -> None:
         self.page = started(executable).new_page(
-            viewport={"width": width, "height": height}, color_scheme=colours
+            viewport={"width": width, "height": height}, color_scheme=colours, device_scale_factor=scale
         )
         self.complaints: list[str] = []
         self.requests: list[str] = []

@@ -20,7 +20,7 @@ from dashboards.figures.chart import Chart, badges, make_chart, per_series, prov
 from dashboards.figures.cycles import cycles_by_probes, cycles_by_size
 from dashboards.figures.figure import Figure
 from dashboards.figures.heap import frontier, heap_against_worst, heap_state
-from dashboards.figures.interrupt_latency import interrupt_latency
+from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth, task_latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
@@ -171,9 +171,9 @@ def test_survival_of_sections(tmp_path: Path) -> None:
     assert (chart.key, chart.title) == ("survival", "How often a critical section takes so long")
     assert chart.subtitle == f"n = 4 allocations · {RATE} · run {ID.format('s', 'tlsf')}"
     assert chart.explanation == (
-        "Linear time, logarithmic share. A curve ends at its largest value. The largest value that was "
-        "seen is "
-        "the number that counts, but no bound: n samples say nothing below a share of 1/n. Bars across a "
+        "Linear time, logarithmic share. A curve ends at its largest value; grey ones are not "
+        "chosen. The largest value that was seen is the "
+        "number that counts, but no bound: n samples say nothing below a share of 1/n. Bars across a "
         "curve "
         "are the 95 % bootstrap intervals of its percentiles; a ramp has none."
     )
@@ -181,7 +181,8 @@ def test_survival_of_sections(tmp_path: Path) -> None:
     at = "%{y:.4~g} at or above %{hovertext}<br>%{customdata}"
     run = {**of_run("s", "tlsf", 0), "ns": "x"}
     assert traces(chart) == [
-        trace("tlsf, max 7.14 µs", "lines+markers", us(350, 380, 400, 600), [1, 0.75, 0.5, 0.25], at, run,
+        trace("tlsf, max 7.14 µs", "lines+markers", us(350, 380, 400, 600), [1, 0.75, 0.5, 0.25], at,
+              {**run, "curve": True},
               ["3", "4", "0", "1"]),
         # The nearest rank of the median is the second of four; 5 ns to either side.
         trace("tlsf intervals", "markers", us(380), [0.5], "%{hovertext}<extra></extra>",
@@ -207,23 +208,29 @@ def test_survival_of_interrupts(tmp_path: Path) -> None:
 
 def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
     """Of five stimuli one met the section of operation 3; nothing met any other operation."""
-    chart = whole(interrupt_latency(made(tmp_path, OPERATIONS, "s", "tlsf")))
-    assert (chart.key, chart.title) == ("latency", "Interrupt latency by what it met")
-    assert chart.subtitle.startswith("n = 8 answered stimuli, none missed · ")
-    assert chart.explanation == (
-        "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
-        "between "
-        "stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT lies so near "
-        "that it may have met it or not. The control interrupt lies above BASEPRI: a mask there never delays "
-        "it. A ring: the handler of the kernel's tick may have run between "
-        "stimulus and "
-        "answer. "
+    series = made(tmp_path, OPERATIONS, "s", "tlsf")
+    met, others = whole(interrupt_latency(series)), whole(other_latency(series))
+    assert (met.key, met.title) == ("latency", "Interrupt latency where it met a critical section")
+    assert (others.key, others.folded, met.folded) == ("latency-others", True, False)
+    assert met.subtitle.startswith("n = 1 answered stimuli, none missed · ")
+    assert others.subtitle.startswith("n = 7 answered stimuli, none missed · ")
+    assert (
+        met.explanation
+        == others.explanation
+        == (
+            "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
+            "between stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT "
+            "lies so near that it may have met it or not. The control interrupt lies above BASEPRI: a mask "
+            "there never delays it. A ring: the handler of the kernel's tick may have run between "
+            "stimulus and answer. "
+        )
     )
-    assert axes(chart) == ["latency, stimulus to handler (µs)"]
+    assert axes(met) == axes(others) == ["latency, stimulus to handler (µs)"]
     words = ("met a critical section: tlsf", "outside operations: tlsf", "control interrupt: tlsf")
     values, keys = (us(80), us(38), us(26)), (["3", 1], ["@9000", 4], ["@9500", 3])
     hover = "%{hovertext}, seen %{customdata[1]} times<br>%{customdata[0]}"
-    strips, rings = traces(chart)[::2], traces(chart)[1::2]
+    every = [*traces(met), *traces(others)]
+    strips, rings = every[::2], every[1::2]
     assert strips == [
         trace("tlsf", "markers", value, [row], hover, {**of_run("s", "tlsf", 0), "ns": "x", "rows": 1}, [key])
         for row, value, key in zip(words, values, keys, strict=True)
@@ -231,10 +238,11 @@ def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
     ring = "%{hovertext}, a tick's handler may have run meanwhile<br>%{customdata}"
     assert [(one["x"], one["name"], one["hovertemplate"]) for one in rings] == [([], "tlsf, tick", ring)] * 3
     labels = ("max 0.95 µs, n = 1", "max 0.45 µs, n = 4", "max 0.31 µs, n = 3")
-    assert [(one.text, one.y) for one in chart.figure.layout.annotations] == [
+    notes = (*met.figure.layout.annotations, *others.figure.layout.annotations)
+    assert [(one.text, one.y) for one in notes] == [
         (f"{row}, {label}", row) for row, label in zip(words, labels, strict=True)
     ]
-    assert interrupt_latency([]) is None
+    assert interrupt_latency([]) is None and other_latency([]) is None
 
 
 @pytest.mark.parametrize(

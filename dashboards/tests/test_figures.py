@@ -14,7 +14,7 @@ from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart
 from dashboards.figures.cycles import cycles_by_probes
 from dashboards.figures.heap import heap_state
-from dashboards.figures.interrupt_latency import interrupt_latency
+from dashboards.figures.interrupt_latency import interrupt_latency, other_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import latency_survival, survival
@@ -121,7 +121,9 @@ def test_cycles_by_probes_has_the_mean_of_each_bin(stress: list[Series]) -> None
 def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:
     counts = Counter(hit for _, hit, _ in _interrupts(mem_frag("seglist")))
     names = [
-        annotation.text for annotation in as_plotly(_chart(interrupt_latency(frag)).figure).layout.annotations
+        annotation.text
+        for drawn in (interrupt_latency, other_latency)
+        for annotation in as_plotly(_chart(drawn(frag)).figure).layout.annotations
     ]
     told = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in names}
     assert told["met a critical section: seglist"] == f"{counts['critical']}"
@@ -192,8 +194,8 @@ def test_the_heap_is_shown_with_the_worst_operation(frag: list[Series]) -> None:
 
 def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], stress: list[Series]) -> None:
     charts = _all_charts(frag) + _all_charts(stress)
-    # Of each scenario four that all runs share; eight that a run has of its own.
-    assert len(charts) == 5 + 8 + 4 + 8
+    # Those that all runs of a scenario share; six that runs have of their own.
+    assert len(charts) == 6 + 6 + 5 + 6
     for chart in charts:
         assert "n = " in chart.subtitle
         assert "84 MS/s (±0.01 µs)" in chart.subtitle
@@ -260,9 +262,10 @@ def test_eleven_allocators_look_different() -> None:
 
 
 def test_ticks_have_their_rings(frag: list[Series]) -> None:
-    chart = interrupt_latency(frag)
-    assert chart is not None and "A ring" in chart.explanation
-    rings = [trace for trace in as_plotly(chart.figure).data if trace.marker.symbol == "circle-open"]
+    charts = [_chart(interrupt_latency(frag)), _chart(other_latency(frag))]
+    assert all("A ring" in chart.explanation for chart in charts)
+    every = [trace for chart in charts for trace in as_plotly(chart.figure).data]
+    rings = [trace for trace in every if trace.marker.symbol == "circle-open"]
     told = [one.run.answered.filter("tick").select("hit", "isr_latency_ns") for one in frag]
     control = [one.run.answered_control.filter("tick")["isr_latency_ns"] for one in frag]
     touched = sum(len(set(table.rows())) for table in told) + sum(len(set(one)) for one in control)

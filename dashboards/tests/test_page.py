@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,7 +127,7 @@ def test_nothing_sticks_out_and_axe_finds_nothing(
 
 def test_every_figure_of_every_page_is_drawn(reader: Browser) -> None:
     count = (
-        "[...document.querySelectorAll('.plot')].filter(one => one.offsetParent)"
+        "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility())"
         ".map(one => one.querySelectorAll('.trace').length)"
     )
     drawn = 0
@@ -136,8 +137,9 @@ def test_every_figure_of_every_page_is_drawn(reader: Browser) -> None:
         traces = reader.evaluate(count)
         assert all(traces), fragment
         drawn += len(traces)
-    # ramp and depth; two of survival and the strips; probes; three of each run; agreement of each.
-    assert drawn == 2 + 3 + 1 + 3 * 2 + 2
+    # ramp and depth; two of survival and the strips; probes; three of each run. The strips of what
+    # met no section are folded, and no witness differs by more than a cycle.
+    assert drawn == 2 + 3 + 1 + 3 * 2
 
 
 def test_a_figure_out_of_sight_is_not_drawn(browser: Browser, page: Path) -> None:
@@ -224,10 +226,10 @@ def test_a_click_on_a_point_opens_its_instant(reader: Browser) -> None:
 def test_a_maximum_in_a_table_opens_its_instant(reader: Browser) -> None:
     browser = reader
     browser.go("#/comparison")
-    browser.page.locator("section.page:not([hidden]) td.pinned a").first.click()
+    browser.page.locator("section.page:not([hidden]) tbody:not([hidden]) td.pinned a").first.click()
     browser.settle()
-    # The greatest number of probes, 259, first occurs at trial 0 of depth 256.
-    assert title(browser) == "seglist: operation 2298"
+    # The longest section on the wire is that of the last trial of depth 256.
+    assert title(browser) == "seglist: operation 2302"
 
 
 def test_an_unknown_address_says_so(reader: Browser) -> None:
@@ -296,6 +298,63 @@ def test_six_that_are_chosen_differ_in_their_dashes(reader_of_many: Browser) -> 
     assert len(set(browser.evaluate(dashes))) == 6
 
 
+def test_an_allocator_keeps_its_colour_whoever_else_is_chosen(reader_of_many: Browser) -> None:
+    browser, colours = reader_of_many, set()
+    chip = "document.querySelector('.switch[data-entry=\"8\"] .swatch')"
+    for chosen in ("nr8", "nr0,nr8", "nr0,nr1,nr2,nr3,nr8"):
+        browser.go(f"#/distributions?show={chosen}")
+        colours.add(browser.evaluate(f"getComputedStyle({chip}).backgroundColor"))
+    assert len(colours) == 1
+
+
+def test_curves_have_their_names_at_their_ends_and_the_others_are_grey(reader_of_many: Browser) -> None:
+    browser = reader_of_many
+    browser.go("#/distributions?show=nr0,nr8")
+    plot = "document.querySelector('.plot')"
+    assert browser.evaluate(f"{plot}.layout.showlegend") is False
+    grey = f"{plot}.data.filter(one => one.mode === 'lines').map(one => one.line.color)"
+    assert len(set(browser.evaluate(grey))) == 1 and len(browser.evaluate(grey)) == 7
+    names = browser.evaluate(f"{plot}.layout.annotations.map(one => one.text)")
+    assert {name.partition(",")[0] for name in names[:2]} == {"nr0", "nr8"}
+    hover = f"{plot}.data.find(one => one.mode === 'lines+markers').hovertext[0]"
+    assert re.fullmatch(r"[\d,]+\.\d ns", browser.evaluate(hover))
+
+
+def test_the_comparison_shows_the_chosen_quantity_and_keeps_it_in_the_address(reader: Browser) -> None:
+    browser = reader
+    browser.resize(1400, 900)
+    browser.go("#/comparison")
+    groups = (
+        "[...document.querySelectorAll('section:not([hidden]) tbody:not([hidden]) .group')]"
+        ".map(one => one.innerText).filter(words => words)"
+    )
+    assert [words.split(" (µs)")[0] for words in browser.evaluate(groups)] == ["critical section on the wire"]
+    browser.page.select_option("section:not([hidden]) select.quantity", "task latency (µs)")
+    assert browser.evaluate("decodeURIComponent(location.hash)").endswith("quantity=task latency (µs)")
+    assert [words.split(" (µs)")[0] for words in browser.evaluate(groups)] == ["task latency"]
+    browser.go("#/comparison?quantity=nothing")
+    assert [words.split(" (µs)")[0] for words in browser.evaluate(groups)] == ["critical section on the wire"]
+
+
+def test_a_heading_sorts_its_table_by_mouse_and_keyboard(reader: Browser) -> None:
+    browser = reader
+    browser.resize(1400, 900)
+    browser.go("#/matrix")
+    group = "section.page:not([hidden]) tbody[data-group=mem_frag]"
+    names = f"[...document.querySelectorAll('{group} th[scope=row]')].map(one => one.innerText.trim())"
+    assert browser.evaluate(names) == ["seglist", "tlsf"]
+    heading = browser.page.locator("section.page:not([hidden]) th:has-text('allocate (µs)') .sort").first
+    heading.click()
+    assert browser.evaluate(names) == ["seglist", "tlsf"]
+    heading.focus()
+    browser.page.keyboard.press("Enter")
+    assert browser.evaluate(names) == ["tlsf", "seglist"]
+    sorted_by = "document.querySelector('section.page:not([hidden]) [aria-sort]')"
+    assert browser.evaluate(f"{sorted_by}.getAttribute('aria-sort')") == "ascending"
+    browser.page.locator("section.page:not([hidden]) th:has-text('allocator') .sort").first.click()
+    assert browser.evaluate(names) == ["seglist", "tlsf"]
+
+
 def test_a_report_opens_with_the_choice_of_its_address(browser: Browser, many: Path) -> None:
     browser.open(many, "#/waveforms?show=nr2&pin=nr2")
     visible = "[...document.querySelectorAll('figure[data-entry]')].filter(one => one.offsetParent).length"
@@ -354,7 +413,10 @@ def test_paper_has_every_column_and_no_controls(reader: Browser) -> None:
     assert max(browser.evaluate(right)) <= paper
     # Nothing cuts a table off that is wider than its box.
     assert browser.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
-    controls = "[...document.querySelectorAll('button, nav, #picker, pre')].filter(one => one.offsetParent)"
+    controls = (
+        "[...document.querySelectorAll('button:not(.sort), select, nav, #picker, pre')]"
+        ".filter(one => one.offsetParent)"
+    )
     assert browser.evaluate(f"{controls}.length") == 0
 
 
@@ -377,7 +439,9 @@ def test_all_pages_of_a_scenario_are_drawn_for_paper(reader: Browser) -> None:
     browser.go("#/all?scenario=mem_stress")
     titles = browser.page.locator("section.page:not([hidden]) h2").all_inner_texts()
     assert titles[:3] == ["Overview", "Matrix", "Comparison"] and "Waveforms" in titles
-    waiting = "[...document.querySelectorAll('.plot')].filter(one => one.offsetParent && !one.dataset.drawn)"
+    waiting = (
+        "[...document.querySelectorAll('.plot')].filter(one => one.checkVisibility() && !one.dataset.drawn)"
+    )
     assert browser.evaluate(f"{waiting}.length") == 0
     browser.go("#/matrix")
     assert browser.page.locator("section.page:not([hidden]) h2").all_inner_texts() == ["Matrix"]
@@ -387,7 +451,8 @@ def test_a_key_that_prints_draws_what_is_out_of_sight_first(browser: Browser, pa
     browser.resize(1400, 300)
     browser.open(page, "#/distributions")
     empty = (
-        "[...document.querySelectorAll('.plot')].filter(one => one.offsetParent && !one.dataset.drawn).length"
+        "[...document.querySelectorAll('.plot')]"
+        ".filter(one => one.checkVisibility() && !one.dataset.drawn).length"
     )
     assert browser.evaluate(empty) > 0
     browser.evaluate(f"window.print = () => {{ window.left = {empty}; }}")

@@ -1,0 +1,46 @@
+"""Each page of a report looks as it did."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dashboards.tests.pictures import FOLDER, MADE_WITH, PAGES, differing, made_with, pictures
+
+MOST_PIXELS = 40
+"""That may differ, of 256,000: what another machine rounds otherwise."""
+
+
+@pytest.fixture(autouse=True)
+def alike() -> None:
+    """Other fonts and browsers draw other pixels."""
+    expected, here = MADE_WITH.read_text(encoding="utf-8"), made_with()
+    if here != expected:
+        pytest.skip(
+            f"The pictures are made with {expected.strip()}; here is {here.strip() or 'no Chromium'}."
+        )
+
+
+def test_each_page_looks_as_it_did(tmp_path: Path) -> None:
+    kept = tmp_path.parent / f"{tmp_path.name}-pictures"
+    kept.mkdir()
+    told = []
+    for made in pictures(tmp_path):
+        shutil.copy(made, kept / made.name)
+        if (count := differing(FOLDER / made.name, made)) > MOST_PIXELS:
+            told.append(f"{count:g} pixels differ: {FOLDER / made.name} and {kept / made.name}")
+    assert not told, "\n".join((*told, "If that is meant: python -m dashboards.tests.pictures"))
+
+
+def test_the_pictures_are_those_of_the_pages_and_small() -> None:
+    found = list(FOLDER.glob("*.png"))
+    assert {path.stem for path in found} == set(PAGES)
+    assert sum(path.stat().st_size for path in found) < 500_000
+
+
+def test_a_change_is_seen() -> None:
+    overview, ramp = (FOLDER / f"{name}.png" for name in ("overview", "ramp"))
+    assert differing(overview, overview) == 0
+    assert differing(overview, ramp) > MOST_PIXELS
