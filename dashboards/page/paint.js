@@ -101,7 +101,7 @@ tailscope.paint = (() => {
       .map(looking).map(telling);
     const grey = others(figure, chosen), data = [...grey, ...shown];
     if (layout.meta?.curves || (chosen?.size ?? 0) > FEW) {
-      const labels = ends(widthPx < NARROW_PX ? shown : data, new Set(grey), layout, widthPx);
+      const labels = ends(data, new Set(grey), layout, widthPx);
       if (labels.length) Object.assign(layout, { showlegend: false, annotations: [...layout.annotations ?? [], ...labels] });
     }
     // A figure with rows is as high as those that are left.
@@ -153,7 +153,8 @@ tailscope.paint = (() => {
   function ends(data, grey, layout, widthPx) {
     const height = (layout.height ?? 400) - AROUND_PX, taken = [], labels = [];
     const inside = layout.meta?.curves, plotPx = widthPx - BESIDE_PX;
-    const named = data.filter((one) => one.meta?.entry !== undefined && !one.meta.shared
+    const narrow = widthPx < NARROW_PX;
+    const named = data.filter((one) => one.meta?.entry !== undefined && !one.meta.shared && !(narrow && grey.has(one))
       && one.showlegend !== false && one.mode?.includes("lines") && numbers(one.x).length);
     const placed = named.map((trace) => {
       const [x, y] = ["x", "y"].map((way) => scaleOf(data, layout, way, trace[`${way}axis`] ?? way));
