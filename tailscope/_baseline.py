@@ -1,153 +1,111 @@
-"""What was measured before: a TOML file of the same shape as that of `masks --baseline`.
-
-Of each function it has the longest of each kind, in cycles.
-"""
+"""What the program says of a measurement beside its baseline: the judgement in its document."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from tailscope._documents import Part
 from tailscope._errors import Error
-from tailscope._figures import Before
-from tailscope._files import read as read_file
-from tailscope._files import shown
-from tailscope._texts import printable_values
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
-SCHEMA = 1
-_MOST_BYTES = 8 << 20
-_REMEDY = "restore the file, or write it anew with pytest --tailscope-update"
-_OPEN = "open"
-"""Stands for the cycles of what had not ended when the run did."""
-_MADE_BY = "tailscope.pytest_plugin"
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_HEAD = """\
-# What a test measured: of each function the longest of each kind, in cycles. The option
-# --tailscope-update of pytest writes it anew.
-"""
+NONE = "there is no baseline of it: `pytest --tailscope-update` writes one"
+_ROWS = ("equal", "longer", "shorter", "new")
+"""What is found of a row that was seen; all else is of limits, or has vanished."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """The longest of a kind in a function."""
+class Before:
+    """What the program says of one figure beside its baseline.
 
-    function: str
-    kind: str
-    cycles: int
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """The rows of a command, and the settings that they were measured with."""
-
-    command: str
-    settings: Mapping[str, str]
-    rows: tuple[Row, ...]
-
-    def longest(self, kind: str | None, function: str | None = None) -> Before | None:
-        """The longest of a kind, of all levels if it names none; in a function, if one is named."""
-        found = [
-            row
-            for row in self.rows
-            if kind in (None, row.kind, row.kind.partition(" ")[0]) and function in (None, row.function)
-        ]
-        if not found:
-            return None
-        most = max(found, key=lambda row: row.cycles)
-        return Before(most.cycles, most.function)
-
-
-def read(path: Path, command: str, settings: Mapping[str, str]) -> Baseline | None:
-    """The baseline of a file; None if there is no such file.
-
-    Raises Error where it is damaged, or was made by another command or with other settings.
+    `cycles` are those of the baseline, None if it has none; `where` is the function, or says why
+    there are none. `refusal` is the sentence why it cannot be said.
     """
-    if not path.exists():
-        return None
-    part = _document(path)
-    if part.whole("schema") != SCHEMA:
-        part.wrong("schema", f"must be {SCHEMA}")
-    if part.text("command") != command:
-        raise Error(f"{shown(path)}: is a baseline of {part.text('command')}, not of {command}; {_REMEDY}.")
-    found = {name: part.part("settings").text(name) for name in part.part("settings")}
-    if found != dict(settings):
-        raise Error(f"{shown(path)}: was made with other settings ({_apart(found, settings)}); {_REMEDY}.")
-    functions = part.part("functions")
-    rows = [
-        Row(function, kind, of.whole(kind))
-        for function in functions
-        for of in (functions.part(function),)
-        for kind in of
-        if of.values[kind] != _OPEN
-    ]
-    return Baseline(command, found, tuple(rows))
+
+    cycles: int | None
+    where: str
+    worse: bool = False
+    refusal: str = ""
 
 
-def write(path: Path, baseline: Baseline) -> None:
-    """Writes the file, whole or not at all. Equal baselines give equal bytes."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(_as_text(baseline), encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise Error(f"{shown(path)}: cannot be written ({error.strerror}).") from None
+@dataclass(frozen=True)
+class Check:
+    """A row of the baseline, or a limit in it. `sentences` say what is the matter, in full."""
+
+    finding: str
+    worse: bool
+    function: str | None
+    kind: str | None
+    before: int | None
+    cycles: int
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, part: Part) -> Check:
+        """That of a document."""
+        before = part.values.get("before_cycles")
+        return cls(
+            part.text("finding"),
+            part.text("state") == "worse",
+            part.maybe_text("function"),
+            part.maybe_text("kind"),
+            part.maybe_whole("before_cycles") if before != "open" else None,
+            part.maybe_whole("cycles") or 0,
+            (f"{part.text('name')}: {part.text('sentence')}", *part.texts("more")),
+        )
+
+    @property
+    def of_row(self) -> bool:
+        """Whether it is of something that was measured, and of no limit."""
+        return self.finding in _ROWS
+
+    def fails(self, more_cycles: int) -> bool:
+        """Whether it is worse, and not only longer by so many cycles."""
+        excused = self.of_row and self.cycles <= (self.before or 0) + more_cycles
+        return self.worse and not excused
 
 
-def longest(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Of each function and kind the row with the most cycles, in the order of their names."""
-    found: dict[tuple[str, str], int] = {}
-    for row in rows:
-        key = (row.function, row.kind)
-        found[key] = max(row.cycles, found.get(key, 0))
-    return tuple(Row(*key, cycles) for key, cycles in sorted(found.items()))
+class Judgement:
+    """All that the program says of its baseline. After an update there is nothing to say."""
+
+    def __init__(self, part: Part) -> None:
+        self._updated = "updated" in part
+        self._verdict = "" if self._updated else part.text("verdict")
+        self.refusal = "" if self._updated else part.maybe_text("refusal") or ""
+        self._checks = [] if self._updated else [Check.of(one) for one in part.parts("checks")]
+
+    def of(self, kind: str | None, function: str | None, cycles: int) -> Before:
+        """What it says of a figure of so many cycles; of a kind and function, if one knows them."""
+        if self._updated:
+            return Before(cycles, function or "the same")
+        found = [one for one in self._checks if one.of_row and one.kind == kind]
+        if not found:
+            return Before(None, "", refusal=self.refusal)
+        row = max(found, key=lambda one: (one.cycles == cycles, one.function == function))
+        where = row.function or "" if row.before is not None else "new" if row.worse else "had not ended"
+        return Before(row.before, where, row.worse, self.refusal)
+
+    def check(self, more_cycles: int, story: Callable[[Check], list[str]]) -> None:
+        """Raises AssertionError, with a story each, if anything is worse by more than so many
+        cycles, and Error where that cannot be said.
+        """
+        failures = [one for one in self._checks if one.fails(more_cycles)]
+        lines = [line for one in failures for line in (*one.sentences, *map("    {}".format, story(one)))]
+        if lines:
+            raise AssertionError("\n".join([self._verdict, *lines]))
+        if self.refusal:
+            raise Error(self.refusal)
 
 
-def _document(path: Path) -> Part:
-    import tomllib
-
-    content = read_file(path, _MOST_BYTES, _REMEDY)
-    try:
-        values = tomllib.loads(content.decode())
-    except (ValueError, RecursionError) as error:
-        said = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is no text"
-        raise Error(f"{shown(path)}: holds no TOML ({said[:200]}); {_REMEDY}.") from None
-    return Part(printable_values(values), shown(path), _REMEDY)
+def check(judgement: Judgement | None, more_cycles: int, story: Callable[[Check], list[str]]) -> None:
+    """The same; AssertionError if there is no baseline."""
+    if judgement is None:
+        raise AssertionError(NONE)
+    judgement.check(more_cycles, story)
 
 
-def _apart(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    names = dict.fromkeys([*before, *now])
-    changed = [name for name in names if before.get(name) != now.get(name)]
-    return ", ".join(f"{name} {before.get(name, 'none')} → {now.get(name, 'none')}" for name in changed)
-
-
-def _as_text(baseline: Baseline) -> str:
-    parts = [
-        _HEAD,
-        f"\nschema = {SCHEMA}\ncommand = {_text(baseline.command)}\nmade_by = {_text(_MADE_BY)}\n",
-        "\n[settings]\n",
-        *(f"{_key(name)} = {_text(value)}\n" for name, value in sorted(baseline.settings.items())),
-    ]
-    before = None
-    for row in longest(baseline.rows):
-        if row.function != before:
-            parts.append(f"\n[functions.{_key(row.function)}]\n")
-            before = row.function
-        parts.append(f"{_key(row.kind)} = {row.cycles}\n")
-    return "".join(parts if before is not None else [*parts, "\n[functions]\n"])
-
-
-def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else _text(name)
-
-
-def _text(value: str) -> str:
-    """A basic string; JSON escapes what TOML does, but for DEL."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def judgement_of(document: Part) -> Judgement | None:
+    """That of a document; None if nothing was judged."""
+    found = document.maybe_part("judgement")
+    return None if found is None else Judgement(found)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from tailscope._baseline import NONE, Before
 from tailscope._documents import Part
 from tailscope._errors import Error
 
@@ -54,14 +55,6 @@ class Statistics:
         """Those of a document."""
         names = [name for name in cls.__dataclass_fields__ if name != "n"]
         return cls(part.whole("n"), **{name: part.maybe_number(name) for name in names})
-
-
-@dataclass(frozen=True)
-class Before:
-    """What a baseline says of the same figure: its length, and its place in words."""
-
-    cycles: int
-    where: str
 
 
 class Cycles(int):
@@ -131,7 +124,7 @@ class Timed:
 
 @dataclass(frozen=True, repr=False)
 class Figure(Timed):
-    """The same in cycles, too. `before` is what the baseline says of it, None if nothing."""
+    """The same in cycles, too. `before` is None where it was held to no baseline."""
 
     _cycles: int
     before: Before | None = field(default=None, kw_only=True, compare=False)
@@ -160,17 +153,22 @@ class Figure(Timed):
             super().check(at_most_ns=at_most_ns)
 
     def check_baseline(self, *, more_cycles: int = 0) -> None:
-        """Raises AssertionError, with the story, if it is longer than in the baseline by more than
-        `more_cycles`, or if there is no baseline.
+        """Raises AssertionError, with the story, if the program finds it worse than in the baseline
+        and it is longer by more than `more_cycles`, or if there is no baseline.
         """
         if self.before is None:
-            self._fail("there is no baseline of it: `pytest --tailscope-update` writes one")
-        if not self._cycles <= self.before.cycles + more_cycles:
-            self._fail(f"{self._cycles - self.before.cycles:,} cycles more than in the baseline")
+            self._fail(NONE)
+        more = self._cycles - (self.before.cycles or 0)
+        if self.before.worse and not more <= more_cycles:
+            self._fail(f"{more:,} cycles more than in the baseline")
+        if self.before.refusal and not self.before.worse:
+            raise Error(self.before.refusal)
 
     def _change(self) -> list[str]:
-        if self.before is None:
+        if self.before is None or not self.before.where:
             return []
+        if self.before.cycles is None:
+            return [f"baseline: {self.before.where}"]
         more = self._cycles - self.before.cycles
         change = f"{abs(more):,} cycles {'longer' if more > 0 else 'shorter'} now" if more else "as long now"
         return [f"baseline: {self.before.cycles:,} cycles, {self.before.where}; {change}"]

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from tailscope._baseline import Row, longest
+from tailscope._baseline import Before, Check, check, judgement_of
 from tailscope._documents import Part
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import Figure, Place, Statistics, calls
-from tailscope._masks import Remembered, nothing
-from tailscope._program import Answer, ask, options
+from tailscope._program import ask, options
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
@@ -84,12 +83,12 @@ class Latency:
     answered, or the run ended early.
     """
 
-    def __init__(self, answer: Answer, *, any_verdict: bool, before: Remembered = nothing) -> None:
-        self._part = answer.document
-        self._before = before
+    def __init__(self, part: Part, *, any_verdict: bool) -> None:
+        self._part = part
+        self._judgement = judgement_of(part)
         self.document: dict[str, Any] = dict(self._part.values)
         self.elf = self._part.text("elf")
-        self.complete = answer.complete
+        self.complete = not self.reasons
         if not self.complete and not any_verdict:
             raise NotComplete(self.elf, "truncated", self.reasons)
 
@@ -138,7 +137,7 @@ class Latency:
             tuple(map(Cause.of, one.parts("waits"))),
             tuple(map(Place.of, one.parts("stack"))),
             self._asked.part("window").whole("every"),
-            before=self._before(self.irq, None),
+            before=self._before(self.irq, one.whole("cycles")),
         )
 
     @property
@@ -154,14 +153,20 @@ class Latency:
                 return one
         raise Error(f"{self.elf}: the section {name!r} was never passed, or not asked for.")
 
-    def _rows(self) -> tuple[Row, ...]:
-        """What a baseline keeps: the longest wait, under its handler, and pass of each section."""
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises AssertionError, with a story each, if the program finds anything worse than in the
+        baseline and longer by more than `more_cycles`, or if there is no baseline.
+        """
+        check(self._judgement, more_cycles, self._story)
+
+    def _story(self, of: Check) -> list[str]:
         asked = self._part.maybe_part("latency")
-        waits = (
-            [Row(asked.maybe_text("handler") or self.irq, self.irq, self.longest._cycles)] if asked else []
-        )
-        passed = [Row(one.longest.begin.function, one.name, one.longest._cycles) for one in self.sections]
-        return longest([*waits, *passed])
+        if asked and of.kind == self.irq:
+            return self.longest.story()
+        return next((one.longest.story() for one in self.sections if one.name == of.kind), [])
+
+    def _before(self, kind: str, cycles: int) -> Before | None:
+        return self._judgement.of(kind, None, cycles) if self._judgement else None
 
     @property
     def _asked(self) -> Part:
@@ -186,7 +191,7 @@ class Latency:
             begin,
             Place.of(worst.part("end")),
             tuple(map(Place.of, worst.parts("stack"))),
-            before=self._before(name, None),
+            before=self._before(name, worst.whole("cycles")),
         )
         cycles, ns = Statistics.of(one.part("cycles")), Statistics.of(one.part("ns"))
         return Section(name, one.whole("count"), cycles, ns, longest)
@@ -221,7 +226,7 @@ def latency(
     The options are those of the command; `start` is `--from`. Raises NotComplete if a pend was
     lost or the run ended early, and Error.
     """
-    answer = ask_latency(
+    part = ask_latency(
         elf,
         irq=irq,
         sections=sections,
@@ -237,7 +242,7 @@ def latency(
         hse=hse,
         gaps=gaps,
     )
-    return Latency(answer, any_verdict=any_verdict)
+    return Latency(part, any_verdict=any_verdict)
 
 
 def ask_latency(
@@ -246,8 +251,8 @@ def ask_latency(
     sections: str | Sequence[str] = (),
     start: str | None = None,
     **chosen: object,
-) -> Answer:
-    """The document of the command, and whether all came out."""
+) -> Part:
+    """The document of the command."""
     words = options(
         {"section": [sections] if isinstance(sections, str) else [*sections], "from": start, **chosen}
     )

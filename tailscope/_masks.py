@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
 from typing import Any
 
-from tailscope._baseline import Row, longest
+from tailscope._baseline import Check, check, judgement_of
 from tailscope._documents import Part
 from tailscope._errors import Error, NotComplete
-from tailscope._figures import Before, Figure, Place, calls
+from tailscope._figures import Figure, Place, calls
 from tailscope._program import ask, options
 
 __tracebackhide__ = True  # pytest shows the line of the test
@@ -19,13 +18,6 @@ __tracebackhide__ = True  # pytest shows the line of the test
 _RESET = "(reset)"
 _NONE = "there was no such interval"
 KINDS = ("primask", "faultmask", "basepri", "handler", "scheduler")
-
-Remembered = Callable[[str | None, str | None], Before | None]
-"""What a baseline says of the longest of a kind; in a function, if one is named."""
-
-
-def nothing(_kind: str | None, _function: str | None = None) -> None:
-    """Where there is no baseline."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,10 +88,10 @@ class NotTaken(Figure):
 class Masks:
     """How long a program held interrupts off. `document` is the JSON of `masks` (the reference)."""
 
-    def __init__(self, part: Part, *, any_verdict: bool, before: Remembered = nothing) -> None:
+    def __init__(self, part: Part, *, any_verdict: bool) -> None:
         self._part = part
         self._any_verdict = any_verdict
-        self._before = before
+        self._judgement = judgement_of(part)
         self.document: dict[str, Any] = dict(part.values)
         self.elf = part.text("elf")
         self.until = part.text("until")
@@ -132,15 +124,22 @@ class Masks:
         name = _name(kind, level)
         found = next((one for one in self.worst if _is(one.kind, one.level, kind, level)), None)
         self._refuse_open(kind, level, 0 if found is None else found._cycles)
-        if found is None:
-            return replace(_none_of(name, kind, level), before=self._before(kind and name, None))
-        function = found.function if kind == "handler" and level is not None else None
-        before = self._before("handler" if function else kind and name, function)
+        found = found or _none_of(name, kind, level)
+        told = self._judgement
+        before = told.of(found._row_kind, found.function, found._cycles) if told else None
         return replace(found, before=before, _ns=max(found._ns, self._most_ns(kind, level)))
 
-    def _rows(self) -> tuple[Row, ...]:
-        """What a baseline keeps: of each function the longest of each kind."""
-        return longest(Row(one.function, one._row_kind, one._cycles) for one in self.worst)
+    def check_baseline(self, *, more_cycles: int = 0) -> None:
+        """Raises AssertionError, with a story each, if the program finds anything worse than in the
+        baseline and longer by more than `more_cycles`, or if there is no baseline.
+        """
+        check(self._judgement, more_cycles, self._story)
+
+    def _story(self, of: Check) -> list[str]:
+        for one in self.worst:
+            if (one._row_kind, one._cycles) == (of.kind, of.cycles):
+                return one.story()
+        return []
 
     def _most_ns(self, kind: str | None, level: int | None) -> float:
         """The longest time of any such interval."""
@@ -234,7 +233,7 @@ def masks(
 
 def ask_masks(elf: str | PathLike[str], **chosen: object) -> Part:
     """The document of the command."""
-    return ask("masks", *options(chosen), "--json", "--", fspath(elf)).document
+    return ask("masks", *options(chosen), "--json", "--", fspath(elf))
 
 
 def _none_of(name: str, kind: str | None, level: int | None) -> Interval:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tailscope._documents import Part, from_json
 from tailscope._errors import Error
@@ -20,16 +20,10 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
-_NOT_COMPLETE = 1
+_WITH_DOCUMENT = (0, 1, 2)
+"""All came out; not all, or worse than the baseline; that cannot be said."""
 _STOPPED_WITHIN_S = 30.0
 _REMEDY = "the program and this package are not of the same version, install both again"
-
-
-class Answer(NamedTuple):
-    """The document that a command printed. Not `complete`: it said so by its exit status, 1."""
-
-    document: Part
-    complete: bool
 
 
 def command() -> list[str]:
@@ -40,15 +34,15 @@ def command() -> list[str]:
     return [sys.executable, "-P", "-m", "cli" if _checkout() else "tailscope"]
 
 
-def ask(*words: str) -> Answer:
-    """Runs a command with `--json`, and returns its answer.
+def ask(*words: str) -> Part:
+    """Runs a command with `--json`, and returns the document that it prints.
 
     Raises Error, with the program's sentence and exit status, where it has none.
     """
     status, output, said = _run([*command(), *words])
-    if status not in (0, _NOT_COMPLETE) or not output.strip():
+    if status not in _WITH_DOCUMENT or not output.strip():
         raise Error(_sentence(said, status), status)
-    return Answer(from_json(output, f"the answer of {words[0]}", _REMEDY), status == 0)
+    return from_json(output, f"the answer of {words[0]}", _REMEDY)
 
 
 def options(chosen: Mapping[str, object]) -> list[str]:

@@ -80,7 +80,7 @@ class Worst(Timed):
     def explain(self) -> Explanation:
         """Replays the run on the virtual board, and tells what the time went to."""
         words = ["explain", f"--quantity={self.quantity}", "--json", "--", str(self.folder)]
-        return Explanation.of(ask(*words).document)
+        return Explanation.of(ask(*words))
 
     def _details(self) -> list[str]:
         budget = "" if self.budget_ns is None else f", true to ±{self.budget_ns:,.2f} ns"
@@ -230,7 +230,7 @@ def run(
         "locking": locking,
         "heap": heap,
     }
-    answer = ask("scenario", *options(chosen), "--json", "--", os.fspath(scenario)).document
+    answer = ask("scenario", *options(chosen), "--json", "--", os.fspath(scenario))
     made = answer.parts("runs")
     if len(made) != 1:
         raise Error(f"These words name {len(made)} runs; tailscope.run() makes one: name one allocator.")

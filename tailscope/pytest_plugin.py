@@ -22,8 +22,9 @@ from typing import Any, TypeVar
 import pytest
 
 import tailscope
-from tailscope import _baseline
-from tailscope._baseline import Baseline
+from tailscope._baseline import judgement_of
+from tailscope._documents import Part
+from tailscope._errors import Error
 from tailscope._figures import Cycles, Nanoseconds
 from tailscope._latency import Latency, ask_latency
 from tailscope._masks import Masks, ask_masks
@@ -33,7 +34,11 @@ __tracebackhide__ = True  # pytest shows the line of the test
 FOLDER = "tailscope-baselines"
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_CHARACTERS = 150
-_Answer = TypeVar("_Answer")
+_KNOWN = pytest.StashKey[dict[tuple[object, ...], Part]]()
+_Found = TypeVar("_Found", Masks, Latency)
+
+Ask = Callable[..., Part]
+"""A command, asked for its document: ask_masks or ask_latency."""
 
 MeasureMasks = Callable[..., Masks]
 """What the fixture `masks` is: tailscope.masks, with a baseline."""
@@ -67,30 +72,23 @@ def _shown(value: object) -> str:
 
 
 @pytest.fixture
-def masks(request: pytest.FixtureRequest, _tailscope: _Baselines) -> MeasureMasks:
+def masks(_tailscope: _Baselines) -> MeasureMasks:
     """`masks(elf, until="1s", …)`: tailscope.masks, with the figures of the test's baseline."""
 
     def measure(elf: str | PathLike[str], *, any_verdict: bool = False, **chosen: Any) -> Masks:
         asked = _asked(tailscope.masks, elf, chosen)
-        part = _remembered(request.config, ask_masks, elf, asked)
-        found = Masks(part, any_verdict=any_verdict)
-        settings = {"until": found.until, "options": " ".join(part.texts("options"))}
-        before = _tailscope.of("masks", settings, found)
-        return Masks(part, any_verdict=any_verdict, before=before.longest) if before else found
+        return _tailscope.measured(Masks, ask_masks, elf, asked, any_verdict=any_verdict)
 
     return measure
 
 
 @pytest.fixture
-def latency(request: pytest.FixtureRequest, _tailscope: _Baselines) -> MeasureLatency:
+def latency(_tailscope: _Baselines) -> MeasureLatency:
     """`latency(elf, irq="TIM2", …)`: tailscope.latency, with the figures of the test's baseline."""
 
     def measure(elf: str | PathLike[str], *, any_verdict: bool = False, **chosen: Any) -> Latency:
         asked = _asked(tailscope.latency, elf, chosen)
-        answer = _remembered(request.config, ask_latency, elf, asked)
-        found = Latency(answer, any_verdict=any_verdict)
-        before = _tailscope.of("latency", _settings(asked), found)
-        return Latency(answer, any_verdict=any_verdict, before=before.longest) if before else found
+        return _tailscope.measured(Latency, ask_latency, elf, asked, any_verdict=any_verdict)
 
     return measure
 
@@ -115,16 +113,62 @@ class _Baselines:
     def __init__(self, node: pytest.Item, *, update: bool) -> None:
         self._paths = _paths(node)
         self._update = update
+        self._known = node.config.stash.setdefault(_KNOWN, {})
 
-    def of(self, command: str, settings: dict[str, str], found: Masks | Latency) -> Baseline | None:
-        """That of the test's next measurement; None if there is none. Raises Error.
+    def measured(
+        self,
+        made: Callable[..., _Found],
+        ask: Ask,
+        elf: str | PathLike[str],
+        asked: dict[str, Any],
+        *,
+        any_verdict: bool,
+    ) -> _Found:
+        """The test's next measurement, held to its baseline if there is one. Raises Error."""
+        part, refusal = self._answer(ask, elf, asked, next(self._paths))
+        found = made(part, any_verdict=any_verdict)
+        if refusal and found.complete:
+            raise Error(_for_pytest(refusal))
+        return found
 
-        To update, what was found is written first, if it is all of it.
+    def _answer(
+        self, ask: Ask, elf: str | PathLike[str], asked: dict[str, Any], path: Path
+    ) -> tuple[Part, str]:
+        """The document, and the sentence why it is held to no baseline, or why it becomes none."""
+        if not self._update:
+            part = self._remembered(ask, elf, asked, path if path.exists() else None)
+            judgement = judgement_of(part)
+            return part, judgement.refusal if judgement else ""
+        try:
+            return ask(elf, **asked, baseline=path, update=True), ""
+        except Error as error:
+            refusal = str(error)
+        return self._remembered(ask, elf, asked, None), refusal
+
+    def _remembered(
+        self, ask: Ask, elf: str | PathLike[str], asked: dict[str, Any], baseline: Path | None
+    ) -> Part:
+        """What a command says of a program; asked once in a session for files of the same content
+        and the same words, unless it refuses to judge, as it names the baseline then.
         """
-        path = next(self._paths)
-        if self._update and found.complete:
-            _baseline.write(path, Baseline(command, settings, found._rows()))
-        return _baseline.read(path, command, settings)
+        held_to = {} if baseline is None else {"baseline": baseline}
+        files = [_sha256(path) for path in (elf, *held_to.values())]
+        key = (ask, os.fspath(elf), repr(sorted(asked.items())), *files)
+        if key in self._known:
+            return self._known[key]
+        try:
+            part = ask(elf, **asked, **held_to)
+        except Error as error:
+            raise Error(_for_pytest(str(error)), error.exit_status) from None
+        judgement = judgement_of(part)
+        if judgement is None or not judgement.refusal:
+            self._known[key] = part
+        return part
+
+
+def _for_pytest(sentence: str) -> str:
+    """A sentence of the program, with the option as pytest has it."""
+    return sentence.replace("with --update", "with --tailscope-update")
 
 
 def _paths(node: pytest.Item) -> Iterator[Path]:
@@ -147,32 +191,6 @@ def _asked(
     bound = inspect.signature(function).bind(elf, **chosen)
     bound.apply_defaults()
     return {name: value for name, value in bound.arguments.items() if name not in ("elf", "any_verdict")}
-
-
-def _settings(asked: dict[str, Any]) -> dict[str, str]:
-    """What was asked for, as texts."""
-    told = {
-        name: ", ".join(value) if isinstance(value, list | tuple) else value for name, value in asked.items()
-    }
-    return {name: str(value) for name, value in told.items() if value not in (None, "", False, ())}
-
-
-_KNOWN = pytest.StashKey[dict[tuple[object, ...], Any]]()
-
-
-def _remembered(
-    config: pytest.Config,
-    measure: Callable[..., _Answer],
-    elf: str | PathLike[str],
-    asked: dict[str, Any],
-) -> _Answer:
-    """What a command says of a program; asked once in a session for the same file and words."""
-    known = config.stash.setdefault(_KNOWN, {})
-    key = (measure, os.fspath(elf), _sha256(elf), repr(sorted(asked.items())))
-    if key not in known:
-        known[key] = measure(elf, **asked)
-    found: _Answer = known[key]
-    return found
 
 
 def _sha256(elf: str | PathLike[str]) -> str:

@@ -53,11 +53,14 @@ class Baseline:
 
 def read(path: Path, command: str) -> Baseline:
     """Reads a baseline of `command`. Raises GateError with one sentence: file, line and key."""
-    remedy = "restore the file, or write it anew with --update"
+    remedy = "restore the file, or delete it and write it anew with --update"
     document = open_toml(path, GateError, remedy=remedy, most_bytes=BYTES_MOST)
     found = document.check(_File)
     if found.command != command:
-        raise GateError(f"{path} is a baseline of {found.command}, not of {command}; name another file.")
+        raise GateError(
+            f"{path} is a baseline of {found.command}, not of {command}; name another file, or delete it and "
+            "write it anew with --update."
+        )
     lengths: dict[tuple[str, str], Cycles] = {
         (function, kind): cycles
         for function, kinds in found.functions.items()
