@@ -81,7 +81,7 @@ class _Build:
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
-"""What this process has built, by the command that configured it: all choices are in there."""
+"""What this process has built, by where it lies and all that was chosen."""
 
 
 def allocators() -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def build(
         configuration = _configuration(chosen, told["kernel"])
         return FirmwareImage(told["elf"], told["sha256"], row.id, configuration, tuple(told["looks"]))
     cmake_build.check_tools(TOOLS)
-    key = tuple(described.configure_command)
+    key = (str(described.source), str(chosen.folder), *map(str, described.definitions.items()))
     image = _MADE.get(key)
     if image is None or not image.elf.exists():
         with taking_turns(chosen.folder):
