@@ -135,8 +135,6 @@ def test_a_run_that_ended_early_has_no_numbers_by_accident(tmp_path: Path) -> No
     with pytest.raises(tailscope.NotComplete, match="is truncated: It ended early: ") as refused:
         tailscope.masks(elf, until=UNTIL)
     assert refused.value.verdict == "truncated"
-    found = tailscope.masks(elf, until=UNTIL, any_verdict=True)
-    assert not found.complete and found.longest("primask").cycles == 1001
 
 
 def test_a_mask_that_never_ends_is_not_overlooked(tmp_path: Path) -> None:
@@ -151,7 +149,6 @@ def test_a_mask_that_never_ends_is_not_overlooked(tmp_path: Path) -> None:
         found.longest()
     with pytest.raises(tailscope.NotComplete, match="At the end an interrupt of priority 48"):
         found.not_taken(0x30)
-    assert tailscope.masks(elf, until=UNTIL, any_verdict=True).longest("primask").cycles == 1001
 
 
 def test_a_core_that_sleeps_at_the_end_is_no_mask_that_lasts(elf: Path) -> None:
@@ -189,17 +186,11 @@ def test_sections_alone_have_no_wait(elf: Path) -> None:
         assert found.longest
 
 
-def test_pends_at_some_cycles_only_say_so(elf: Path) -> None:
-    found = tailscope.latency(elf, irq="TIM2", until=BRIEFLY, every=50).longest
-    assert found.every == 50 and "asked at each 50th cycle only" in found.story()
-
-
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
         ({"until": "soon"}, r"--until soon: give a time such as 100ms or 2s, or a cycle such as 84000\."),
         ({"until": "--help"}, "--until --help"),
-        ({"chip": "none"}, "--chip"),
     ],
 )
 def test_the_sentence_is_that_of_the_program(elf: Path, chosen: dict[str, Any], said: str) -> None:
@@ -208,7 +199,7 @@ def test_the_sentence_is_that_of_the_program(elf: Path, chosen: dict[str, Any], 
     assert refused.value.exit_status == 2 and "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["missing.elf", "-x.elf", "--help", "a\nb", "a b\x1b.elf"])
+@pytest.mark.parametrize("name", ["--help", "a\nb\x1b.elf"])
 def test_a_file_of_any_name_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(tailscope.Error, match="cannot be read: No such file") as refused:

@@ -9,29 +9,38 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from base.paths import ROOT
-from tests import masked_sections
+from tests import lab, masked_sections
 
 UNTIL = "cycles:3000"
-BASELINE = "tailscope-baselines/test_fw.test_it.toml"
+FOLDER = "tailscope-baselines"
+PLUGIN = "tailscope.pytest_plugin"
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The program as it is, and one whose longest section has 200 NOPs more."""
-    made = {}
-    for name, nops in (("as it is", 1000), ("worse", 1200), ("better", 900)):
-        folder = tmp_path_factory.mktemp("program")
-        source = folder / "main.c"
-        text = masked_sections.SOURCE.read_text(encoding="utf-8").replace("NOPS(1000)", f"NOPS({nops})")
-        source.write_text(text, encoding="utf-8")
-        made[name] = masked_sections.build(folder, source=source)
-    return made
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a pytest."""
+
+    status: int
+    said: str
+
+    @property
+    def states(self) -> dict[str, str]:
+        """By test: PASSED, FAILED, ERROR."""
+        lines = re.findall(r"(?m)^(PASSED|FAILED|ERROR) \S+?::(\S+)", self.said)
+        return {name: state for state, name in lines}
+
+    def told(self, name: str) -> list[str]:
+        """The lines that say why a test failed."""
+        section = re.split(r"(?m)^_+ (\S+) _+$", self.said.partition("short test summary")[0])
+        lines = section[section.index(name) + 1].splitlines()
+        return [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
 
 
 class Project:
@@ -46,29 +55,51 @@ class Project:
         """Makes this one the program."""
         shutil.copyfile(self._programs[name], self.folder / "fw.elf")
 
-    def write(self, body: str, name: str = "test_fw.py") -> None:
-        (self.folder / name).write_text(dedent(body), encoding="utf-8")
+    def write(self, body: str) -> None:
+        (self.folder / "test_fw.py").write_text(dedent(body), encoding="utf-8")
 
-    def test(self, *words: str) -> tuple[int, str]:
-        """The exit status of its pytest, and what that printed."""
+    def baseline(self, test: str) -> Path:
+        """The file of a test."""
+        return self.folder / FOLDER / f"test_fw.{test}.toml"
+
+    def test(self, *words: str, plugin: str = PLUGIN, **environment: str) -> Outcome:
+        """What comes of its pytest."""
         done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-p",
-                "tailscope.pytest_plugin",
-                "-p",
-                "no:cacheprovider",
-                *words,
-            ],
+            [sys.executable, "-m", "pytest", "-rA", "-p", plugin, "-p", "no:cacheprovider", *words],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT),
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+                **environment,
+            },
             capture_output=True,
             text=True,
             check=False,
         )
-        return done.returncode, done.stdout + done.stderr
+        return Outcome(done.returncode, done.stdout + done.stderr)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The program as it is, and others of which a section is longer or shorter."""
+    changes = {
+        "as it is": {},
+        "worse": {"NOPS(1000)": "NOPS(1200)"},
+        "better and worse": {"NOPS(1000)": "NOPS(900)", "NOPS(300)": "NOPS(350)"},
+        "broken": {"    fault_masked();\n": '    __asm__ volatile("udf");\n    fault_masked();\n'},
+    }
+    made = {}
+    for name, replaced in changes.items():
+        text = masked_sections.SOURCE.read_text(encoding="utf-8")
+        for old, new in replaced.items():
+            assert old in text
+            text = text.replace(old, new)
+        folder = tmp_path_factory.mktemp("program")
+        source = folder / "main.c"
+        source.write_text(text, encoding="utf-8")
+        made[name] = masked_sections.build(folder, source=source)
+    return made
 
 
 @pytest.fixture
@@ -76,27 +107,72 @@ def project(tmp_path: Path, programs: dict[str, Path]) -> Project:
     return Project(tmp_path, programs)
 
 
-ASSERTED = f"""
-    def test_it(masks):
+HELD = f"""
+    import pytest
+
+    def test_asserted(masks):
         assert masks("fw.elf", until="{UNTIL}").longest("primask").cycles <= 1001
-"""
-CHECKED = f"""
-    def test_it(masks):
+
+    def test_checked(masks):
         masks("fw.elf", until="{UNTIL}").longest("primask").check_baseline()
+
+    def test_all(masks):
+        found = masks("fw.elf", until="{UNTIL}")
+        found.check_baseline(more_cycles=200)
+        found.check_baseline()
+
+    class TestBoth:
+        @pytest.mark.parametrize("kind", ["a/b"])
+        def test_it(self, masks, latency, kind):
+            assert masks("fw.elf", until="{UNTIL}").longest("handler", 16 + 28).cycles == 213
+            found = latency("fw.elf", irq="TIM2", sections="update_table..", until="{UNTIL}", every=10)
+            found.longest.check_baseline()
 """
+TESTS = ["test_asserted", "test_checked", "test_all", "TestBoth::test_it[a/b]"]
+LATENCY = ("--irq", "TIM2", "--section", "update_table..", "--until", UNTIL, "--every", "10")
 
 
-def test_a_failed_assertion_tells_the_place_the_calls_and_the_change(project: Project) -> None:
-    project.write(ASSERTED)
-    assert project.test()[0] == 0
-    assert not (project.folder / "tailscope-baselines").exists()
-    assert project.test("--tailscope-update")[0] == 0
-    project.build("worse")
-    status, said = project.test()
-    assert status == 1
-    told = [line.removeprefix("E").strip() for line in said.splitlines() if line.startswith("E ")]
-    assert told[:9] == [
-        "assert 1,201 <= 1,001",
+@dataclass(frozen=True)
+class Story:
+    """A project whose tests ran to write their baselines, and on other programs."""
+
+    project: Project
+    tested: dict[str, Outcome]
+
+    @property
+    def latency_baseline(self) -> Path:
+        """That of the second measurement of a test."""
+        return next(self.project.baseline("test_all").parent.glob("*-2.toml"))
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory, programs: dict[str, Path]) -> Story:
+    project = Project(tmp_path_factory.mktemp("project"), programs)
+    project.write(HELD)
+    tested = {"update": project.test("--tailscope-update")}
+    for name in ("worse", "better and worse"):
+        project.build(name)
+        tested[name] = project.test()
+    project.build("as it is")
+    return Story(project, tested)
+
+
+@pytest.mark.parametrize(
+    ("when", "failed"),
+    [
+        ("update", []),
+        ("worse", TESTS),
+        ("better and worse", ["test_all"]),
+    ],
+)
+def test_what_became_longer_fails(story: Story, when: str, failed: list[str]) -> None:
+    """Of all, if all is held to the baseline; of one kind, if its longest is."""
+    states = story.tested[when].states
+    assert states == {name: "FAILED" if name in failed else "PASSED" for name in TESTS}
+
+
+def test_a_failed_assertion_tells_the_place_the_calls_and_the_change(story: Story) -> None:
+    expected = [
         "primask: 1,201 cycles (75.06 µs)",
         "raised by update_table (main.c:56), from reset (main.c:101)",
         "call stack, innermost first:",
@@ -105,143 +181,171 @@ def test_a_failed_assertion_tells_the_place_the_calls_and_the_change(project: Pr
         "reset (main.c:101)",
         "ended by update_table (main.c:58)",
         "held off: IRQ 28 (on_tim2), IRQ 29 (on_tim3)",
+        "baseline: 1,001 cycles, update_table; 200 cycles longer now",
     ]
-    assert told[9] == "baseline: 1,001 cycles, update_table; 200 cycles longer now"
+    worse = story.tested["worse"]
+    assert worse.told("test_asserted")[:10] == ["assert 1,201 <= 1,001", *expected]
+    assert worse.told("test_checked") == [
+        "AssertionError: 200 cycles more than in the baseline",
+        *expected,
+    ]
+    assert ">       found.check_baseline()\n" in worse.said
+    told = worse.told("test_all")
+    assert told[0] == "AssertionError: Worse than the baseline. 1 longer, 7 equal."
+    assert told[1].startswith("update_table: primask: 1,001 → 1,201 cycles (75.06 µs), +200, +20.0 %")
+    assert told[2:] == expected[:-1]
+    waited = worse.told("TestBoth.test_it[a/b]")
+    assert waited[2].startswith("pended at update_table (main.c:5")
+    assert "1,201 cycles: PRIMASK, set at update_table (main.c:56)" in waited
+    assert waited[-2] == "asked at each 10th cycle only"
+    assert waited[-1] == "baseline: 1,014 cycles, on_tim2; 200 cycles longer now"
+    unplaced = re.sub("(?m)^rootdir.*|^plugins.*", "", worse.said)
+    assert "/tailscope/" not in unplaced, "a frame of the package is shown"
 
 
-def test_the_baseline_is_a_file_beside_the_test(project: Project) -> None:
-    project.write(CHECKED)
-    project.test("--tailscope-update")
-    read = tomllib.loads((project.folder / BASELINE).read_text(encoding="utf-8"))
+def test_each_measurement_of_each_test_has_its_file(story: Story) -> None:
+    names = sorted(path.name for path in (story.project.folder / FOLDER).iterdir())
+    assert len(names) == 5
+    assert {f"test_fw.{name}.toml" for name in TESTS[:3]} < set(names)
+    first, second = (name for name in names if "TestBoth" in name)
+    assert first.removesuffix("-2.toml") == second.removesuffix(".toml")
+    read = tomllib.loads(story.project.baseline("test_checked").read_text(encoding="utf-8"))
     assert (read["schema"], read["command"], read["settings"]["until"]) == (1, "masks", UNTIL)
     assert read["functions"]["update_table"] == {"primask": 1001}
     assert read["functions"]["levels"] == {"basepri 0x20": 22, "basepri 0x50": 68}
+    read = tomllib.loads(story.latency_baseline.read_text(encoding="utf-8"))
+    assert (read["command"], read["functions"]["on_tim2"]["TIM2"]) == ("latency", 1014)
 
 
-def test_a_test_is_held_to_its_baseline(project: Project) -> None:
-    project.write(CHECKED)
-    status, said = project.test()
-    assert status == 1 and "there is no baseline of it: `pytest --tailscope-update` writes one" in said
-    assert project.test("--tailscope-update")[0] == 0
-    assert "primask = 1001" in (project.folder / BASELINE).read_text(encoding="utf-8")
-    before = (project.folder / BASELINE).read_bytes()
-    project.build("better")
-    assert project.test()[0] == 0
-    project.build("worse")
-    status, said = project.test()
-    assert status == 1 and "AssertionError: 200 cycles more than in the baseline" in said
-    assert "/tailscope/" not in re.sub("(?m)^rootdir.*|^plugins.*", "", said), (
-        "a frame of the package is shown"
-    )
-    project.write(CHECKED.replace("check_baseline()", "check_baseline(more_cycles=200)"))
-    assert project.test()[0] == 0
-    assert (project.folder / BASELINE).read_bytes() == before
+@pytest.mark.parametrize("command", ["masks", "latency"])
+def test_a_baseline_of_pytest_is_one_of_the_command_line(story: Story, tmp_path: Path, command: str) -> None:
+    """It is as good by it, and the same to the byte as what it writes. So is the way back."""
+    ours = story.project.baseline("test_all") if command == "masks" else story.latency_baseline
+    words = ("--until", UNTIL) if command == "masks" else LATENCY
+    elf, theirs = story.project.folder / "fw.elf", tmp_path / "theirs.toml"
+    judged = lab.run(command, elf, *words, "--baseline", ours)
+    assert (judged.returncode, judged.stdout.splitlines()[-1][:24]) == (0, "As good as the baseline.")
+    assert lab.run(command, elf, *words, "--baseline", theirs, "--update").returncode == 0
+    assert theirs.read_bytes() == ours.read_bytes()
 
 
-def test_each_measurement_of_each_test_has_its_file(project: Project) -> None:
+@pytest.fixture(scope="module")
+def written(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A baseline of the command line, with a limit that the program breaks."""
+    path = tmp_path_factory.mktemp("baseline") / "masks.toml"
+    words = ("--until", UNTIL, "--baseline", path, "--limit", "primask=500")
+    done = lab.run("masks", programs["as it is"], *words, "--update")
+    assert done.returncode == 0, done.stderr
+    return path.read_text(encoding="utf-8")
+
+
+GONE = f"""
+def test_gone(masks):
+    found = masks("fw.elf", until="{UNTIL}")
+    found.longest("faultmask").check_baseline()
+    assert found.longest("faultmask").story()[-1] == "baseline: had not ended"
+    found.longest("primask").check_baseline()
+"""
+
+
+def test_a_baseline_of_a_stranger_is_judged_by_the_program(project: Project, written: str) -> None:
+    """A limit in it is held by whoever holds all; one that cannot be read gets one sentence."""
+    files = {
+        "limit": (written, "AssertionError: Above a limit. 1 above, 8 equal."),
+        "command": (written.replace('"masks"', '"latency"'), "is a baseline of latency, not of masks"),
+        "settings": (written.replace(UNTIL, "1s"), f"was made with other settings (until 1s → {UNTIL})"),
+    }
+    check = 'def test_{0}(masks):\n    masks("fw.elf", until="' + UNTIL + '").check_baseline()\n'
+    one = check.replace(".check", '.longest("primask").check')
+    project.write("".join(map(check.format, files)) + "".join(map(one.format, ("row",))) + GONE)
+    (project.folder / FOLDER).mkdir()
+    contents = {name: content for name, (content, _) in files.items()}
+    contents["row"] = written
+    contents["gone"] = written.replace("primask = 1001", "handler = 9").replace("301", '"open"')
+    for name, content in contents.items():
+        project.baseline(f"test_{name}").write_text(content, encoding="utf-8")
+    tested = project.test()
+    passed = {name for name, state in tested.states.items() if state == "PASSED"}
+    assert passed == {"test_row"}
+    for name, (_, said) in files.items():
+        assert said in tested.told(f"test_{name}")[0]
+    assert "with --tailscope-update" in tested.told("test_settings")[0]
+    told = tested.told("test_gone")
+    assert (told[0], told[-1]) == ("AssertionError: 1,001 cycles more than in the baseline", "baseline: new")
+
+
+def test_half_a_run_is_no_baseline(project: Project) -> None:
+    project.build("broken")
     project.write(
         f"""
-        import pytest
-
-        class TestAll:
-            @pytest.mark.parametrize("kind", ["primask", "a/b"])
-            def test_it(self, masks, latency, kind):
-                masks("fw.elf", until="{UNTIL}")
-                latency("fw.elf", irq="TIM2", until="{UNTIL}", every=10).longest.check_baseline()
-        """
-    )
-    assert project.test("--tailscope-update")[0] == 0
-    names = sorted(path.name for path in (project.folder / "tailscope-baselines").iterdir())
-    assert len(names) == 4
-    assert len({name.removesuffix("-2.toml").removesuffix(".toml") for name in names}) == 2
-    second = next(name for name in names if name.endswith("-2.toml"))
-    read = tomllib.loads((project.folder / "tailscope-baselines" / second).read_text(encoding="utf-8"))
-    assert (read["command"], list(read["functions"])) == ("latency", ["on_tim2"])
-    project.build("worse")
-    status, said = project.test()
-    assert status == 1 and "pended at update_table" in said and "set at update_table (main.c:56)" in said
-
-
-def test_a_latency_is_told_with_what_it_waited_for(project: Project) -> None:
-    project.write(
-        f"""
-        def test_it(latency):
-            assert 500 > latency("fw.elf", irq="TIM2", until="{UNTIL}").longest.cycles
-        """
-    )
-    status, said = project.test()
-    assert status == 1
-    assert "1,001 cycles: PRIMASK, set at update_table (main.c:56)" in said
-    assert "assert 500 > 1,014" in said
-
-
-HEAD = f'schema = 1\ncommand = "masks"\n[settings]\nuntil = "{UNTIL}"\noptions = ""\n'
-DAMAGED = {
-    "schema = ": "holds no TOML",
-    HEAD.replace("1", "2", 1): "schema must be 1",
-    HEAD.replace("masks", "latency"): "is a baseline of latency, not of masks",
-    HEAD.replace(UNTIL, "1s"): "was made with other settings (until 1s → cycles:3000)",
-    HEAD: "functions is missing",
-    f'{HEAD}[functions.f]\nprimask = "1"\n': "functions.f.primask must be a whole number",
-}
-
-
-def test_a_damaged_baseline_gets_one_sentence(project: Project) -> None:
-    """A test for each; one that has not ended is no damage, and counts as not there."""
-    contents = [*DAMAGED, f'{HEAD}[functions.f]\nprimask = "open"\n']
-    project.write("".join(CHECKED.replace("test_it", f"test_{number}") for number in range(len(contents))))
-    (project.folder / BASELINE).parent.mkdir()
-    for number, content in enumerate(contents):
-        path = project.folder / BASELINE.replace("test_it", f"test_{number}")
-        path.write_text(content, encoding="utf-8")
-    _, words = project.test()
-    told = [line for line in words.splitlines() if re.match("E +tailscope._errors.Error: ", line)]
-    assert len(told) == len(DAMAGED)
-    for line, said in zip(told, DAMAGED.values(), strict=True):
-        assert said in line and line.endswith("or write it anew with pytest --tailscope-update.")
-    assert len(re.findall("(?m)^E .*there is no baseline of it", words)) == 1
-    assert project.test("--tailscope-update")[0] == 0
-
-
-def test_what_the_bench_says_is_what_the_test_says(project: Project) -> None:
-    project.write(
-        """
         def test_it(masks):
-            masks("none.elf")
-        def test_words(masks):
-            masks("fw.elf", output="masks.html")
+            masks("fw.elf", until="{UNTIL}")
+        def test_anyway(masks):
+            found = masks("fw.elf", until="{UNTIL}", any_verdict=True)
+            assert not found.complete and found.longest("primask").cycles == 1001
         """
     )
-    status, said = project.test()
-    assert "TypeError: got an unexpected keyword argument 'output'" in said
-    assert status == 1 and "Error: none.elf cannot be read: No such file or directory." in said
+    tested = project.test("--tailscope-update")
+    assert tested.states == {"test_it": "FAILED", "test_anyway": "PASSED"}
+    assert "NotComplete: fw.elf is truncated: It ended early: " in tested.told("test_it")[0]
+    assert not (project.folder / FOLDER).exists()
 
 
-def test_a_program_is_measured_once_for_all_tests(project: Project) -> None:
+def test_without_a_baseline_the_tests_say_what_the_bench_says(project: Project) -> None:
+    """A program is measured once for all tests."""
     project.write(
         f"""
         from pathlib import Path
 
         def test_one(masks):
             global first
-            first = masks("fw.elf", until="{UNTIL}")
+            first = masks("fw.elf", until="{UNTIL}").document["worst"]
         def test_two(masks):
-            assert masks("fw.elf", until="{UNTIL}")._part is first._part
+            assert masks("fw.elf", until="{UNTIL}").document["worst"] is first
+        def test_held(masks):
+            masks("fw.elf", until="{UNTIL}").check_baseline()
+        def test_held_by_one(masks):
+            masks("fw.elf", until="{UNTIL}").longest().check_baseline()
+        def test_latency(latency):
+            assert 500 > latency("fw.elf", irq="TIM2", until="{UNTIL}").longest.cycles
         def test_another_file(masks):
             Path("fw.elf").write_bytes(Path("fw.elf").read_bytes() + b"x")
-            assert masks("fw.elf", until="{UNTIL}")._part is not first._part
+            assert masks("fw.elf", until="{UNTIL}").document["worst"] is not first
+        def test_no_file(masks):
+            masks("none.elf")
+        def test_words(masks):
+            masks("fw.elf", output="masks.html")
+        def test_other_comparison():
+            assert 2 <= 1
         """
     )
-    status, said = project.test()
-    assert status == 0, said
+    tested = project.test()
+    passed = {name for name, state in tested.states.items() if state == "PASSED"}
+    assert passed == {"test_one", "test_two", "test_another_file"}
+    for name in ("test_held", "test_held_by_one"):
+        said = "AssertionError: there is no baseline of it: `pytest --tailscope-update` writes one"
+        assert tested.told(name)[0] == said
+    assert not (project.folder / FOLDER).exists()
+    told = tested.told("test_latency")
+    assert told[0] == "assert 500 > 1,014"
+    assert "1,001 cycles: PRIMASK, set at update_table (main.c:56)" in told
+    assert "Error: none.elf cannot be read: No such file or directory." in tested.told("test_no_file")[0]
+    assert "TypeError: got an unexpected keyword argument 'output'" in tested.told("test_words")[0]
+    assert tested.told("test_other_comparison") == ["assert 2 <= 1"]
 
 
-def test_other_comparisons_are_told_as_pytest_tells_them(project: Project) -> None:
-    project.write("def test_it():\n    assert 2 <= 1\n")
-    assert "E   " in project.test()[1] and "assert 2 <= 1" in project.test()[1]
-
-
-def test_the_help_has_the_option_and_the_fixtures(project: Project) -> None:
-    assert "--tailscope-update" in project.test("--help")[1]
-    listed = project.test("--fixtures")[1]
-    assert all(f"{name} " in listed for name in ("masks", "latency", "bench_run"))
+@pytest.mark.parametrize("plugin", ["no:nothing", PLUGIN])
+def test_an_installed_plugin_is_found_and_may_be_named_too(project: Project, plugin: str) -> None:
+    """What an installer writes of the entry points in pyproject.toml."""
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    lines = [f"{name} = {value}\n" for name, value in points["pytest11"].items()]
+    installed = project.folder / "installed" / "tailscope-1.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: tailscope\nVersion: 1\n")
+    (installed / "entry_points.txt").write_text("[pytest11]\n" + "".join(lines))
+    paths = os.pathsep.join([str(ROOT), str(installed.parent)])
+    words = ("-p", "no:xdist", "-p", "no:hypothesispytest")
+    tested = project.test(
+        "--help", *words, plugin=plugin, PYTHONPATH=paths, PYTEST_DISABLE_PLUGIN_AUTOLOAD=""
+    )
+    assert tested.status == 0 and tested.said.count("--tailscope-update") == 1
