@@ -227,7 +227,7 @@ def test_two_chosen_runs_are_compared_operation_by_operation(page: Page) -> None
     expect(page.locator("h1")).to_have_text("A and B compared")
     drawn(page, 1)
     # The ramp has 64 depths with 3 trials each, and the last allocation of seglist is its worst.
-    expect(page.locator("main")).to_contain_text("13,357")
+    expect(page.locator("main")).to_contain_text("13.36 → 5.40 µs")
     expect(page.locator("h2", has_text="Operation by operation")).to_be_visible()
     assert violations(page) == []
     page.click("text=The other way round")
