@@ -62,7 +62,8 @@ def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> Non
     found = read(folders[0])
     assert found is not None
     over = found.headlines["critical_ns"]
-    words = f"4 placements {over.least:,.1f} to {over.greatest:,.1f}"
+    least, median, greatest = (f"{ns / 1000:,.2f}" for ns in (over.least, over.median, over.greatest))
+    words = f"4 placements {least} to {greatest}"
     (grid,) = (block for block in matrix(by_scenario(runs)).blocks)
     cells = [line.cells[0] for group in grid.groups for line in group.lines if line.name == "tlsf"]  # type: ignore[union-attr]
     assert words in cells[0].notes
@@ -71,9 +72,7 @@ def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> Non
     console = Console(width=100)
     with console.capture() as captured:
         console.print(terminal.terminal_report(runs))
-    assert re.search(
-        rf"tlsf +4 +[\d,.]+ +{over.least:,.1f} +{over.median:,.1f} +{over.greatest:,.1f}", captured.get()
-    )
+    assert re.search(rf"tlsf +4 +[\d,.]+ +{least} +{median} +{greatest}", captured.get())
 
 
 def test_neighbours_whose_ranges_meet_are_named(folders: list[Path]) -> None:
