@@ -143,9 +143,9 @@ def test_a_command_gets_what_it_needs(machine: Machine, line: str, packages: str
 
 def test_what_runs_beside_the_packages_need_not_wait_for_them(machine: Machine) -> None:
     """apt-get ends once pip and cargo have run."""
-    both = 'until grep -q pip "$NOTES" && grep -q "cargo build" "$NOTES"; do sleep 0.05; done'
+    both = 'until grep -q pip "$NOTES" && grep -q "cargo rustc" "$NOTES"; do sleep 0.05; done'
     assert machine.run("demo", apt=both)[0] == 0
-    assert {"pip", "cargo build"} < set(machine.notes)
+    assert {"pip", "cargo rustc"} < set(machine.notes)
 
 
 def test_the_second_time_nothing_is_installed(machine: Machine) -> None:
@@ -186,7 +186,7 @@ def test_a_signal_ends_all_with_one_sentence(
     """From a terminal it comes to the whole group, by kill to the script alone."""
     does = {"pip": "sleep 600", "cargo": "sleep 600", "apt": "sleep 600" if to_all else ":"}
     process = machine.begin("demo", **does)
-    begun = {"pip", "cargo build", f"{INSTALL}compiler-package"}
+    begun = {"pip", "cargo rustc", f"{INSTALL}compiler-package"}
     assert wait_until(lambda: begun <= set(machine.notes))
     if to_all:
         os.killpg(process.pid, number)
