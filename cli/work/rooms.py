@@ -10,7 +10,7 @@ from base.paths import ROOT
 from firmware.build import catalogue
 
 HEAP = Path("firmware", "heap")
-_NO_ROOMS = {"build", "runs"}
+_NO_ROOMS = {"build", "dist", "runs"}
 
 
 class RoomError(TailscopeError):

@@ -1,3 +1,4 @@
+# spans: dashboards/pages, dashboards/page, dashboards/report.py
 """Each page of a report looks as it did."""
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
 
 def test_an_unreadable_image_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "no.elf").write_text("no image")
-    with pytest.raises(footprint.FootprintError, match="could not read"):
+    with pytest.raises(footprint.FootprintError, match="could not be read"):
         footprint.section_bytes(tmp_path / "no.elf")
 
 
