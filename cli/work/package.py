@@ -21,7 +21,7 @@ from base.processes import children
 from base.tell import Tell
 from cli.work import package_content as content
 from cli.work.package_content import PackageError
-from firmware.build import catalogue
+from firmware.build import catalogue, packaged
 from simulator import build as simulator
 
 TARGETS = {"x86_64": "x86_64-unknown-linux-musl", "aarch64": "aarch64-unknown-linux-musl"}
@@ -153,14 +153,13 @@ def _shared(folder: Path) -> None:
         "fish": "fish/vendor_completions.d/tailscope.fish",
     }
     for shell, place in places.items():
-        write_bytes_into(folder / place, completing.of_package(shell).encode())
-    write_bytes_into(folder / "man/man1/tailscope.1", manual.page().encode())
+        _put(folder / place, completing.of_package(shell))
+    _put(folder / "man/man1/tailscope.1", manual.page())
 
 
-def write_bytes_into(file: Path, content_: bytes) -> None:
-    """Writes the file, and its folder where there is none."""
+def _put(file: Path, words: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(file, content_)
+    write_bytes(file, words.encode())
 
 
 def _built(stage: Path, output: Path) -> Path:
@@ -191,18 +190,11 @@ def _source_archive(output: Path) -> Path:
     ):
         note = Path(beside) / "PKG-INFO"
         note.write_text(info, encoding="utf-8")
-        file.add(note, f"{name}/PKG-INFO", filter=_plain)
+        file.add(note, f"{name}/PKG-INFO", filter=packaged.without_owner)
         for one in sorted(filter(None, listed.stdout.split("\0"))):
             if (ROOT / one).is_file():
-                file.add(ROOT / one, f"{name}/{one}", filter=_plain)
+                file.add(ROOT / one, f"{name}/{one}", filter=packaged.without_owner)
     return path
-
-
-def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Without whose file it was, and when it was written."""
-    member.uid = member.gid = member.mtime = 0
-    member.uname = member.gname = ""
-    return member
 
 
 def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -> Path:

@@ -116,10 +116,11 @@ def write_host_programs(file: Path, folders: Iterable[Path]) -> None:
     with tarfile.open(file, "w:xz", preset=9) as archive:
         for folder in folders:
             for name in HOST_FILES:
-                archive.add(folder / name, f"{folder.name}/{name}", filter=_plain)
+                archive.add(folder / name, f"{folder.name}/{name}", filter=without_owner)
 
 
-def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """A member of an archive, less whose file it was and when it was written."""
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     return member
