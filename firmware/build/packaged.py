@@ -9,6 +9,7 @@ tells. The heaps' builds for a PC are in one archive, since they have nearly all
 from __future__ import annotations
 
 import json
+import lzma
 import platform
 import shutil
 import tarfile
@@ -25,7 +26,7 @@ FOLDER = ROOT / "firmware" / "images"
 HOST_PROGRAMS = ROOT / "firmware" / "host_programs.tar.xz"
 HOST_FILES = ("trace_replay", "footprint")
 _HOST_MACHINE = "x86_64"
-_UNPACKED = BUILD / "packaged-heap-host"
+UNPACKED = BUILD / "packaged-heap-host"
 ELF, FOOTPRINT = "tailscope.elf", "tailscope_footprint.elf"
 _NOTE = "image.json"
 
@@ -82,7 +83,7 @@ def host_program(name: str) -> Path | None:
     """
     if platform.machine() != _HOST_MACHINE or not HOST_PROGRAMS.is_file():
         return None
-    folder = _UNPACKED / name
+    folder = UNPACKED / name
     with taking_turns(folder):
         if not all((folder / file).exists() for file in HOST_FILES) and not _unpacked(name, folder):
             return None
@@ -104,7 +105,7 @@ def _unpacked(name: str, folder: Path) -> bool:
                     wanted.discard(member.name)
                     if not wanted:
                         return True
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
         raise PackagedError(
             f"{HOST_PROGRAMS} cannot be unpacked ({error}): install the package again."
         ) from None

@@ -1,0 +1,92 @@
+"""What a package brings is found by its name and definitions; damage is told with the file."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+
+import pytest
+
+from firmware.build import packaged
+from firmware.build.packaged import PackagedError
+
+CHOSEN = {"TAILSCOPE_ALLOCATOR": "tlsf", "TAILSCOPE_HEAP_BYTES": 65536}
+
+
+@pytest.fixture
+def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an image that is packaged."""
+    built = tmp_path / "built"
+    built.mkdir()
+    (built / packaged.ELF).write_bytes(b"elf")
+    (built / packaged.FOOTPRINT).write_bytes(b"footprint")
+    packaged.write(tmp_path / "images", "tlsf", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
+    monkeypatch.setattr(packaged, "FOLDER", tmp_path / "images")
+    return tmp_path / "images" / "tlsf"
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An archive with one heap for a PC."""
+    if platform.machine() != "x86_64":
+        pytest.skip("The heaps for a PC are programs for x86.")
+    folder = tmp_path / "tlsf-65536"
+    folder.mkdir()
+    for name in packaged.HOST_FILES:
+        (folder / name).write_text(f"#!/bin/sh\necho {name}\n")
+    file = tmp_path / "programs.tar.xz"
+    packaged.write_host_programs(file, [folder])
+    monkeypatch.setattr(packaged, "HOST_PROGRAMS", file)
+    monkeypatch.setattr(packaged, "UNPACKED", tmp_path / "unpacked")
+    return file
+
+
+def test_an_image_is_found_by_all_that_was_chosen(image: Path) -> None:
+    told = packaged.find("tlsf", CHOSEN)
+    assert told == {"elf": image / packaged.ELF, "sha256": "ab" * 32, "kernel": "V11.2.0", "looks": [4, 8]}
+    assert packaged.holds(told["elf"])
+    assert packaged.find("seglist", CHOSEN) is None
+    assert packaged.find("tlsf", {**CHOSEN, "TAILSCOPE_HEAP_BYTES": 32768}) is None
+    assert packaged.find("tlsf", {**CHOSEN, "FREERTOS_KERNEL_PATH": "/mine"}) is None
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", json.dumps({"definitions": CHOSEN})])
+def test_a_damaged_image_is_told(image: Path, content: str) -> None:
+    (image / "image.json").write_text(content)
+    if content == json.dumps({"definitions": CHOSEN}):
+        assert packaged.find("tlsf", CHOSEN) is None  # numbers where words are written: another choice
+        return
+    with pytest.raises(PackagedError, match=r"image\.json is damaged: install the package again"):
+        packaged.find("tlsf", CHOSEN)
+
+
+def test_a_heap_for_a_pc_is_unpacked_once(archive: Path) -> None:
+    folder = packaged.host_program("tlsf-65536")
+    assert folder is not None
+    program = folder / packaged.HOST_FILES[0]
+    assert program.read_text() == "#!/bin/sh\necho trace_replay\n"
+    assert program.stat().st_mode & 0o111
+    archive.write_bytes(b"gone since")
+    assert packaged.host_program("tlsf-65536") == folder
+
+
+def test_there_is_none_of_another_name(archive: Path) -> None:
+    assert archive.is_file()
+    assert packaged.host_program("tlsf-32768") is None
+
+
+@pytest.mark.parametrize("keep", [0, 30, 100])
+def test_a_damaged_archive_is_told(archive: Path, keep: int) -> None:
+    whole = archive.read_bytes()
+    archive.write_bytes(whole[:keep] + bytes(byte ^ 0x55 for byte in whole[keep:]))
+    with pytest.raises(
+        PackagedError, match=r"programs\.tar\.xz cannot be unpacked .*install the package again"
+    ):
+        packaged.host_program("tlsf-65536")
+
+
+def test_equal_programs_give_equal_bytes(archive: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.tar.xz"
+    packaged.write_host_programs(again, [tmp_path / "tlsf-65536"])
+    assert again.read_bytes() == archive.read_bytes()
