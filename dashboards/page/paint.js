@@ -170,7 +170,8 @@ tailscope.paint = (() => {
     for (const { trace, floor, end, at, px, py } of placed) {
       const text = grey.has(trace) ? trace.name.split(", max ")[0] : trace.name;
       const width = LETTER_PX * text.length, left = inside && px + width + 12 > plotPx + 10;
-      for (const up of [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, 6, 7, 8]) {
+      // To the left of its end a name would lie on its own line.
+      for (const up of [...(left ? [] : [0]), 1, -1, 2, -2, 3, -3, 4, -4, 5, 6, 7, 8]) {
         const middle = py + up * LINE_PX, from = left ? px - width - 12 : px + 8;
         const box = { left: from, right: from + width, bottom: middle - LINE_PX / 2, top: middle + LINE_PX / 2 };
         if (middle < floor + 4 || middle > height * (end ?? 1) || !taken.every((other) => apart(box, other))) continue;
