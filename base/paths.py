@@ -37,3 +37,6 @@ else:
     RUNS = ROOT / "runs"
     DASHBOARD = BUILD / "dashboard.html"
     BENCH = ROOT / "bench.toml"
+
+COMPILED = BUILD
+"""Where what is compiled lies, and what is worth keeping of it: the same for all who build here."""

@@ -74,7 +74,8 @@ class Checkout:
         for name in ("base", "docs", "tailscope"):
             shutil.copytree(ROOT / name, self.folder / name)
         with (self.folder / "base" / "paths.py").open("a", encoding="utf-8") as paths:
-            paths.write(f"ROOT = Path({str(ROOT)!r})\n")  # BUILD and RUNS stay those of the folder
+            # BUILD and RUNS stay those of the folder.
+            paths.write(f"ROOT = Path({str(ROOT)!r})\nCOMPILED = ROOT / 'build'\n")
         for name in ("build/firmware", "runs", "simulator", "tests"):
             (self.folder / name).mkdir(parents=True)
         program = self.folder / "lab"

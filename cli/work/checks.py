@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from base.files.turns import lock_of
-from base.paths import BUILD, ROOT
+from base.paths import COMPILED, ROOT
 from cli.work.rooms import HEAP, WHOLE, Room
 from firmware.build import catalogue
 from simulator import build as simulator
@@ -150,7 +150,7 @@ def _rust_heap_clippy() -> Iterator[Command]:
     What they do is tested with that of all other allocators.
     """
     package = tomllib.loads((ROOT / _RUST_HEAP / "Cargo.toml").read_text(encoding="utf-8"))
-    builds = ("--target-dir", str(BUILD / "rust-clippy"))
+    builds = ("--target-dir", str(COMPILED / "rust-clippy"))
     for feature in package["features"]:
         chosen = ("--locked", "--profile", "firmware", *builds, "--features", feature)
         yield ("cargo", "clippy", *chosen, "--", "-D", "warnings")
@@ -167,7 +167,7 @@ def _contracts(room: Room) -> Iterator[Check]:
 
 
 def _contract(allocator: str) -> Check:
-    folder = BUILD / "heap-tests" / f"{allocator}-sanitized"
+    folder = COMPILED / "heap-tests" / f"{allocator}-sanitized"
     turn = ("flock", str(lock_of(folder)))  # tests of pytest build there too
     configure = ("cmake", "-S", str(HEAP / "tests"), "-B", str(folder), "-G", "Ninja")
     return Check(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from base.paths import BUILD
+from base.paths import COMPILED
 from cli.work import tools
 from cli.work.checks import Check
 
@@ -21,7 +21,7 @@ _COMPILED_ONCE = {
     "PYTHONDONTWRITEBYTECODE": "",
     # The allocators have most sources in common. With ccache their builds differ in no bit.
     **({"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if tools.is_installed("ccache") else {}),
-    "CCACHE_DIR": str(BUILD / "ccache"),
+    "CCACHE_DIR": str(COMPILED / "ccache"),
 }
 
 State = Literal["passed", "failed", "skipped"]

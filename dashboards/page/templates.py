@@ -23,7 +23,7 @@ from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, Stric
 from markupsafe import Markup
 
 from base.files.whole import WriteError, write_bytes
-from base.paths import BUILD
+from base.paths import COMPILED
 from dashboards.blocks import Grid
 from dashboards.figures import figure as plain
 from dashboards.figures.chart import Chart
@@ -48,13 +48,13 @@ def pack_json(value: Any) -> str:
 
 
 _FOLDER = Path(__file__).parent
-_PACKED = BUILD / "packed"
+_PACKED = COMPILED / "packed"
 """Plotly's script takes longer to pack than to read, and is the same in all pages."""
 
 
 def _compiled() -> FileSystemBytecodeCache | None:
     """Templates take longer to compile than to fill; None where nothing can be kept."""
-    folder = BUILD / "templates"
+    folder = COMPILED / "templates"
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None

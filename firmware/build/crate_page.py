@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from base.files.errors import TailscopeError
-from base.paths import BUILD, ROOT
+from base.paths import COMPILED, ROOT
 from base.processes import children
 from firmware.build import footprint
 
 _PACKAGE = ROOT / "firmware" / "heap" / "rust" / "page"
-_BUILDS = BUILD / "rust"
+_BUILDS = COMPILED / "rust"
 _BARE = ("-Clinker=arm-none-eabi-ld",)
 _PC, _TARGET = "i686-unknown-linux-gnu", "thumbv7em-none-eabi"
 _WITHIN_S = 1800.0

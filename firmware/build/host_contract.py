@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from base.files.turns import taking_turns
-from base.paths import BUILD, ROOT
+from base.paths import COMPILED, ROOT
 from base.processes import children
 from firmware.build import cmake_build, host_heap
 from firmware.build.host_heap import HostHeapError
 
 _SOURCE = ROOT / "firmware" / "heap" / "tests"
-_BUILDS = BUILD / "heap-tests"
+_BUILDS = COMPILED / "heap-tests"
 _SUITE_WITHIN_S = 120.0
 _GRACE_S = 30.0
 """How much longer than its own limit the judge may take on a machine that does other things."""

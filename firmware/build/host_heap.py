@@ -23,7 +23,7 @@ from base import heap_size
 from base.files.errors import TailscopeError, near_miss
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
-from base.paths import BUILD, ROOT
+from base.paths import COMPILED, ROOT
 from base.processes import children
 from firmware.build import catalogue, cmake_build, packaged
 
@@ -47,7 +47,7 @@ an operation that did not run. Others are heap_status of heap.h; 0 is served.
 _WORDS = 6
 
 _HOST = ROOT / "firmware" / "heap" / "host"
-BUILDS = BUILD / "heap-host"
+BUILDS = COMPILED / "heap-host"
 _TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
 _WITHIN_S = 3600.0
 _OUTSIDE_WITHIN_S = 120.0

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from base import heap_size
 from base.files.turns import taking_turns
-from base.paths import BUILD, ROOT
+from base.paths import COMPILED, ROOT
 from firmware.build import cmake_build, host_heap
 from firmware.build.host_heap import HostHeapError
 
@@ -26,7 +26,7 @@ Goal = Literal["allocate", "free", "used"]
 Ranking = Literal["ways", "scale"]
 
 _SOURCE = ROOT / "firmware" / "heap" / "adversary"
-_BUILDS = BUILD / "heap-adversary"
+_BUILDS = COMPILED / "heap-adversary"
 _WITHIN_S = 600.0
 
 _MADE: set[Path] = set()

@@ -12,12 +12,12 @@ from pathlib import Path
 from base import heap_size
 from base.files.errors import near_miss
 from base.files.turns import taking_turns
-from base.paths import BUILD, ROOT
+from base.paths import COMPILED, ROOT
 from firmware.build import catalogue, cmake_build, packaged, region, search_places
 from firmware.build.cmake_build import BuildError as BuildError
 
 FIRMWARE = ROOT / "firmware"
-BUILDS = BUILD / "firmware"
+BUILDS = COMPILED / "firmware"
 
 TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
 

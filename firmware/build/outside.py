@@ -22,14 +22,14 @@ from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
-from base.paths import BUILD
+from base.paths import COMPILED
 from base.run_folder.records import Locking
 from firmware.build import catalogue, outside_file
 from firmware.build.catalogue import LOCKINGS, Allocator, Kind, SearchPlace, Source
 from firmware.build.outside_file import ExaminedFile, FirstLook, OutsideError
 from firmware.build.promises import PROMISES, Promise
 
-_BUILDS = BUILD / "outside"
+_BUILDS = COMPILED / "outside"
 _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 _KNOB = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 _KINDS: dict[str, Kind] = {"index.h": "index", "allocator.h": "allocator", "FreeRTOS heap": "third-party"}

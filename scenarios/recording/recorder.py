@@ -18,12 +18,12 @@ from elftools.elf.elffile import ELFFile
 from base.files.complaints import quoted
 from base.files.turns import taking_turns
 from base.files.whole import why, write_whole
-from base.paths import BUILD
+from base.paths import COMPILED
 from base.processes import children
 from scenarios.errors import RecordingError
 
 _SOURCES = Path(__file__).resolve().parent / "shim"
-_BUILDS = BUILD / "recorder"
+_BUILDS = COMPILED / "recorder"
 # Without builtins the compiler makes no call of malloc into one of calloc.
 _FLAGS = ("-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-builtin")
 _STRICT = ("-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow")

@@ -16,7 +16,7 @@ from typing import Literal
 from base import heap_size
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
-from base.paths import BUILD
+from base.paths import COMPILED
 from base.processes import signals
 from firmware.build import host_heap, host_search
 from firmware.build.host_search import Goal, Progress, Ranking, Terms
@@ -66,7 +66,7 @@ def _operation(kind: int, slot: int, size: int, _alignment: int) -> Operation:
 
 What = Literal["allocate", "free", "fragmentation"]
 
-STATES = BUILD / "adversary"
+STATES = COMPILED / "adversary"
 
 MOST_OPERATIONS = 8192
 """Of a list: enough to bring as many blocks to life as there are slots, to free each, and to bring

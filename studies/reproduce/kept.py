@@ -19,10 +19,10 @@ from polars.exceptions import PolarsError
 
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
-from base.paths import BUILD, ROOT
+from base.paths import COMPILED, ROOT
 from base.processes import signals
 
-FOLDER = BUILD / "reproduced" / "kept"
+FOLDER = COMPILED / "reproduced" / "kept"
 
 _NO_SOURCE = {"tests", "target", "build", "__pycache__"}
 _COMPILERS = ("arm-none-eabi-gcc", "gcc", "rustc")
