@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import flask
-from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, ctx, dcc, html, no_update
+from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, dcc, html, no_update
 
 from base.files.errors import TailscopeError
 from base.processes import signals
@@ -139,6 +139,11 @@ def _shell() -> Any:
     )
 
 
+def _is_odd(clicks: object) -> bool:
+    """Whether a button that turns something on and off has turned it on."""
+    return isinstance(clicks, int) and clicks % 2 == 1
+
+
 def _answer(app: Dash, pages: Pages) -> None:
     """Registers the server's answers: pages, and more of a figure when a reader zooms in."""
     comparisons = Comparisons(pages.library)
@@ -160,7 +165,7 @@ def _answer(app: Dash, pages: Pages) -> None:
         Output("counted", "children"),
         Output("live", "children"),
         Input("poll", "n_intervals"),
-        Input(overview.REPEATS, "n_clicks"),
+        State(overview.REPEATS, "n_clicks"),
         State("place", "data"),
         State("counted", "children"),
         prevent_initial_call=True,
@@ -171,10 +176,19 @@ def _answer(app: Dash, pages: Pages) -> None:
         table = pages.library.table()
         going = overview.going_on(pages.library.runs, table)
         boxes, words = under_way(pages.library.runs, table), overview.counted(table, going)
-        if words == counted and ctx.triggered_id == "poll":
+        if words == counted:
             return no_update, no_update, boxes
-        repeats = isinstance(clicks, int) and clicks % 2 == 1
-        return overview.rows(table, going, repeats=repeats), words, boxes
+        return overview.rows(table, going, repeats=_is_odd(clicks)), words, boxes
+
+    # By itself: a look that begins before this ends must not take its place.
+    @app.callback(
+        Output(overview.GRID, "rowData", allow_duplicate=True),
+        Input(overview.REPEATS, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def unfold(clicks: object) -> Any:
+        table = pages.library.table()
+        return overview.rows(table, overview.going_on(pages.library.runs, table), repeats=_is_odd(clicks))
 
     @app.callback(
         Output({"type": FIGURE, "key": MATCH}, "data"),
