@@ -61,7 +61,7 @@ def build() -> Path:
 def command() -> list[str]:
     """What builds the program; `lab` and `./lab test` build the same."""
     cargo = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
-    return [*cargo, "--bin", NAME, "--", *(STATIC if _has_static_libc() else ())]
+    return [*cargo, "--package", NAME, "--bin", NAME, "--", *(STATIC if _has_static_libc() else ())]
 
 
 def _has_static_libc() -> bool:

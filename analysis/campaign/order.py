@@ -26,7 +26,8 @@ BOARD = "virtual"
 RECORDS = "uart"
 
 _DECIDING = (
-    *("simulator/src/**/*.rs", "simulator/Cargo.*", "simulator/build.rs", "simulator/*.py"),
+    *("simulator/crates/**/*.rs", "simulator/crates/*/Cargo.toml"),
+    *("simulator/Cargo.*", "simulator/*.py"),
     *("base/**/*.py", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
     *("analysis/campaign/rows.py", "analysis/campaign/work.py"),
     *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),

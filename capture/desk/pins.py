@@ -12,7 +12,7 @@ from capture.desk.bench import BoardResource
 
 # Of the STM32F4 line: ports A to K, of sixteen pins each.
 _PIN = re.compile(r"P[A-K](1[0-5]|[0-9])")
-# Of the virtual Nucleo (simulator/src/edges.rs): all of ports A to E, and two of H.
+# Of the virtual Nucleo (simulator/crates/stm32/src/edges.rs): all of ports A to E, and two of H.
 _VIRTUAL_PIN = re.compile(r"P([A-E](1[0-5]|[0-9])|H[01])")
 
 
@@ -39,7 +39,7 @@ def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
 
 
 def clips(pins: Mapping[str, str], board: BoardResource) -> str:
-    """What the inputs of a virtual analyzer are clipped to, as simulator/src/clips.rs reads it.
+    """What the inputs of a virtual analyzer are clipped to, as simulator/crates/desk/src/clips.rs reads it.
 
     Inputs of channels without a pin are open.
     """

@@ -62,7 +62,7 @@ def test_a_room_has_its_style_and_its_tests_and_no_other_rooms() -> None:
     assert names("ci") == ["ci: shellcheck"]
     assert names("docs") == ["python: pytest in docs"]
     assert {name.split(":")[0] for name in names("simulator")} == {"simulator", "python", "c"}
-    assert names("simulator/src") == [f"simulator: {what}" for what in ("format", "clippy", "tests")]
+    assert names("simulator/crates") == [f"simulator: {what}" for what in ("format", "clippy", "tests")]
 
 
 def test_an_allocator_has_its_contract() -> None:
@@ -96,7 +96,7 @@ def test_the_whole_is_every_language_and_every_allocator_once() -> None:
 
 
 def test_several_rooms_are_checked_at_once_and_what_they_share_once() -> None:
-    found = names("simulator/src", "simulator/tests", "cli")
+    found = names("simulator/crates", "simulator/tests", "cli")
     assert found.count("simulator: tests") == 1
     assert "python: pytest in cli" in found
 

@@ -134,10 +134,10 @@ def _shell_style(room: Room) -> Iterator[Check]:
 def _rust(room: Room) -> Iterator[Check]:
     if room.touches(_SIMULATOR):
         folder = ROOT / _SIMULATOR
-        clippy = ("cargo", "clippy", *_CHECKED, "--all-targets", "--", "-D", "warnings")
-        yield Check("simulator: format", (("cargo", "fmt", "--check"),), folder, tool="cargo-fmt", style=True)
+        clippy = ("cargo", "clippy", *_CHECKED, "--workspace", "--all-targets", "--", "-D", "warnings")
+        yield Check("simulator: format", (("cargo", "fmt", "--all", "--check"),), folder, tool="cargo-fmt", style=True)
         yield Check("simulator: clippy", (clippy,), folder, tool="cargo-clippy", style=True)
-        yield Check("simulator: tests", (("cargo", "test", *_CHECKED),), folder)
+        yield Check("simulator: tests", (("cargo", "test", *_CHECKED, "--workspace"),), folder)
     if room.touches(_RUST_HEAP):
         folder = ROOT / _RUST_HEAP
         yield Check("heap/rust: format", (("cargo", "fmt", "--check"),), folder, tool="cargo-fmt", style=True)

@@ -104,7 +104,7 @@ def _simulator(architecture: str) -> Path:
     target = TARGETS[architecture]
     folder = simulator.FOLDER / "target"
     command = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(folder), "--target", target]
-    command += ["--bin", simulator.NAME, "--", "-C", "linker=rust-lld"]
+    command += ["--package", simulator.NAME, "--bin", simulator.NAME, "--", "-C", "linker=rust-lld"]
     done = children.run(command, within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
     if done.returncode:
         said = children.last_words(done.stderr)

@@ -35,7 +35,7 @@ _FILES = ("README.md", "LICENSE", "CHANGELOG.md", "bench.toml", "pyocd_user.py",
 _LEFT_OUT = {"__pycache__", "tests"}
 _TESTS_OF_USERS = ROOT / "firmware" / "heap" / "tests"
 """What `contract` holds a user's own allocator to."""
-_NOT_OF_SIMULATOR = {"src", "target", "fuzz", "examples", "Cargo.toml", "Cargo.lock", "build.rs"}
+_NOT_OF_SIMULATOR = {"crates", "target", "fuzz", "Cargo.toml", "Cargo.lock"}
 _FREE = {"MIT", "BSD-3-Clause", "Apache-2.0", "CC0", "public domain", "MIT OR Apache-2.0"} | {
     "Apache-2.0 OR MIT"
 }
@@ -145,7 +145,7 @@ def crates_of_simulator() -> list[dict[str, str]]:
     """Name, version and licence of each crate that is linked into the virtual Nucleo."""
     command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
     command += ["--filter-platform", _LINUX]
-    done = children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT / "simulator")
+    done = children.run(command, within_s=_METADATA_WITHIN_S, folder=ROOT / "simulator/crates/virtual-nucleo")
     if done.returncode:
         raise PackageError(f"cargo does not tell the simulator's crates: {children.last_words(done.stderr)}")
     found = json.loads(done.stdout)

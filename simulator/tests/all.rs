@@ -22,7 +22,7 @@ use std::path::Path;
 
 #[test]
 fn every_file_here_is_part_of_it() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     for file in fs::read_dir(folder).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         if let Some(module) = name.strip_suffix(".rs").filter(|&name| name != "all") {

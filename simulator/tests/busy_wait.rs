@@ -3,13 +3,13 @@
 
 use crate::support;
 
+use cortex_m::{Core, Timing};
+use machine::Machine;
 use std::fs;
 use std::path::Path;
+use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 use support::{board_firmware, firmware};
-use virtual_nucleo::core::{Core, Timing};
-use virtual_nucleo::machine::Machine;
-use virtual_nucleo::memory::elf::Firmware;
-use virtual_nucleo::memory::Memory;
 
 /// The message is sent by about 1.3 ms, by polling and with interrupts.
 const END_CYCLE: u64 = 160_000;

@@ -3,11 +3,11 @@
 
 use crate::support;
 
+use cortex_m::bus::Width;
 use std::fs;
+use stm32::memory::elf::{Firmware, SymbolError};
+use stm32::memory::Memory;
 use support::board_firmware;
-use virtual_nucleo::bus::Width;
-use virtual_nucleo::memory::elf::{Firmware, SymbolError};
-use virtual_nucleo::memory::Memory;
 
 fn firmware_bytes(name: &str) -> Vec<u8> {
     fs::read(board_firmware(name, &[])).unwrap()

@@ -67,7 +67,7 @@ fn mutate(data: &mut Vec<u8>, other: &[u8], random: &mut Random) {
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("fuzz/corpus")
+        .join("../../fuzz/corpus")
         .join(target);
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
@@ -105,7 +105,7 @@ fn every_target_has_its_test() {
         "elf", "image", "code", "bus", "snapshot", "analyzer", "uart", "probe",
     ];
     assert_eq!(entries::ALL.map(|(name, _)| name), tested);
-    let fuzz = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let fuzz = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let manifest = fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
     for name in tested {
         let target = format!("targets/{name}.rs");

@@ -3,12 +3,13 @@
 
 use crate::support;
 
+use cortex_m::Timing;
+use machine::snapshot::Snapshot;
+use machine::Machine;
 use std::fs;
+use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 use support::board_firmware;
-use virtual_nucleo::core::Timing;
-use virtual_nucleo::machine::Machine;
-use virtual_nucleo::memory::elf::Firmware;
-use virtual_nucleo::memory::Memory;
 
 const SECOND_CYCLES: u64 = 84_000_000;
 
@@ -73,7 +74,7 @@ fn time_that_is_skipped_leaves_what_passing_it_in_slices_leaves() {
             advance(sliced, next);
         }
         assert_eq!(whole.take_edges(), sliced.take_edges(), "cycle {end}");
-        let bytes = |machine: &Machine| machine.snapshot().to_bytes();
+        let bytes = |machine: &Machine| Snapshot::of(machine).to_bytes();
         assert!(bytes(whole) == bytes(sliced), "cycle {end}");
     }
 }

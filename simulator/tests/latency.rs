@@ -3,16 +3,16 @@
 
 use crate::support;
 
+use cortex_m::Timing;
+use machine::observe::latency::{ask, Answer, Cause, Outcome, Question};
+use machine::observe::sweep::Course;
+use machine::Machine;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 use support::{firmware, read_edges, scratch, text, virtual_nucleo};
-use virtual_nucleo::core::Timing;
-use virtual_nucleo::machine::Machine;
-use virtual_nucleo::memory::elf::Firmware;
-use virtual_nucleo::memory::Memory;
-use virtual_nucleo::observe::latency::{ask, Answer, Cause, Outcome, Question};
-use virtual_nucleo::observe::sweep::Course;
 
 const TIM2: u8 = 16 + 28;
 

@@ -3,13 +3,13 @@
 
 use crate::support;
 
+use cortex_m::bus::Width;
+use cortex_m::Timing;
+use machine::Machine;
 use std::fs;
+use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 use support::board_firmware;
-use virtual_nucleo::bus::Width;
-use virtual_nucleo::core::Timing;
-use virtual_nucleo::machine::Machine;
-use virtual_nucleo::memory::elf::Firmware;
-use virtual_nucleo::memory::Memory;
 
 const WINDOW_CYCLES: u64 = 2_000_000;
 /// The counters have eight bits. They are read before they can wrap.

@@ -3,15 +3,15 @@
 
 use crate::support;
 
+use cortex_m::Timing;
+use machine::snapshot::{Snapshot, SnapshotError};
+use machine::{Limit, Machine};
 use std::fs;
 use std::process::Output;
+use stm32::edges::Edge;
+use stm32::memory::elf::Firmware;
+use stm32::memory::Memory;
 use support::{board_firmware, firmware, message_image, scratch, text, virtual_nucleo};
-use virtual_nucleo::core::Timing;
-use virtual_nucleo::edges::Edge;
-use virtual_nucleo::machine::{Limit, Machine};
-use virtual_nucleo::memory::elf::Firmware;
-use virtual_nucleo::memory::Memory;
-use virtual_nucleo::snapshot::{Snapshot, SnapshotError};
 
 /// The message is sent by about 1.3 ms. Then come interrupts, bytes that arrive, and sleep.
 const END_CYCLE: u64 = 400_000;
@@ -56,7 +56,7 @@ fn straight(name: &str) -> Record {
     let mut record = Record::default();
     let mut machine = machine(name);
     run_to(&mut machine, END_CYCLE, &mut record);
-    record.machine = machine.snapshot().to_bytes();
+    record.machine = Snapshot::of(&machine).to_bytes();
     record
 }
 
@@ -82,12 +82,12 @@ fn a_restored_run_continues_to_the_byte() {
         let mut record = Record::default();
         let mut saved = machine("snapshot_straight");
         run_to(&mut saved, instant, &mut record);
-        let bytes = saved.snapshot().to_bytes();
+        let bytes = Snapshot::of(&saved).to_bytes();
         drop(saved);
         let mut restored = Snapshot::from_bytes(&bytes).unwrap().fork();
-        assert_eq!(restored.snapshot().to_bytes(), bytes);
+        assert_eq!(Snapshot::of(&restored).to_bytes(), bytes);
         run_to(&mut restored, END_CYCLE, &mut record);
-        record.machine = restored.snapshot().to_bytes();
+        record.machine = Snapshot::of(&restored).to_bytes();
         assert!(record == expected, "saved at cycle {instant}");
     }
 }
@@ -106,7 +106,7 @@ fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
         let elf = fs::read(firmware("polls.c", name, macros)).unwrap();
         let mut memory = Memory::default();
         Firmware::parse(&elf).unwrap().place(&mut memory).unwrap();
-        let reset = Machine::new(memory, Timing::Nucleo).unwrap().snapshot();
+        let reset = Snapshot::of(&Machine::new(memory, Timing::Nucleo).unwrap());
         let at = |start: &Snapshot, cycle: u64| {
             let mut machine = start.fork();
             advance(&mut machine, cycle);
@@ -115,12 +115,12 @@ fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
         for cycle in POLLING_CYCLES {
             let straight = at(&reset, cycle);
             assert!(straight.core().skipped_instructions() > 100, "{name}");
-            let straight = straight.snapshot().to_bytes();
+            let straight = Snapshot::of(&straight).to_bytes();
             for before_cycles in [3, 17, 500] {
-                let earlier = at(&reset, cycle - before_cycles).snapshot().to_bytes();
+                let earlier = Snapshot::of(&at(&reset, cycle - before_cycles)).to_bytes();
                 let earlier = Snapshot::from_bytes(&earlier).unwrap();
                 assert!(
-                    at(&earlier, cycle).snapshot().to_bytes() == straight,
+                    Snapshot::of(&at(&earlier, cycle)).to_bytes() == straight,
                     "{name}: at cycle {cycle}, and {before_cycles} cycles before"
                 );
             }
@@ -132,11 +132,11 @@ fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
 fn forks_do_not_touch_each_other() {
     let mut origin = machine("snapshot_forks");
     run_to(&mut origin, 100_000, &mut Record::default());
-    let snapshot = origin.snapshot();
+    let snapshot = Snapshot::of(&origin);
     let continued = |mut machine: Machine| {
         let mut record = Record::default();
         run_to(&mut machine, END_CYCLE, &mut record);
-        record.machine = machine.snapshot().to_bytes();
+        record.machine = Snapshot::of(&machine).to_bytes();
         record
     };
     let first = continued(snapshot.fork());
@@ -147,7 +147,7 @@ fn forks_do_not_touch_each_other() {
 
 #[test]
 fn a_damaged_file_is_refused() {
-    let good = machine("snapshot_damage").snapshot().to_bytes();
+    let good = Snapshot::of(&machine("snapshot_damage")).to_bytes();
     let refusal = |bytes: &[u8]| Snapshot::from_bytes(bytes).err();
     assert_eq!(refusal(&good), None);
     assert_eq!(refusal(b""), Some(SnapshotError::NotASnapshot));

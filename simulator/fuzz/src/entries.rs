@@ -1,21 +1,21 @@
 //! What strangers can hand to the virtual Nucleo. One entry each. An entry must return, whatever
 //! the bytes are. Errors are expected. Crashes and hangs are findings.
 
+use cortex_m::bus::{Bus, Width};
+use cortex_m::Timing;
+use machine::debug_port::DebugPort;
+use machine::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
+use machine::observe::stacks::{Code, Stacks};
+use machine::observe::Observer;
+use machine::snapshot::Snapshot;
+use machine::{Limit, Machine};
 use std::io::BufReader;
-use virtual_nucleo::bus::{Bus, Width};
-use virtual_nucleo::core::Timing;
-use virtual_nucleo::debug_port::DebugPort;
-use virtual_nucleo::machine::{Limit, Machine};
-use virtual_nucleo::memory::elf::Firmware;
-use virtual_nucleo::memory::image::ImageArgument;
-use virtual_nucleo::memory::{Memory, FLASH_BASE};
-use virtual_nucleo::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
-use virtual_nucleo::observe::stacks::{Code, Stacks};
-use virtual_nucleo::observe::Observer;
+use stm32::memory::elf::Firmware;
+use stm32::memory::image::ImageArgument;
+use stm32::memory::{Memory, FLASH_BASE};
+use stm32::soc::Soc;
 use virtual_nucleo::servers::beaglelogic;
 use virtual_nucleo::servers::probe::protocol::{self, Call};
-use virtual_nucleo::snapshot::Snapshot;
-use virtual_nucleo::soc::Soc;
 
 pub type Entry = fn(&[u8]);
 
@@ -160,7 +160,7 @@ fn enables(register: u32) -> u32 {
 pub fn snapshot(data: &[u8]) {
     let _ = Snapshot::from_bytes(data);
     let _ = Snapshot::from_payload(data);
-    let mut payload = counting().snapshot().to_payload();
+    let mut payload = Snapshot::of(&counting()).to_payload();
     for edit in data.chunks_exact(4) {
         let place = u32::from_le_bytes([edit[0], edit[1], edit[2], 0]) as usize;
         let place = match edit[2] {

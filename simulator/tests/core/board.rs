@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use object::read::elf::ElfFile32;
 use object::{Endianness, Object, ObjectSection};
 
-use virtual_nucleo::bus::{Bus, Fault, Loaded, Width};
-use virtual_nucleo::core::{Core, RunEnd, Stop, Timing};
+use cortex_m::bus::{Bus, Fault, Loaded, Width};
+use cortex_m::{Core, RunEnd, Stop, Timing};
 
 pub const CODE: u32 = 0x0800_0000;
 pub const SRAM: u32 = 0x2000_0000;

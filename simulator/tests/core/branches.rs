@@ -1,7 +1,7 @@
 //! Branches and IT blocks.
 
 use crate::core::board::{run, Board, CODE};
-use virtual_nucleo::core::Stop;
+use cortex_m::Stop;
 
 type Holds = fn(n: bool, z: bool, c: bool, v: bool) -> bool;
 

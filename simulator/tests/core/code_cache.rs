@@ -2,7 +2,7 @@
 
 use crate::core::board::{run, Board, CODE};
 use crate::core::profile::mixture;
-use virtual_nucleo::core::{Stop, Timing};
+use cortex_m::{Stop, Timing};
 
 #[test]
 fn a_store_into_executed_code_takes_effect() {

@@ -1,8 +1,8 @@
 //! Halting debug as a debugger sees it through the core's registers (DDI 0403E, C1).
 
 use crate::core::board::Board;
-use virtual_nucleo::bus::Width;
-use virtual_nucleo::core::RunEnd;
+use cortex_m::bus::Width;
+use cortex_m::RunEnd;
 
 const DHCSR: u32 = 0xE000_EDF0;
 const DFSR: u32 = 0xE000_ED30;

@@ -1,7 +1,7 @@
 //! Faults, their escalation, and lockup (B1.5.14–B1.5.15).
 
 use crate::core::board::{run, Board};
-use virtual_nucleo::core::Stop;
+use cortex_m::Stop;
 
 const READ_STATUS: &str = "ldr r4, [sp, #24]\n ldr r5, =CFSR\n ldr r6, [r5, #4]\n ldr r5, [r5]\n mrs r7, ipsr\n bkpt 0\n .pool\n";
 

@@ -2,8 +2,8 @@
 //! B1.5.10; Cortex-M4 TRM, ARM DDI 0439D, 3.9.1). Divisions are restarted (TRM 3.9.1).
 
 use crate::core::board::{Board, STACK_TOP};
+use cortex_m::Stop;
 use std::collections::BTreeSet;
-use virtual_nucleo::core::Stop;
 
 /// TRM 3.9.1.
 const ENTRY: u64 = 12;

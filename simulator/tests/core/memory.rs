@@ -1,7 +1,7 @@
 //! Loads and stores.
 
 use crate::core::board::{run, Board, DEVICE, SRAM};
-use virtual_nucleo::core::Stop;
+use cortex_m::Stop;
 
 #[test]
 fn loads_extend_by_sign_or_zero() {

@@ -2,8 +2,8 @@
 //! halting debug is off.
 
 use crate::core::board::Board;
-use virtual_nucleo::bus::Width;
-use virtual_nucleo::core::{RunEnd, Stop};
+use cortex_m::bus::Width;
+use cortex_m::{RunEnd, Stop};
 
 const MON_EN: u32 = 1 << 16;
 const MON_STEP: u32 = 1 << 18;

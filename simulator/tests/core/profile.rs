@@ -2,8 +2,8 @@
 //! FOLDCNT.
 
 use crate::core::board::Board;
-use virtual_nucleo::bus::Width;
-use virtual_nucleo::core::Timing;
+use cortex_m::bus::Width;
+use cortex_m::Timing;
 
 const DWT_CTRL: u32 = 0xE000_1000;
 const DEMCR: u32 = 0xE000_EDFC;

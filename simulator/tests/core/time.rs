@@ -1,7 +1,7 @@
 //! Cycle counts, CYCCNT and SysTick.
 
 use crate::core::board::{run, Board};
-use virtual_nucleo::core::Timing;
+use cortex_m::Timing;
 
 /// Starts CYCCNT; r11 = CYCCNT's address.
 const COUNT: &str = "poke DEMCR, 0x01000000\n poke CTRL, 1\n ldr r11, =CYCCNT\n";
@@ -323,7 +323,7 @@ fn systick_pends_every_reload_plus_one_cycles() {
 
 #[test]
 fn a_deadline_ends_the_run_and_attention_before_the_next_instruction() {
-    use virtual_nucleo::core::RunEnd;
+    use cortex_m::RunEnd;
     let mut board = Board::new("ldr r0, =0x40000100\n str r0, [r0]\n movs r7, #1\n1: b 1b\n .pool");
     let end = board.core.run(&mut board.memory, 10_000).unwrap();
     assert_eq!((end, board.r(7)), (RunEnd::Attention, 0));

@@ -5,7 +5,7 @@
 //! them.
 
 use crate::core::board::{Board, SRAM};
-use virtual_nucleo::core::{Change, What};
+use cortex_m::{Change, What};
 
 /// Starts CYCCNT; r11 = its address. The code that follows is aligned.
 const COUNT: &str =

@@ -42,7 +42,7 @@ pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
 
 /// Compiles a source of tests/fixtures.
 pub fn firmware(source: &str, name: &str, macros: &[&str]) -> PathBuf {
-    let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures");
     let elf = scratch(&format!("{name}.elf"));
     let output = Command::new("arm-none-eabi-gcc")
         .args([

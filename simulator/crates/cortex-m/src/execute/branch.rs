@@ -1,0 +1,123 @@
+//! Branches (A7.7: B, BL, BX, BLX, CBZ, TBB) and IT.
+
+use crate::bus::{Bus, Width};
+use crate::decode::{Branch, Op};
+use crate::timing::{Resolved, IDEAL_REFILL_CYCLES, TABLE_BRANCH_ADDITION_CYCLES};
+use crate::trap::Exec;
+use crate::Core;
+
+impl Core {
+    #[inline(always)]
+    pub(super) fn branch<B: Bus>(&mut self, bus: &mut B, op: &Op, branch: Branch) -> Exec<()> {
+        match branch {
+            Branch::Always => _ = self.branch_here(op),
+            Branch::Conditional => {
+                if self.flags.satisfy(op.amount) {
+                    self.branch_here(op);
+                }
+            }
+            Branch::Link => _ = self.branch_link(op),
+            Branch::Exchange => {
+                let resolved = if op.m == 14 {
+                    Resolved::Decode
+                } else {
+                    Resolved::Execute
+                };
+                return self.jump_exchange(self.get(op.m), resolved, op.cycles);
+            }
+            Branch::LinkExchange => {
+                let target = self.get(op.m);
+                self.registers[14] = self.next_pc | 1;
+                return self.jump_exchange(target, Resolved::Execute, op.cycles);
+            }
+            Branch::IfZero => {
+                if self.get(op.n) == 0 {
+                    self.branch_ahead(op);
+                }
+            }
+            Branch::IfNotZero => {
+                if self.get(op.n) != 0 {
+                    self.branch_ahead(op);
+                }
+            }
+            Branch::TableByte => return self.table_branch(bus, op, Width::Byte, 0),
+            Branch::TableHalf => return self.table_branch(bus, op, Width::Half, 1),
+            Branch::MovPc => _ = self.jump(self.get(op.m), Resolved::Execute, op.cycles),
+            Branch::AddPc => {
+                let target = self.registers[15].wrapping_add(self.get(op.m));
+                self.jump(target, Resolved::Execute, op.cycles);
+            }
+            Branch::It => self.begin_it(op),
+        }
+        Ok(())
+    }
+
+    /// IT costs nothing if it is folded onto a 16-bit instruction before it (TRM table 3-1, note
+    /// d). Such an instruction begins two bytes before.
+    fn begin_it(&mut self, op: &Op) {
+        self.itstate = op.imm as u8;
+        if self.timing.is_nucleo() && self.previous_pc.wrapping_add(2) == self.pc {
+            self.overlap(op);
+        }
+    }
+
+    /// Branches within a function. A backward one may begin an iteration of a busy wait.
+    #[inline(always)]
+    pub(super) fn branch_here(&mut self, op: &Op) -> u32 {
+        self.note_turn(op.imm);
+        self.jump(op.imm, Resolved::Decode, op.cycles)
+    }
+
+    /// CBZ and CBNZ.
+    #[inline(always)]
+    pub(super) fn branch_ahead(&mut self, op: &Op) -> u32 {
+        self.jump(op.imm, Resolved::Execute, op.cycles)
+    }
+
+    #[inline(always)]
+    pub(super) fn branch_link(&mut self, op: &Op) -> u32 {
+        self.registers[14] = self.next_pc | 1;
+        self.jump(op.imm, Resolved::Decode, op.cycles)
+    }
+
+    /// Branches to `target` and pays for the refill. The instruction takes `cycles`. Returns the
+    /// target.
+    #[inline(always)]
+    pub(super) fn jump(&mut self, target: u32, resolved: Resolved, cycles: u8) -> u32 {
+        let target = target & !1;
+        if self.timing.is_nucleo() {
+            let at = resolved.address_cycle(self.cycles, cycles);
+            self.fetch.branch(target, self.next_pc, at);
+        } else {
+            self.cycles += IDEAL_REFILL_CYCLES;
+        }
+        self.next_pc = target;
+        target
+    }
+
+    /// An interworking branch, or an exception return, which pays for itself.
+    pub(super) fn jump_exchange(
+        &mut self,
+        target: u32,
+        resolved: Resolved,
+        cycles: u8,
+    ) -> Exec<()> {
+        self.branch_exchange(target)?;
+        if self.returning.is_none() {
+            self.jump(target, resolved, cycles);
+        }
+        Ok(())
+    }
+
+    fn table_branch<B: Bus>(&mut self, bus: &mut B, op: &Op, width: Width, scale: u32) -> Exec<()> {
+        let address = self.get(op.n).wrapping_add(self.get(op.m) << scale);
+        let entry = self.load(bus, address, width, 0)?;
+        let target = self.registers[15].wrapping_add(entry << 1);
+        self.jump(
+            target,
+            Resolved::End,
+            op.cycles + TABLE_BRANCH_ADDITION_CYCLES,
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! Floating-point transfers. Arithmetic is in `float_arithmetic`.
+
+use crate::bus::{Bus, Width};
+use crate::decode::{Float, Index, Op};
+use crate::registers::{CONTROL_FPCA, FPSCR_MODES, FPSCR_WRITABLE};
+use crate::scb::FPCCR_ASPEN;
+use crate::trap::{cfsr, Exec, Trap};
+use crate::Core;
+
+impl Core {
+    pub(super) fn float<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
+        self.prepare_float(bus)?;
+        match float {
+            Float::FromCore => self.float.s[op.n as usize] = self.get(op.a),
+            Float::ToCore => self.set(op.a, self.float.s[op.n as usize]),
+            Float::FromCorePair => {
+                self.float.s[op.m as usize] = self.get(op.a);
+                self.float.s[usize::from(op.m + 1) & 31] = self.get(op.n);
+            }
+            Float::ToCorePair => {
+                let (first, second) = (
+                    self.float.s[op.m as usize],
+                    self.float.s[usize::from(op.m + 1) & 31],
+                );
+                self.set(op.a, first);
+                self.set(op.n, second);
+            }
+            Float::FromFpscr if op.a == 15 => self.flags_from_fpscr(),
+            Float::FromFpscr => self.set(op.a, self.float.fpscr),
+            Float::ToFpscr => self.float.fpscr = self.get(op.a) & FPSCR_WRITABLE,
+            Float::Load | Float::Store => return self.transfer_single(bus, op, float),
+            Float::LoadMultiple | Float::StoreMultiple => {
+                return self.transfer_multiple(bus, op, float)
+            }
+            Float::Div | Float::Sqrt => {
+                self.float_arithmetic(op, float)?;
+                self.finish_beside_entry(bus, op.cycles);
+            }
+            _ => return self.float_arithmetic(op, float),
+        }
+        Ok(())
+    }
+
+    /// `ExecuteFPCheck` (B1.5.7): checks access rights, saves the state of the last context if that
+    /// was put off, and begins a new context.
+    fn prepare_float<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        if !self.scb.float_accessible(self.privileged()) {
+            return Err(Trap::usage(cfsr::NOCP));
+        }
+        if self.lazy_state_pending() {
+            self.preserve_float_state(bus)?;
+        }
+        if self.scb.fpccr & FPCCR_ASPEN != 0 && self.control & CONTROL_FPCA == 0 {
+            self.float.fpscr = self.float.fpscr & !FPSCR_MODES | self.scb.fpdscr;
+            self.control |= CONTROL_FPCA;
+        }
+        Ok(())
+    }
+
+    /// VMRS APSR_nzcv, FPSCR.
+    fn flags_from_fpscr(&mut self) {
+        let q = self.flags.q;
+        self.flags.set_nzcvq(self.float.fpscr);
+        self.flags.q = q;
+    }
+
+    fn transfer_single<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
+        let base = if op.n == 15 {
+            self.registers[15] & !3
+        } else {
+            self.get(op.n)
+        };
+        let address = base.wrapping_add(op.imm);
+        self.require_aligned(address, Width::Word)?;
+        for n in 0..op.amount {
+            self.transfer_word(bus, op, address, n, n, float == Float::Load)?;
+        }
+        Ok(())
+    }
+
+    fn transfer_multiple<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
+        let base = self.get(op.n);
+        self.transfer_words(bus, op, base, 0, float == Float::LoadMultiple)
+    }
+
+    /// Continues VLDM, VSTM, VPUSH or VPOP after `done` words. A fault restores the base.
+    pub(crate) fn continue_float<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        float: Float,
+        done: u8,
+    ) -> Exec<()> {
+        self.prepare_float(bus)?;
+        let moved = op.index == Index::Pre;
+        let base = self.get(op.n).wrapping_add(if moved { op.imm } else { 0 });
+        let result = self.transfer_words(bus, op, base, done, float == Float::LoadMultiple);
+        if moved && matches!(result, Err(Trap::Fault(_) | Trap::Stop(_))) {
+            self.set(op.n, base);
+        }
+        result
+    }
+
+    /// Transfers from word `first` on. `base` is the base register before the instruction.
+    fn transfer_words<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        base: u32,
+        first: u8,
+        load: bool,
+    ) -> Exec<()> {
+        let (address, updated) = match op.index {
+            Index::Pre => (base.wrapping_sub(op.imm), base.wrapping_sub(op.imm)),
+            Index::Post => (base, base.wrapping_add(op.imm)),
+            Index::Offset => (base, base),
+        };
+        self.require_aligned(address, Width::Word)?;
+        for n in first..op.amount {
+            let register = op.d + n;
+            // EPSR.ICI holds the number of a D register.
+            if register % 2 == 0 && self.interrupted_at(bus, (n - first).into()) {
+                return self.leave_float(op, register / 2, updated);
+            }
+            self.transfer_word(bus, op, address, n, n - first, load)?;
+        }
+        self.set(op.n, updated);
+        Ok(())
+    }
+
+    #[cold]
+    fn leave_float(&mut self, op: &Op, next: u8, updated: u32) -> Exec<()> {
+        if self.save_continuation(next) && op.index == Index::Pre {
+            self.set(op.n, updated);
+        }
+        Err(Trap::Interrupted)
+    }
+
+    /// Transfers word `n` from `address` on, as transfer number `transfer`.
+    fn transfer_word<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        address: u32,
+        n: u8,
+        transfer: u8,
+        load: bool,
+    ) -> Exec<()> {
+        let place = address.wrapping_add(4 * u32::from(n));
+        let register = usize::from(op.d + n) & 31;
+        if load {
+            self.float.s[register] = self.load(bus, place, Width::Word, transfer.into())?;
+            return Ok(());
+        }
+        self.store(
+            bus,
+            place,
+            Width::Word,
+            self.float.s[register],
+            transfer.into(),
+        )
+    }
+}

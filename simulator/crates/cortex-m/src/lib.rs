@@ -1,0 +1,476 @@
+//! An ARMv7E-M core with FPv4-SP: the Cortex-M4 of the STM32F401 and its private peripherals.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `run` | runs from event to event: instructions, exceptions, timers, sleep, debug |
+//! | `dispatch` | goes from one instruction to the next |
+//! | `decode`, `code_cache` | turns opcodes into operations, and remembers them |
+//! | `execute`, `registers` | does what the operations say |
+//! | `timing` | says what they cost |
+//! | `data_access`, `fast_memory`, `memory_map`, `mpu` | loads and stores |
+//! | `exceptions` | decides what preempts |
+//! | `exception_entry`, `exception_return` | takes exceptions and returns from them |
+//! | `interrupted_instructions` | ends instructions early for an interrupt |
+//! | `busy_wait` | skips iterations of loops that only wait |
+//! | `marks` | notes when marked instructions execute |
+//! | `planned_interrupt` | pends an interrupt at a chosen cycle |
+//! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
+//! | `debug` | what a debugger does to the core |
+//! | `watch` | tells what holds interrupts off |
+//!
+//! Section numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless
+//! another manual is named. TRM is the Cortex-M4 Technical Reference Manual, ARM DDI 0439.
+
+pub mod bus;
+mod busy_wait;
+mod code_cache;
+mod data_access;
+mod debug;
+mod decode;
+mod dispatch;
+mod dwt;
+mod exception_entry;
+mod exception_return;
+mod exceptions;
+mod execute;
+mod fast_memory;
+mod interrupted_instructions;
+mod itm;
+mod marks;
+mod memory_map;
+mod mpu;
+mod planned_interrupt;
+mod private_bus;
+mod profile;
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;
+mod registers;
+mod run;
+mod scb;
+mod stop;
+mod systick;
+mod timing;
+mod trap;
+#[cfg(test)]
+mod two_memories;
+mod watch;
+
+pub use debug::DebugFault;
+pub use decode::{encoding_name, encodings, is_wide, Encoding};
+pub use itm::Stimulus;
+pub use marks::Passage;
+pub use planned_interrupt::{Hold, Planned, Raised};
+pub use stop::{RunEnd, Stop};
+pub use timing::Timing;
+pub use watch::{Change, Context, ExceptionFrame, What};
+
+use crate::bus::{Bus, Fault as BusFault, Width};
+use busy_wait::BusyWait;
+use code_cache::CodeCache;
+use data_access::{Guard, Purpose};
+use debug::Debug;
+use decode::Op;
+use dwt::{CycleCounter, Event, EventCounters};
+use exception_entry::Entry;
+use exception_return::Return;
+use exceptions::{Exceptions, FIRST_IRQ};
+use itm::Itm;
+use marks::Marks;
+use mpu::Mpu;
+use registers::{Flags, FloatRegisters};
+use scb::Scb;
+use serde::{Deserialize, Serialize};
+use systick::SysTick;
+use timing::{Fetch, LoadStorePairs};
+use watch::Watch;
+
+/// The processor. Cycles count from power-up. Data is on the bus one cycle after its instruction
+/// issues.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Core {
+    timing: Timing,
+    /// R0–R12, the current SP, LR, and the PC as general instructions read it.
+    registers: [u32; 16],
+    /// The SP that is not in use: PSP while MSP is, and the other way round.
+    other_sp: u32,
+    pc: u32,
+    next_pc: u32,
+    flags: Flags,
+    /// ITSTATE. If its low half is 0, EPSR.ICI: the register from which a multiple continues.
+    itstate: u8,
+    thumb: bool,
+    ipsr: u8,
+    control: u8,
+    float: FloatRegisters,
+    exceptions: Exceptions,
+    scb: Scb,
+    mpu: Mpu,
+    systick: SysTick,
+    cycle_counter: CycleCounter,
+    events: EventCounters,
+    itm: Itm,
+    debug: Debug,
+    /// What checks loads and stores. Follows from `mpu` and `debug`, see `update_guard`.
+    #[serde(skip)]
+    guard: Guard,
+    /// A cache of the code on the bus. It changes no result.
+    #[serde(skip)]
+    code: CodeCache,
+    /// Skips iterations that change nothing but the time. It changes no result.
+    #[serde(skip)]
+    busy_wait: BusyWait,
+    cycles: u64,
+    instructions: u64,
+    /// The fast loop runs while `cycles` is below this. 0: something else must be done first. Each
+    /// run sets it anew.
+    #[serde(skip)]
+    horizon: u64,
+    attention: bool,
+    sleep: Sleep,
+    /// WFE's event register.
+    event: bool,
+    exclusive: bool,
+    /// For whom memory is accessed just now.
+    purpose: Purpose,
+    entering: Option<Entry>,
+    leaving: Option<Return>,
+    /// The EXC_RETURN value that the program has branched to.
+    returning: Option<u32>,
+    fetch: Fetch,
+    pairs: LoadStorePairs,
+    /// Registers that the last instruction has not yet written to the register bank.
+    late_registers: u16,
+    /// Address of the instruction executed last.
+    previous_pc: u32,
+    /// The data bus takes its next address in this cycle: the write buffer holds one store.
+    data_free: u64,
+    execution_counters: Vec<ExecutionCounter>,
+    /// Observes, and changes no result.
+    #[serde(skip)]
+    marks: Marks,
+    #[serde(skip)]
+    planned: Planned,
+    #[serde(skip)]
+    raised: Raised,
+    /// Notes what holds interrupts off. It changes no result.
+    #[serde(skip)]
+    watch: Option<Box<Watch>>,
+    fault: Option<FaultEntry>,
+}
+
+/// A fault that was taken: its exception (3–6), and where its frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultEntry {
+    pub exception: u8,
+    pub frame: u32,
+}
+
+/// The fault registers (B3.2.15–B3.2.19).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FaultStatus {
+    pub cfsr: u32,
+    pub hfsr: u32,
+    pub mmfar: u32,
+    pub bfar: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Sleep {
+    Awake,
+    UntilInterrupt,
+    UntilEvent,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct ExecutionCounter {
+    address: u32,
+    executions: u64,
+}
+
+impl Core {
+    pub fn new(timing: Timing) -> Core {
+        Core {
+            timing,
+            registers: [0; 16],
+            other_sp: 0,
+            pc: 0,
+            next_pc: 0,
+            flags: Flags::default(),
+            itstate: 0,
+            thumb: true,
+            ipsr: 0,
+            control: 0,
+            float: FloatRegisters::new(),
+            exceptions: Exceptions::new(),
+            scb: Scb::new(),
+            mpu: Mpu::default(),
+            systick: SysTick::new(),
+            cycle_counter: CycleCounter::new(),
+            events: EventCounters::default(),
+            itm: Itm::default(),
+            debug: Debug::default(),
+            guard: Guard::None,
+            code: CodeCache::new(),
+            busy_wait: BusyWait::default(),
+            cycles: 0,
+            instructions: 0,
+            horizon: 0,
+            attention: false,
+            sleep: Sleep::Awake,
+            event: false,
+            exclusive: false,
+            purpose: Purpose::Instruction,
+            entering: None,
+            leaving: None,
+            returning: None,
+            fetch: Fetch::new(),
+            pairs: LoadStorePairs::new(),
+            late_registers: 0,
+            previous_pc: 0,
+            data_free: 0,
+            execution_counters: Vec::new(),
+            marks: Marks::default(),
+            planned: Planned::default(),
+            raised: Raised::default(),
+            watch: None,
+            fault: None,
+        }
+    }
+
+    /// The fault whose handler is active, alone or below others. If several are, the last one.
+    pub fn active_fault(&self) -> Option<FaultEntry> {
+        self.fault
+            .filter(|fault| self.exceptions.is_active(fault.exception))
+    }
+
+    /// The last fault that was taken, whether or not its handler has returned.
+    pub fn last_fault(&self) -> Option<FaultEntry> {
+        self.fault
+    }
+
+    pub fn fault_registers(&self) -> FaultStatus {
+        FaultStatus {
+            cfsr: self.scb.cfsr,
+            hfsr: self.scb.hfsr,
+            mmfar: self.scb.mmfar,
+            bfar: self.scb.bfar,
+        }
+    }
+
+    /// Resets the core (B1.5.5): SP and PC come from the vector table at address 0. Cycle,
+    /// instruction and execution counts go on. The debug units keep their state, which only
+    /// power-up clears (table C1-6).
+    pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        let execution_counters = std::mem::take(&mut self.execution_counters);
+        let marks = std::mem::take(&mut self.marks);
+        let (cycles, instructions) = (self.cycles, self.instructions);
+        let debug = std::mem::take(&mut self.debug);
+        let (demcr, dfsr) = (self.scb.demcr, self.scb.dfsr);
+        let cycle_counter = self.cycle_counter.clone();
+        let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
+        let busy_wait = std::mem::take(&mut self.busy_wait);
+        let watch = self.watch.take();
+        *self = Core {
+            execution_counters,
+            marks,
+            cycles,
+            instructions,
+            cycle_counter,
+            events,
+            itm,
+            busy_wait,
+            ..Core::new(self.timing)
+        };
+        self.scb.demcr = demcr & !debug::MONITOR_CONTROLS;
+        self.scb.dfsr = dfsr;
+        self.busy_wait.forget();
+        let stack = self.reset_vector(bus, 0)?;
+        let entry = self.reset_vector(bus, 4)?;
+        self.registers[13] = stack & !3;
+        self.registers[14] = 0xFFFF_FFFF;
+        self.pc = entry & !1;
+        self.thumb = entry & 1 != 0;
+        self.fetch.configure(bus.flash_access_control());
+        self.carry_debug_over(debug);
+        self.carry_watch_over(watch);
+        Ok(())
+    }
+
+    /// Takes over the state of the flash's access control at once, not only at the next store.
+    pub fn heed_flash_access_control<B: Bus>(&mut self, bus: &B) {
+        self.fetch.configure(bus.flash_access_control());
+    }
+
+    /// Computes the fields that a snapshot leaves out.
+    pub fn rebuild_derived(&mut self) {
+        self.exceptions.rebuild_derived();
+        self.update_guard();
+    }
+
+    fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {
+        match bus.read(address, Width::Word, self.cycles) {
+            Ok(loaded) => Ok(loaded.value),
+            Err(BusFault::Bus { .. }) => Err(Stop::Lockup {
+                pc: address,
+                cause: "the reset vector cannot be read",
+            }),
+            Err(BusFault::Unmodelled { what, address }) => Err(Stop::Unmodelled {
+                what,
+                address,
+                pc: address,
+            }),
+        }
+    }
+
+    /// Core cycles since power-up.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Instructions executed, including those skipped in IT blocks.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// Sets interrupt input `irq` (0 = exception 16). It is level-sensitive: its exception pends
+    /// when it rises, and again if it is high when the handler returns. Panics if the core has no
+    /// such line.
+    pub fn set_irq_line(&mut self, irq: u16, level: bool) {
+        let exception = FIRST_IRQ + irq as u8;
+        let was_pending = self.exceptions.is_pending(exception);
+        self.exceptions.set_line(irq, level);
+        self.note_pending(!was_pending && self.exceptions.is_pending(exception));
+        self.leave_fast_loop();
+    }
+
+    /// An event from the chip. It ends WFE, or lets the next WFE pass (B1.5.18).
+    pub fn hear_event(&mut self) {
+        self.event = true;
+        self.leave_fast_loop();
+    }
+
+    /// Sets all interrupt inputs. Bit n is line n.
+    #[inline]
+    pub fn set_irq_lines(&mut self, lines: u128) {
+        let changed = lines ^ self.exceptions.irq_lines();
+        if changed != 0 {
+            self.change_irq_lines(changed, lines);
+        }
+    }
+
+    fn change_irq_lines(&mut self, mut changed: u128, lines: u128) {
+        while changed != 0 {
+            let irq = changed.trailing_zeros();
+            changed &= changed - 1;
+            self.set_irq_line(irq as u16, lines >> irq & 1 != 0);
+        }
+    }
+
+    /// Whether WFI, WFE or sleep-on-exit holds the core and nothing wakes it.
+    pub fn asleep(&self) -> bool {
+        match self.sleep {
+            Sleep::Awake => false,
+            Sleep::UntilInterrupt => !self.exceptions.wakes(),
+            Sleep::UntilEvent => !self.event && !self.exceptions.wakes(),
+        }
+    }
+
+    /// Lets time pass while the core sleeps or waits for its flash. SysTick and CYCCNT follow. A
+    /// cycle in the past changes nothing.
+    pub fn advance_to(&mut self, cycle: u64) {
+        let event = if self.asleep() {
+            Event::Sleep
+        } else {
+            Event::Cpi
+        };
+        self.events.count(event, cycle.saturating_sub(self.cycles));
+        self.cycles = self.cycles.max(cycle);
+        self.sync_systick(self.cycles);
+    }
+
+    /// Keeps what software writes to the ITM's stimulus ports from now on.
+    pub fn listen_to_stimuli(&mut self) {
+        self.itm.listen();
+    }
+
+    /// Writes to enabled stimulus ports since the last call.
+    pub fn take_stimuli(&mut self) -> Vec<Stimulus> {
+        self.itm.take()
+    }
+
+    /// The cycle of the next exception that the core itself pends, by SysTick or as planned.
+    pub fn next_internal_event(&self) -> Option<u64> {
+        Some(self.next_own_event()).filter(|cycle| *cycle != u64::MAX)
+    }
+
+    /// Whether the next thing to happen is the instruction at the PC: the core is awake and no
+    /// exception comes first.
+    pub fn about_to_execute(&self) -> bool {
+        !self.sequence_due() && !self.asleep() && self.returning.is_none()
+    }
+
+    /// Forgets decoded instructions. Call it when anything but a store by this core changed code.
+    pub fn invalidate_code(&mut self) {
+        self.code.clear();
+        self.leave_fast_loop();
+    }
+
+    /// Forgets decoded instructions at an address that was written.
+    #[cold]
+    fn forget_code(&mut self, address: u32, bytes: u32) {
+        self.code.written(address, bytes);
+        self.leave_fast_loop();
+    }
+
+    /// Starts counting executions of the instruction at `address`. Returns the index for
+    /// [`Core::executions`]. Instructions that an IT block skips count too. Panics beyond 254
+    /// addresses.
+    pub fn count_executions(&mut self, address: u32) -> usize {
+        assert!(
+            self.execution_counters.len() < usize::from(Op::NOTHING) - 1,
+            "at most 254 addresses can be counted"
+        );
+        self.execution_counters.push(ExecutionCounter {
+            address: address & !1,
+            executions: 0,
+        });
+        self.invalidate_code();
+        self.execution_counters.len() - 1
+    }
+
+    /// Stops counting executions, and forgets the counts.
+    pub fn clear_execution_counters(&mut self) {
+        self.execution_counters.clear();
+        self.invalidate_code();
+    }
+
+    /// Interrupts that were ever enabled, and other exceptions that were ever taken. Bit n is
+    /// exception n.
+    pub fn used_exceptions(&self) -> u128 {
+        self.exceptions.used()
+    }
+
+    /// The exception that the core is in. 0 is Thread mode.
+    pub fn exception(&self) -> u8 {
+        self.ipsr
+    }
+
+    /// The address of the handler of `exception` is in the word at this address.
+    pub fn vector_address(&self, exception: u8) -> u32 {
+        self.scb.vtor.wrapping_add(4 * u32::from(exception))
+    }
+
+    pub fn is_pending(&self, exception: u8) -> bool {
+        self.exceptions.is_pending(exception)
+    }
+
+    fn counts_executions(&self, address: u32) -> bool {
+        let mut counters = self.execution_counters.iter();
+        counters.any(|counter| counter.address == address)
+    }
+
+    pub fn executions(&self, index: usize) -> u64 {
+        self.execution_counters[index].executions
+    }
+}

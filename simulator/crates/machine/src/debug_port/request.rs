@@ -1,0 +1,97 @@
+//! What a probe asks of the target, and what it is told. How that is transmitted is left to the
+//! servers.
+
+use cortex_m::bus::Width;
+use cortex_m::DebugFault;
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    ReadDebugPort {
+        register: u32,
+    },
+    WriteDebugPort {
+        register: u32,
+        value: u32,
+    },
+    /// The access port is in bits 31:24 of `register`.
+    ReadAccessPort {
+        register: u32,
+        count: usize,
+    },
+    WriteAccessPort {
+        register: u32,
+        values: Vec<u32>,
+    },
+    ReadMemory {
+        address: u32,
+        width: Width,
+        count: usize,
+    },
+    WriteMemory {
+        address: u32,
+        width: Width,
+        values: Vec<u32>,
+    },
+    Reset,
+    HoldReset(bool),
+    IsResetHeld,
+    /// One after the other, with no other client's request between them. The first failure is the
+    /// answer to all, and ends them.
+    InOrder(Vec<Request>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Done,
+    Values(Vec<u32>),
+    Flag(bool),
+    /// To each of [`Request::InOrder`].
+    All(Vec<Answer>),
+}
+
+impl Answer {
+    /// The values read, in order, of all requests.
+    pub fn values(self) -> Vec<u32> {
+        match self {
+            Answer::Values(values) => values,
+            Answer::All(answers) => answers.into_iter().flat_map(Answer::values).collect(),
+            Answer::Done | Answer::Flag(_) => Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The access itself failed, as it would on the chip.
+    Transfer(String),
+    /// Refused: an earlier transfer failed, and its sticky error is not cleared.
+    Sticky,
+    /// The simulation has stopped, and why.
+    Stopped(String),
+}
+
+impl From<DebugFault> for Failure {
+    fn from(fault: DebugFault) -> Failure {
+        match fault {
+            DebugFault::Bus { address } => {
+                Failure::Transfer(format!("nothing answers at {address:#010x}"))
+            }
+            DebugFault::Unmodelled { what, address } => {
+                Failure::Transfer(format!("{what} at {address:#010x} is not modelled"))
+            }
+            DebugFault::Stop(stop) => Failure::Stopped(stop.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Transfer(why) | Failure::Stopped(why) => f.write_str(why),
+            Failure::Sticky => {
+                f.write_str("an earlier transfer failed and its error is not cleared")
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Memories, peripherals and clocks of the STM32F4 chips, as the core sees them on one bus.
+
+pub mod chip;
+pub mod edges;
+pub mod memory;
+pub mod peripherals;
+#[cfg(test)]
+#[path = "../../../tests/support/random.rs"]
+mod random;
+pub mod soc;
+pub mod timebase;

@@ -1,0 +1,260 @@
+//! Programming and erasing (RM0368 §3.5.3–3.5.5): what is allowed, which flags it sets, and how
+//! long the flash is busy.
+
+use super::*;
+use cortex_m::bus::Width;
+use sectors::{erase_us, holding, PROGRAM_US};
+
+/// A line of 128 bits. A programmed value may not cross its end.
+const ROW_BYTES: usize = 16;
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Operation {
+    end: u64,
+}
+
+impl Flash {
+    /// The cycle from which the flash is free. 0 if it is free.
+    pub fn busy_until(&self) -> u64 {
+        self.operation.map_or(0, |operation| operation.end)
+    }
+
+    pub fn next_event(&self) -> Option<u64> {
+        self.operation.map(|operation| operation.end)
+    }
+
+    /// Whether a write to this register waits while the flash is busy (§3.5.1).
+    pub fn write_stalls(offset: u32) -> bool {
+        matches!(offset, CR | OPTCR)
+    }
+
+    pub fn advance(&mut self, now: u64) {
+        if self.operation.is_some_and(|operation| operation.end <= now) {
+            self.operation = None;
+            self.registers.set_bits(SR, BSY, false);
+            self.registers.set_bits(CR, STRT, false);
+            self.registers.set_bits(OPTCR, OPTSTRT, false);
+            // §3.8.4: EOP is set only with its interrupt enabled.
+            let signals = self.registers.get(CR) & EOPIE != 0;
+            self.registers.set_bits(SR, EOP, signals);
+        }
+    }
+
+    /// Starts programming for a store to the array at `offset` bytes. False if it is not allowed;
+    /// then its flag is set. False also if an injected fault keeps it from having an effect.
+    pub fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
+        self.advance(now);
+        let error = self.programming_error(offset, width);
+        if error != 0 {
+            self.fail(error);
+            return false;
+        }
+        self.begin(PROGRAM_US, now);
+        !self.ignores_writes
+    }
+
+    pub fn ignore_writes(&mut self, ignored: bool) {
+        self.ignores_writes = ignored;
+    }
+
+    /// The bytes to erase. Returned once.
+    pub fn take_erasure(&mut self) -> Option<Range<usize>> {
+        self.erasure.take().filter(|_| !self.ignores_writes)
+    }
+
+    fn programming_error(&self, offset: usize, width: Width) -> u32 {
+        let bytes = width.bytes() as usize;
+        let control = self.registers.get(CR);
+        if control & PG == 0 {
+            PGSERR
+        } else if offset % ROW_BYTES + bytes > ROW_BYTES {
+            PGAERR
+        } else if bytes != 1 << (control >> PSIZE_SHIFT & 0b11) || offset % bytes != 0 {
+            // The core splits an unaligned store into narrower ones.
+            PGPERR
+        } else if self.write_protected(holding(offset)) {
+            WRPERR
+        } else {
+            0
+        }
+    }
+
+    fn write_protected(&self, sector: u32) -> bool {
+        self.options >> (NWRP_SHIFT + sector) & 1 == 0
+    }
+
+    /// §3.8.4: OPERR is set only with its interrupt enabled.
+    fn fail(&mut self, error: u32) {
+        self.registers.set_bits(SR, error, true);
+        if self.registers.get(CR) & ERRIE != 0 {
+            self.registers.set_bits(SR, OPERR, true);
+        }
+    }
+
+    fn begin(&mut self, microseconds: u64, now: u64) {
+        let hertz_us = self.core.denominator * 1_000_000;
+        let cycles = (self.core.numerator * microseconds).div_ceil(hertz_us);
+        let start = now.max(self.busy_until());
+        self.operation = Some(Operation {
+            end: start + cycles,
+        });
+        self.registers.set_bits(SR, BSY, true);
+    }
+
+    pub(super) fn start_erasing(&mut self, now: u64) -> Result<(), Unmodelled> {
+        let control = self.registers.get(CR);
+        let sector = (control & SNB) >> 3;
+        let parallelism = control >> PSIZE_SHIFT & 0b11;
+        let refuse = |why| Err(self.registers.refuse(CR, why));
+        if parallelism == 3 {
+            return refuse("PSIZE of 64 bits needs the external supply VPP");
+        }
+        match control & (SER | MER) {
+            // §3.5.3: with both set, neither is performed.
+            bits if bits == SER | MER => Ok(()),
+            MER => {
+                let microseconds = self.chip.mass_erase_us[parallelism as usize];
+                self.erase(0..self.sectors(), microseconds, now);
+                Ok(())
+            }
+            SER if sector >= self.sectors() => refuse("SNB names a sector that the chip has not"),
+            SER => {
+                self.erase(sector..sector + 1, erase_us(sector, parallelism), now);
+                Ok(())
+            }
+            _ => refuse("STRT without SER or MER, which the manual forbids"),
+        }
+    }
+
+    fn sectors(&self) -> u32 {
+        sectors::count(self.chip.flash_bytes)
+    }
+
+    fn erase(&mut self, sectors: Range<u32>, microseconds: u64, now: u64) {
+        if sectors.clone().any(|sector| self.write_protected(sector)) {
+            return self.fail(WRPERR);
+        }
+        let start = sectors::bytes(sectors.start).start;
+        let end = sectors::bytes(sectors.end - 1).end;
+        self.erasure = Some(start..end);
+        self.begin(microseconds, now);
+        self.registers.set_bits(CR, STRT, true);
+    }
+
+    /// The user configuration sector is erased, then programmed (§3.6.2). The datasheet gives no
+    /// time for it, so that of a 16 KiB sector is used.
+    pub(super) fn start_options(&mut self, now: u64) {
+        self.options = self.registers.get(OPTCR);
+        self.begin(erase_us(0, 2), now);
+        self.registers.set_bits(OPTCR, OPTSTRT, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X32: u32 = 2 << PSIZE_SHIFT;
+
+    fn open() -> Flash {
+        let mut flash = Flash::of(crate::chip::NUCLEO);
+        for key in KEYS {
+            flash.write(KEYR, key, 0).unwrap();
+        }
+        flash
+    }
+
+    fn programming(control: u32) -> Flash {
+        let mut flash = open();
+        flash.write(CR, PG | control, 0).unwrap();
+        flash
+    }
+
+    #[test]
+    fn a_word_takes_16_us() {
+        let mut flash = programming(X32);
+        assert!(flash.program(0x100, Width::Word, 1_000));
+        // 16 µs at the 16 MHz of reset.
+        assert_eq!(flash.read(SR, 1_255), BSY);
+        assert_eq!(flash.read(SR, 1_256), 0);
+    }
+
+    #[test]
+    fn what_may_not_be_programmed_leaves_its_flag() {
+        let cases = [
+            (PG | X32, 0x0E, Width::Word, PGAERR),
+            (PG | X32, 0x02, Width::Word, PGPERR),
+            (PG | X32, 0x00, Width::Half, PGPERR),
+            (PG, 0x00, Width::Word, PGPERR),
+            (PG | 1 << PSIZE_SHIFT, 0x01, Width::Half, PGPERR),
+            (X32, 0x00, Width::Word, PGSERR),
+        ];
+        for (control, offset, width, flag) in cases {
+            let mut flash = open();
+            flash.write(CR, control, 0).unwrap();
+            assert!(!flash.program(offset, width, 0));
+            assert_eq!(flash.read(SR, 0), flag, "{control:#x} {offset:#x}");
+            flash.write(SR, flag, 0).unwrap();
+            assert_eq!(flash.read(SR, 0), 0);
+        }
+        let mut locked = Flash::of(crate::chip::NUCLEO);
+        assert!(!locked.program(0, Width::Byte, 0));
+        assert_eq!(locked.read(SR, 0), PGSERR);
+    }
+
+    #[test]
+    fn erasing_takes_the_time_of_the_sector_and_ends_with_eop() {
+        let mut flash = open();
+        flash
+            .write(CR, SER | 4 << 3 | X32 | EOPIE | STRT, 0)
+            .unwrap();
+        assert_eq!(flash.take_erasure(), Some(0x1_0000..0x2_0000));
+        assert_eq!(flash.take_erasure(), None);
+        let end = 550 * 16_000;
+        assert_eq!(flash.next_event(), Some(end));
+        assert_eq!(flash.read(CR, end - 1) & STRT, STRT);
+        assert!(!flash.interrupt());
+        assert_eq!(flash.read(SR, end), EOP);
+        assert_eq!(flash.read(CR, end) & STRT, 0);
+        assert!(flash.interrupt());
+    }
+
+    #[test]
+    fn mass_erase_takes_everything_and_nothing_together_with_sector_erase() {
+        let mut flash = open();
+        flash.write(CR, SER | MER | STRT, 0).unwrap();
+        assert_eq!((flash.take_erasure(), flash.busy_until()), (None, 0));
+        flash.write(CR, MER | STRT, 0).unwrap();
+        assert_eq!(flash.take_erasure(), Some(0..512 * 1024));
+        assert_eq!(flash.busy_until(), 8 * 16_000_000);
+    }
+
+    #[test]
+    fn what_the_manual_forbids_stops_by_name() {
+        for control in [STRT, SER | 8 << 3 | STRT, SER | PSIZE | STRT] {
+            assert!(open().write(CR, control, 0).is_err(), "{control:#x}");
+        }
+    }
+
+    #[test]
+    fn write_protection_holds_from_the_programming_of_the_option_bytes_on() {
+        let mut flash = programming(X32);
+        for key in OPTION_KEYS {
+            flash.write(OPTKEYR, key, 0).unwrap();
+        }
+        let protected = (OPTCR_RESET & !OPTLOCK) & !(1 << (NWRP_SHIFT + 5));
+        flash.write(OPTCR, protected, 0).unwrap();
+        assert!(flash.program(0x2_0000, Width::Word, 0));
+        flash.write(OPTCR, protected | OPTSTRT, 1_000).unwrap();
+        assert_eq!(flash.read(SR, 1_000), BSY);
+        let later = flash.busy_until();
+        assert!(!flash.program(0x2_0000, Width::Word, later));
+        assert_eq!(flash.read(SR, later), WRPERR);
+        flash.write(SR, WRPERR, later).unwrap();
+        assert!(flash.program(0x1_FFFC, Width::Word, later));
+        let later = flash.busy_until();
+        flash.write(CR, MER | ERRIE | STRT, later).unwrap();
+        assert_eq!(flash.read(SR, later), WRPERR | OPERR);
+        assert!(flash.interrupt() && flash.take_erasure().is_none());
+    }
+}

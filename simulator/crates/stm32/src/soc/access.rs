@@ -1,0 +1,647 @@
+//! How an access of the core reaches a memory or a register.
+
+use super::gaps::Direction;
+use super::Soc;
+use crate::peripherals::adc::Adc;
+use crate::peripherals::address_map::{
+    Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
+};
+use crate::peripherals::gpio::Gpio;
+use crate::peripherals::registers::{Lanes, Unmodelled};
+use crate::peripherals::rng::Rng;
+use crate::peripherals::spi::Spi;
+use crate::peripherals::timer::Timer;
+use crate::peripherals::usart::Usart;
+use cortex_m::bus::{Bus, Fault, Loaded, Steadiness, Width};
+
+/// Cycles of PCLK that a transfer on an APB takes.
+const APB_TRANSFER_CLOCKS: u64 = 2;
+
+impl Soc {
+    /// The peripheral that answers at an address, and the offset of the register. `None` if none
+    /// answers.
+    #[inline(always)]
+    pub(super) fn responder(&mut self, address: u32) -> Option<(Responder, u32)> {
+        let responder = match self.responders.at(address) {
+            Some(responder) => responder,
+            None => self.find_responder(address)?,
+        };
+        Some((responder, (address % ENTRY_BYTES) & !3))
+    }
+
+    #[cold]
+    fn find_responder(&mut self, address: u32) -> Option<Responder> {
+        let place = self.map.find(address)?;
+        let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
+        let responder = Responder {
+            block: place.block.filter(|_| place.clock.is_none_or(clocked))?,
+            connection: place.connection,
+        };
+        self.responders.remember(address, responder);
+        Some(responder)
+    }
+
+    /// Why no register answers.
+    #[cold]
+    fn unanswered(&mut self, address: u32) -> Fault {
+        let Some(place) = self.map.find(address) else {
+            return Fault::Bus { address };
+        };
+        let offset = (address - place.base) & !3;
+        let what = match place.block {
+            None => place.absent_name(offset),
+            Some(block) if self.responder(address).is_some() => {
+                self.block(block).registers().name(offset)
+            }
+            Some(block) => {
+                let name = self.block(block).registers().name(offset);
+                format!("{name} (its clock is off in RCC)")
+            }
+        };
+        Fault::Unmodelled { what, address }
+    }
+
+    #[cold]
+    fn read_unanswered(&mut self, address: u32, width: Width) -> Result<u32, Fault> {
+        match self.unanswered(address) {
+            Fault::Unmodelled { what, .. } if self.gaps.note(&what, address, Direction::Read) => {
+                Ok(self.reset_value(address) >> (address % 4 * 8) & width.mask())
+            }
+            fault => Err(fault),
+        }
+    }
+
+    #[cold]
+    fn write_unanswered(
+        &mut self,
+        fault: Fault,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
+        match fault {
+            Fault::Unmodelled { what, address }
+                if self.gaps.note(&what, address, Direction::Write) =>
+            {
+                self.write_what_is_modelled(address, width, value, now);
+                Ok(())
+            }
+            fault => Err(fault),
+        }
+    }
+
+    /// What a register that is not modelled reads in a run with `--gaps`.
+    fn reset_value(&mut self, address: u32) -> u32 {
+        let Some(place) = self.map.find(address) else {
+            return 0;
+        };
+        let offset = (address - place.base) & !3;
+        match place.block {
+            None => place.absent_register(offset).map_or(0, |row| row.reset),
+            Some(block) => self.block(block).registers().reset_value(offset),
+        }
+    }
+
+    /// Writes the modelled bits of a register, in a run with `--gaps`. What the peripheral refuses
+    /// is dropped.
+    fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
+        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
+            return;
+        };
+        let (data, lanes) = on_the_bus(connection, address, width, value);
+        let peripheral = self.block(block);
+        if let Some(merged) = peripheral.registers().merge_modelled(offset, data, lanes) {
+            let _refused = peripheral
+                .write(offset, merged, now)
+                .and_then(|()| self.propagate_write(block, offset, merged, now));
+        }
+    }
+
+    /// Reads a register. `None` if no modelled one answers.
+    #[inline(always)]
+    pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
+        let (Responder { block, .. }, offset) = self.responder(address)?;
+        self.catch_up(now);
+        let word = self.block(block).read_modelled(offset, now)?;
+        match block {
+            Block::Usart(usart) if Usart::read_has_effect(offset) => {
+                self.usart_accessed(usart, now);
+            }
+            Block::Spi(spi) if Spi::read_has_effect(offset) => self.spi_changed(spi),
+            Block::Adc if Adc::read_has_effect(offset) => self.adc_changed(),
+            Block::Rng if Rng::read_has_effect(offset) => self.rng_changed(),
+            Block::Timer(timer) if Timer::read_has_effect(offset) => self.timer_changed(timer, now),
+            _ => {}
+        }
+        Some(word >> (address % 4 * 8) & width.mask())
+    }
+
+    /// Wait cycles of an AHB-to-APB bridge. An APB transfer begins on an edge of PCLK, and takes a
+    /// setup and an access cycle (AMBA APB, ARM IHI 0024, chapter 3). The phase of PCLK is not
+    /// documented; here an edge falls on cycle 0. All other peripherals, such as GPIO and RCC, are
+    /// on the AHB and answer without waiting.
+    #[inline(always)]
+    pub(super) fn bridge_cycles(&self, address: u32, now: u64) -> u32 {
+        self.bridge_divider(address)
+            .map_or(0, |divider| apb_cycles(divider, now))
+    }
+
+    /// Core cycles per PCLK of the bridge that leads to an address. `None` on the AHB.
+    #[inline(always)]
+    pub(super) fn bridge_divider(&self, address: u32) -> Option<u64> {
+        match address {
+            APB1_START..APB2_START => Some(self.clocks.apb1_divider),
+            APB2_START..AHB1_START => Some(self.clocks.apb2_divider),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn write_modelled(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
+        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
+            return Err(self.unanswered(address));
+        };
+        let now = self.stall_register_write(block, offset, now);
+        self.catch_up(now);
+        let (data, lanes) = on_the_bus(connection, address, width, value);
+        let peripheral = self.block(block);
+        peripheral
+            .registers()
+            .merge(offset, data, lanes)
+            .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
+            .and_then(|merged| self.propagate_write(block, offset, merged, now))
+            .map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
+    }
+}
+
+impl Soc {
+    #[inline(never)]
+    fn read_beyond_memory(
+        &mut self,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Result<Loaded, Fault> {
+        if let Some(value) = self.memory.read_ccm(address, width) {
+            return Ok(Loaded {
+                value,
+                wait_cycles: 0,
+            });
+        }
+        if let Some(value) = self.read_system_memory(address, width) {
+            return value.map(|value| Loaded {
+                value,
+                wait_cycles: 0,
+            });
+        }
+        let value = match self.read_modelled(address, width, now) {
+            Some(value) => value,
+            None => self.read_unanswered(address, width)?,
+        };
+        let wait_cycles = self.bridge_cycles(address, now);
+        Ok(Loaded { value, wait_cycles })
+    }
+
+    #[inline(never)]
+    fn write_beyond_sram(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<u32, Fault> {
+        if let Some(offset) = self.memory.in_flash(address) {
+            self.program_flash(offset, width, value, now);
+            return Ok(0);
+        }
+        if self.memory.write_ccm(address, width, value).is_some() {
+            return Ok(0);
+        }
+        self.write_modelled(address, width, value, now)
+            .or_else(|fault| self.write_unanswered(fault, width, value, now))?;
+        Ok(self.bridge_cycles(address, now))
+    }
+}
+
+impl Bus for Soc {
+    fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
+        // Core coupled memory is not on the instruction buses (RM0090 §2.3.1).
+        let half = self.memory.read(address, Width::Half);
+        half.map(|half| half as u16).ok_or(Fault::Bus { address })
+    }
+
+    /// Reading flash adds no wait cycles here: the core computes them.
+    #[inline(always)]
+    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+        if address >= APB1_START {
+            return self.read_beyond_memory(address, width, now);
+        }
+        match self.memory.read(address, width) {
+            Some(value) => {
+                self.stall_read(address, now);
+                Ok(Loaded {
+                    value,
+                    wait_cycles: 0,
+                })
+            }
+            None => self.read_beyond_memory(address, width, now),
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
+        match self.memory.write(address, width, value) {
+            Some(()) => Ok(0),
+            None => self.write_beyond_sram(address, width, value, now),
+        }
+    }
+
+    #[inline(always)]
+    fn read_fast_register(
+        &mut self,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Option<(Loaded, Steadiness)> {
+        self.read_fast(address, width, now)
+    }
+
+    #[inline(always)]
+    fn write_fast_register(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Option<u32> {
+        self.write_fast(address, width, value, now)
+    }
+
+    #[inline(always)]
+    fn plain_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+        self.memory.sram_at(address, bytes)
+    }
+
+    #[inline(always)]
+    fn plain_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        self.memory.sram_aligned(address)
+    }
+
+    fn attention(&self) -> bool {
+        self.attention
+    }
+
+    fn interrupt_lines(&mut self, now: u64) -> Option<u128> {
+        self.catch_up(now);
+        Some(Soc::interrupt_lines(self))
+    }
+
+    #[inline(always)]
+    fn steadiness(&self, address: u32) -> Option<Steadiness> {
+        let Responder { block, .. } = self.responders.at(address)?;
+        let offset = (address % ENTRY_BYTES) & !3;
+        let until_cycle = match block {
+            Block::Usart(_) if Usart::is_status(offset) => u64::MAX,
+            Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,
+            Block::Timer(timer) => self.timers[timer].reads_steadily_until(offset)?,
+            _ => return None,
+        };
+        Some(Steadiness {
+            period_cycles: self.bridge_divider(address).unwrap_or(1),
+            until_cycle,
+        })
+    }
+
+    fn flash_access_control(&self) -> u32 {
+        self.flash.access_control()
+    }
+}
+
+/// Wait cycles of a bridge with `divider` core cycles per PCLK.
+#[inline(always)]
+pub(super) fn apb_cycles(divider: u64, now: u64) -> u32 {
+    // Dividers are powers of two (§6.3.3, PPRE1 and PPRE2).
+    let to_edge = now.wrapping_neg() & (divider - 1);
+    (to_edge + APB_TRANSFER_CLOCKS * divider - 1) as u32
+}
+
+/// Data as it reaches a register, and the bits that it reaches.
+#[inline(always)]
+fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
+    if width == Width::Word {
+        return (value, Lanes::WORD);
+    }
+    let shift = address % 4 * 8;
+    let addressed = width.mask() << shift;
+    match connection {
+        Connection::Ahb => (
+            value << shift,
+            Lanes {
+                written: addressed,
+                addressed,
+            },
+        ),
+        Connection::Apb => {
+            let repeated = if width == Width::Byte {
+                (value & 0xFF) * 0x0101_0101
+            } else {
+                (value & 0xFFFF) * 0x0001_0001
+            };
+            (
+                repeated,
+                Lanes {
+                    written: !0,
+                    addressed,
+                },
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::{Edge, Pin};
+    use crate::memory::Memory;
+    use crate::peripherals::rcc::ResetCause;
+    use crate::random::Random;
+
+    const AHB1ENR: u32 = 0x4002_3830;
+    const APB1ENR: u32 = 0x4002_3840;
+    const APB2ENR: u32 = 0x4002_3844;
+    const RCC: u32 = 0x4002_3800;
+    const GPIOA: u32 = 0x4002_0000;
+    const TIM2: u32 = 0x4000_0000;
+
+    /// A chip at reset with the clocks of GPIOA, TIM2 and SYSCFG on.
+    fn soc() -> Soc {
+        let mut soc = Soc::new(Memory::default());
+        for (register, bits) in [(AHB1ENR, 1), (APB1ENR, 1), (APB2ENR, 1 << 14)] {
+            soc.write(register, Width::Word, bits, 0).unwrap();
+        }
+        soc
+    }
+
+    fn write(soc: &mut Soc, address: u32, value: u32, now: u64) {
+        soc.write(address, Width::Word, value, now).unwrap();
+    }
+
+    fn read(soc: &mut Soc, address: u32, width: Width) -> u32 {
+        soc.read(address, width, 0).unwrap().value
+    }
+
+    fn refusal(outcome: Result<u32, Fault>) -> String {
+        match outcome {
+            Err(Fault::Unmodelled { what, .. }) => what,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_named() {
+        let mut soc = soc();
+        assert_eq!(
+            refusal(soc.write(TIM2 + 0x08, Width::Word, 7, 0)),
+            "TIM2_SMCR (bits 0x00000007)"
+        );
+        assert_eq!(
+            refusal(soc.write(TIM2, Width::Word, 0x10, 0)),
+            "TIM2_CR1 (bits 0x00000010)"
+        );
+        assert_eq!(
+            refusal(soc.write(0x4000_3800, Width::Word, 0xFF, 0)),
+            "SPI2_CR1 (its clock is off in RCC)"
+        );
+        let stopped = soc
+            .read(0x4000_0408, Width::Word, 0)
+            .map(|loaded| loaded.value);
+        assert_eq!(refusal(stopped), "TIM3_SMCR (its clock is off in RCC)");
+    }
+
+    #[test]
+    fn who_has_answered_does_not_once_its_clock_stops() {
+        let mut soc = soc();
+        let off = "TIM2_CR1 (its clock is off in RCC)";
+        write(&mut soc, TIM2, 1, 0);
+        write(&mut soc, APB1ENR, 0, 0);
+        assert_eq!(refusal(soc.write(TIM2, Width::Word, 1, 0)), off);
+        write(&mut soc, APB1ENR, 1, 0);
+        assert_eq!(read(&mut soc, TIM2, Width::Word), 1);
+        soc.reset(0, ResetCause::Pin).unwrap();
+        let stopped = soc.read(TIM2, Width::Word, 0).map(|loaded| loaded.value);
+        assert_eq!(refusal(stopped), off);
+    }
+
+    #[test]
+    fn a_remembered_responder_is_the_one_that_the_map_finds() {
+        const REGISTERS: [u32; 8] = [
+            AHB1ENR,
+            APB1ENR,
+            APB2ENR,
+            GPIOA + 0x14,
+            TIM2 + 0x24,
+            TIM2 + 0x2C,
+            0x4000_4400, // USART2_SR
+            0x4001_3800, // SYSCFG_MEMRMP
+        ];
+        let mut random = Random(1);
+        let (mut remembering, mut searching) = (soc(), soc());
+        for now in 0..20_000 {
+            let address = REGISTERS[random.below(REGISTERS.len() as u32) as usize];
+            let value = random.setting();
+            searching.responders.forget();
+            let [found, expected] = [&mut remembering, &mut searching].map(|soc| {
+                if value & 1 == 0 {
+                    let loaded = soc.read(address, Width::Word, now);
+                    loaded.map(|loaded| (loaded.value, loaded.wait_cycles))
+                } else {
+                    let written = soc.write(address, Width::Word, value >> 1, now);
+                    written.map(|wait_cycles| (0, wait_cycles))
+                }
+            });
+            assert_eq!(found, expected, "{address:#x}, cycle {now}");
+        }
+        let [one, other] = [remembering, searching].map(|soc| postcard::to_allocvec(&soc).unwrap());
+        assert!(one == other);
+    }
+
+    #[test]
+    fn nothing_answers_between_the_peripherals() {
+        let mut soc = soc();
+        for address in [
+            0x1000_0000,
+            0x2001_8000,
+            0x4000_1000,
+            0x6000_0000,
+            0xE004_2400,
+        ] {
+            assert_eq!(
+                soc.read(address, Width::Word, 0),
+                Err(Fault::Bus { address })
+            );
+            assert_eq!(
+                soc.write(address, Width::Word, 0, 0),
+                Err(Fault::Bus { address })
+            );
+        }
+        assert_eq!(read(&mut soc, 0xE004_2000, Width::Word), 0x1001_6433);
+    }
+
+    #[test]
+    fn ahb_registers_take_byte_lanes_and_apb_registers_repeat_narrow_data() {
+        let mut soc = soc();
+        soc.write(GPIOA + 0x21, Width::Byte, 0x5A, 0).unwrap();
+        assert_eq!(read(&mut soc, GPIOA + 0x20, Width::Word), 0x5A00);
+        assert_eq!(read(&mut soc, GPIOA + 0x21, Width::Byte), 0x5A);
+        // RM0368 §2.1.6: the bridge repeats 8 or 16 bits in all of the 32-bit word.
+        soc.write(TIM2 + 0x2C, Width::Half, 0x1234, 0).unwrap();
+        assert_eq!(read(&mut soc, TIM2 + 0x2C, Width::Word), 0x1234_1234);
+        // Repeated data on reserved bits has no effect.
+        soc.write(TIM2, Width::Half, 0x0004, 0).unwrap();
+        assert_eq!(read(&mut soc, TIM2, Width::Word), 0x0004);
+    }
+
+    #[test]
+    fn a_store_behind_a_match_is_recorded_behind_it() {
+        let mut soc = soc();
+        write(&mut soc, GPIOA + 0x20, 1, 0); // PA0: TIM2_CH1
+        write(&mut soc, GPIOA, 0xA800_0000 | 1 << 16 | 0b10, 0); // PA8 output, PA0 alternate
+        for (offset, value) in [(0x34, 50), (0x18, 3 << 4), (0x20, 1), (0x00, 1)] {
+            write(&mut soc, TIM2 + offset, value, 0);
+        }
+        assert_eq!(soc.next_event(), 51);
+        // The second store of a long instruction comes after the match, although no event was
+        // handled in between.
+        write(&mut soc, GPIOA + 0x18, 1 << 8, 53);
+        let edge = |cycle, number| Edge {
+            cycle,
+            pin: Pin { port: 0, number },
+            level: true,
+            output: true,
+        };
+        assert_eq!(soc.take_edges(), [edge(51, 0), edge(53, 8)]);
+    }
+
+    #[test]
+    fn an_output_pin_reaches_its_external_interrupt() {
+        let mut soc = soc();
+        write(&mut soc, 0x4001_3C00, 1 << 8, 0); // EXTI_IMR
+        write(&mut soc, 0x4001_3C08, 1 << 8, 0); // EXTI_RTSR
+        write(&mut soc, GPIOA, 0xA800_0000 | 1 << 16, 0);
+        assert_eq!(soc.interrupt_lines(), 0);
+        write(&mut soc, GPIOA + 0x18, 1 << 8, 0);
+        assert_eq!(soc.interrupt_lines(), 1 << 23);
+    }
+
+    #[test]
+    fn an_edge_of_a_pin_is_captured() {
+        let mut soc = soc();
+        write(&mut soc, GPIOA + 0x20, 1, 0); // PA0: TIM2_CH1
+        write(&mut soc, GPIOA, 0xA800_0000 | 0b10, 0);
+        for (offset, value) in [(0x18, 1), (0x20, 1), (0x0C, 2), (0x00, 1)] {
+            write(&mut soc, TIM2 + offset, value, 0);
+        }
+        write(&mut soc, GPIOA + 0x0C, 0x6400_0000 | 0b01, 501); // pulled up
+        assert_eq!(soc.interrupt_lines(), 1 << 28);
+        assert_eq!(read(&mut soc, TIM2 + 0x34, Width::Word), 500);
+        assert_eq!(soc.interrupt_lines(), 0);
+    }
+
+    #[test]
+    fn a_channel_drives_its_pin_until_it_listens_and_again_from_its_reset_on() {
+        let mut soc = soc();
+        let port = 0;
+        write(&mut soc, GPIOA + 0x20, 1, 0); // PA0: TIM2_CH1
+        write(&mut soc, GPIOA, 0xA800_0000 | 0b10, 0);
+        let driven = |soc: &Soc| soc.levels[port].driven & 1;
+        assert_eq!(driven(&soc), 1);
+        write(&mut soc, TIM2 + 0x18, 1, 0);
+        assert_eq!(driven(&soc), 0);
+        for reset in [1, 0] {
+            write(&mut soc, RCC + 0x20, reset, 0);
+        }
+        assert_eq!(driven(&soc), 1);
+    }
+
+    #[test]
+    fn resetting_a_port_returns_its_pins() {
+        let mut soc = soc();
+        write(&mut soc, GPIOA, 0xA800_0000 | 1 << 16, 0);
+        write(&mut soc, GPIOA + 0x18, 1 << 8, 1);
+        write(&mut soc, 0x4002_3810, 1, 2); // RCC_AHB1RSTR
+        assert_eq!(read(&mut soc, GPIOA, Width::Word), 0xA800_0000);
+        let levels: Vec<(u64, bool)> = soc
+            .take_edges()
+            .iter()
+            .map(|edge| (edge.cycle, edge.level))
+            .collect();
+        assert_eq!(levels, [(1, true), (2, false)]);
+    }
+
+    #[test]
+    fn clocks_beyond_the_wait_states_stop_the_run() {
+        let mut soc = soc();
+        write(&mut soc, 0x4002_3800, 0x0005_0083, 0); // HSE bypass, on
+        write(
+            &mut soc,
+            0x4002_3804,
+            4 | 168 << 6 | 1 << 16 | 1 << 22 | 7 << 24,
+            0,
+        );
+        write(&mut soc, 0x4002_3800, 0x0105_0083, 0);
+        let switched = soc.write(0x4002_3808, Width::Word, 2 | 4 << 10, 100_000);
+        assert_eq!(
+            refusal(switched),
+            "RCC_CFGR (core clock too fast for FLASH_ACR.LATENCY)"
+        );
+    }
+
+    #[test]
+    fn a_chip_runs_as_fast_as_its_manual_says() {
+        // (chip, PLLN and PLLP for HSI / 16, wait states, PWR_CR, CFGR, runs)
+        let settings = [
+            ("f401re", 336 | 1 << 10, 2, 0x8000, 0b100 << 10, true), // 84 MHz
+            ("f401re", 200, 3, 0x8000, 0b100 << 10, false),          // 100 MHz
+            ("f411re", 200, 3, 0xC000, 0b100 << 10, true),
+            ("f411re", 200, 2, 0xC000, 0b100 << 10, false), // one wait state less
+            ("f411re", 200, 3, 0x8000, 0b100 << 10, false), // scale 2
+            ("f411re", 200, 3, 0xC000, 0, false),           // PCLK1 of 100 MHz
+            ("f407vg", 336, 5, 0x4000, 0b101 << 10 | 0b100 << 13, true), // 168 MHz
+            ("f407vg", 336, 5, 0x4000, 0b101 << 10, false), // PCLK2 of 168 MHz
+        ];
+        for (chip, multiplier, wait_states, power, prescalers, runs) in settings {
+            let chip = crate::chip::Chip::named(chip).unwrap();
+            let mut soc = Soc::new(Memory::of(chip));
+            write(&mut soc, APB1ENR, 1 << 28, 0);
+            write(&mut soc, 0x4000_7000, power, 0);
+            write(&mut soc, 0x4002_3C00, wait_states, 0);
+            write(&mut soc, RCC + 4, 16 | multiplier << 6 | 7 << 24, 0);
+            write(&mut soc, RCC, 0x83 | 1 << 24, 0);
+            let ready = 1_000_000;
+            write(&mut soc, RCC + 8, prescalers, ready);
+            let switched = soc.write(RCC + 8, Width::Word, prescalers | 2, ready);
+            assert_eq!(switched.is_ok(), runs, "{} {multiplier}", chip.name);
+        }
+    }
+
+    #[test]
+    fn a_line_that_two_timers_share_is_high_for_either() {
+        let mut soc = soc();
+        write(&mut soc, APB2ENR, 1 | 1 << 17, 0); // TIM1 and TIM10
+        for (base, value) in [(0x4001_0000, 1), (0x4001_4400, 1)] {
+            write(&mut soc, base + 0x0C, value, 0); // UIE
+            write(&mut soc, base + 0x14, value, 0); // UG
+        }
+        assert_eq!(soc.interrupt_lines(), 1 << 25);
+        write(&mut soc, 0x4001_0010, 0, 0);
+        assert_eq!(soc.interrupt_lines(), 1 << 25);
+        write(&mut soc, 0x4001_4410, 0, 0);
+        assert_eq!(soc.interrupt_lines(), 0);
+    }
+}

@@ -1,0 +1,88 @@
+//! What the flash interface does to the array, and to accesses while it is busy.
+
+use super::schedule::FLASH;
+use super::Soc;
+use crate::memory::Memory;
+use crate::peripherals::address_map::Block;
+use crate::peripherals::flash::Flash;
+use cortex_m::bus::Width;
+
+impl Soc {
+    /// The cycle from which the flash can be read. If it is not busy, that cycle is in the past.
+    pub fn flash_busy_until(&self) -> u64 {
+        self.flash.busy_until()
+    }
+
+    /// The core made an access that holds it up until this cycle.
+    pub fn stalled_until(&self) -> u64 {
+        self.stalled_until
+    }
+
+    /// Whether code in flash may have changed since the last call.
+    pub fn take_code_changed(&mut self) -> bool {
+        std::mem::take(&mut self.code_changed)
+    }
+
+    /// A read of the array waits until the operation is over (RM0368 §3.5).
+    #[inline]
+    pub(super) fn stall_read(&mut self, address: u32, now: u64) {
+        if self.flash.busy_until() > now && self.memory.in_flash(address).is_some() {
+            self.stall();
+        }
+    }
+
+    /// The cycle in which a write to a register takes effect. FLASH_CR waits until the operation is
+    /// over (§3.5.1).
+    pub(super) fn stall_register_write(&mut self, block: Block, offset: u32, now: u64) -> u64 {
+        if block != Block::Flash || !Flash::write_stalls(offset) || self.flash.busy_until() <= now {
+            return now;
+        }
+        self.stall();
+        self.stalled_until
+    }
+
+    /// Changes memory without any program, as an injected fault.
+    pub fn overwrite(&mut self, address: u32, bytes: &[u8]) {
+        // Where there is no memory, there is nothing to change.
+        let _ = self.memory.load(Memory::canonical(address), bytes);
+    }
+
+    pub fn ignore_flash_writes(&mut self, ignored: bool) {
+        self.flash.ignore_writes(ignored);
+    }
+
+    pub(super) fn program_flash(&mut self, offset: usize, width: Width, value: u32, now: u64) {
+        self.catch_up(now);
+        let start = now.max(self.flash.busy_until());
+        if start > now {
+            self.stall();
+        }
+        self.catch_up(start);
+        if self.flash.program(offset, width, start) {
+            self.memory.program(offset, width, value);
+            self.code_changed = true;
+        }
+        self.flash_changed();
+        self.reschedule(FLASH);
+        self.attention = true;
+    }
+
+    pub(super) fn flash_written(&mut self) {
+        if let Some(bytes) = self.flash.take_erasure() {
+            self.memory.erase(bytes);
+            self.code_changed = true;
+            self.attention = true;
+        }
+        self.flash_changed();
+        self.reschedule(FLASH);
+    }
+
+    pub(super) fn flash_changed(&mut self) {
+        self.set_interrupt_line(Flash::IRQ, self.flash.interrupt());
+    }
+
+    fn stall(&mut self) {
+        self.stalled_until = self.flash.busy_until();
+        self.attention = true;
+    }
+}

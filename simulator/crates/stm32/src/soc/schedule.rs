@@ -1,0 +1,164 @@
+//! The schedule: for each peripheral, the cycle of its next event that anyone can see. It changes
+//! only when a peripheral does, never with time alone.
+
+use super::{Soc, I2CS, SPIS, TIMERS, USARTS};
+use serde::{Deserialize, Serialize};
+
+/// Places in the schedule: the timers, then the other peripherals.
+pub(super) const FIRST_USART: usize = TIMERS;
+pub(super) const FIRST_SPI: usize = FIRST_USART + USARTS;
+pub(super) const FIRST_I2C: usize = FIRST_SPI + SPIS;
+pub(super) const ADC: usize = FIRST_I2C + I2CS;
+pub(super) const RNG: usize = ADC + 1;
+pub(super) const FLASH: usize = RNG + 1;
+pub(super) const IWDG: usize = FLASH + 1;
+pub(super) const WWDG: usize = IWDG + 1;
+const SOURCES: usize = WWDG + 1;
+const NEVER: u64 = u64::MAX;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Schedule {
+    #[serde(with = "serde_big_array::BigArray")]
+    cycles: [u64; SOURCES],
+    next: u64,
+}
+
+impl Schedule {
+    pub fn new() -> Schedule {
+        Schedule {
+            cycles: [NEVER; SOURCES],
+            next: NEVER,
+        }
+    }
+
+    /// The cycle of the next event. `u64::MAX` if there is none.
+    #[inline(always)]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub fn due(&self, source: usize, cycle: u64) -> bool {
+        self.cycles[source] <= cycle
+    }
+
+    /// Sets the next event of a source. True if the next of all events changed.
+    fn set(&mut self, source: usize, event: Option<u64>) -> bool {
+        let cycle = event.unwrap_or(NEVER);
+        if self.cycles[source] == cycle {
+            return false;
+        }
+        self.cycles[source] = cycle;
+        let next = self.cycles.iter().copied().fold(NEVER, u64::min);
+        std::mem::replace(&mut self.next, next) != next
+    }
+}
+
+impl Soc {
+    /// Call after each change of a peripheral that may move its next event.
+    pub(super) fn reschedule(&mut self, source: usize) {
+        let event = self.event_of(source);
+        self.attention |= self.schedule.set(source, event);
+    }
+
+    /// Call after a change of the clocks.
+    pub(super) fn reschedule_all(&mut self) {
+        for source in 0..SOURCES {
+            self.reschedule(source);
+        }
+    }
+
+    fn event_of(&self, source: usize) -> Option<u64> {
+        match source {
+            FIRST_USART..FIRST_SPI => self.usarts[source - FIRST_USART].next_event(),
+            FIRST_SPI..FIRST_I2C => self.spis[source - FIRST_SPI].next_event(),
+            FIRST_I2C..ADC => self.i2cs[source - FIRST_I2C].next_event(),
+            ADC => self.adc.next_event(),
+            RNG => self.rng.next_event(),
+            FLASH => self.flash.next_event(),
+            IWDG => self.iwdg.next_event(),
+            WWDG => self.wwdg.next_event(),
+            timer => self.timers[timer].next_event(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::peripherals::address_map::{self, Block};
+    use crate::peripherals::registers::Register;
+    use crate::random::Random;
+    use cortex_m::bus::{Bus, Width};
+
+    fn is_scheduled(soc: &Soc) -> bool {
+        let cycles = soc.schedule.cycles;
+        (0..SOURCES).all(|source| cycles[source] == soc.event_of(source).unwrap_or(NEVER))
+            && soc.schedule.next == cycles.into_iter().fold(NEVER, u64::min)
+    }
+
+    /// Addresses of the registers of all peripherals that have events or pins.
+    fn registers(soc: &mut Soc) -> Vec<u32> {
+        let tables = soc.register_tables();
+        let rows = |name| {
+            let named = tables.iter().find(|table| table.0 == name);
+            named.map_or(&[] as &[Register], |table| table.1)
+        };
+        address_map::entries(soc.memory().chip())
+            .filter(|place| {
+                let block = place.block;
+                block.is_some_and(|block| !matches!(block, Block::Rcc | Block::Flash | Block::Iwdg))
+            })
+            .flat_map(|place| rows(place.name).iter().map(|row| place.base + row.offset))
+            .collect()
+    }
+
+    /// All clocks on, and USART2 sending and receiving at PA2 and PA3.
+    pub(in crate::soc) const SET_UP: [(u32, u32); 6] = [
+        (0x4002_3830, 0x0060_109F),
+        (0x4002_3840, 0x1002_080F),
+        (0x4002_0000, 0xA800_00A0),
+        (0x4002_0020, 0x7700),
+        (0x4000_4408, 64),
+        (0x4000_440C, 0x200C),
+    ];
+
+    #[test]
+    fn what_is_remembered_is_what_the_registers_say() {
+        for seed in 1..200 {
+            let mut random = Random(seed);
+            let mut soc = Soc::new(Memory::default());
+            for (register, bits) in SET_UP {
+                soc.write(register, Width::Word, bits, 0).unwrap();
+            }
+            // Registers of about one peripheral, so that it is soon set up.
+            let all = registers(&mut soc);
+            let first = random.below(all.len() as u32 - 20) as usize;
+            let registers = &all[first..first + 20];
+            let mut now = 0;
+            for _ in 0..500 {
+                now += u64::from(random.below(300));
+                let register = registers[random.below(registers.len() as u32) as usize];
+                match random.below(8) {
+                    0 => soc.catch_up(now + 5_000),
+                    1 => drop(soc.read(register, Width::Word, now)),
+                    2 => soc.receive(b"x", now),
+                    // A write that is refused may have changed part of the register.
+                    _ => drop(soc.write(register, Width::Word, random.setting(), now)),
+                }
+                if soc.take_reset_due().is_some() {
+                    break;
+                }
+                soc.catch_up(now);
+                assert!(
+                    is_scheduled(&soc),
+                    "seed {seed}, cycle {now}, register {register:#x}"
+                );
+                assert!(
+                    soc.is_connected(),
+                    "seed {seed}, cycle {now}, register {register:#x}"
+                );
+            }
+        }
+    }
+}

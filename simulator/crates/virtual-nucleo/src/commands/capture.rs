@@ -1,0 +1,96 @@
+//! `virtual-nucleo capture`: what `serve` shows its clients, to files and without sockets. The
+//! samples are those of the same sampler, from reset on, and only their edges are written.
+
+use super::counts::WindowsArguments;
+use super::edge_stream::EdgeStream;
+use super::outputs::Output;
+use super::{stopped, BoardArguments};
+use crate::servers::beaglelogic::SAMPLERATES_HZ;
+use crate::simulation::{WindowsFile, SLICE_CYCLES};
+use anyhow::{bail, Result};
+use clap::Args;
+use cortex_m::Stop;
+use desk::clips::{Clips, Inputs};
+use desk::samples::Sampler;
+use machine::{Limit, Machine};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct CaptureArguments {
+    #[command(flatten)]
+    board: BoardArguments,
+    /// Samples per second.
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(SAMPLERATES_HZ))]
+    samplerate: u64,
+    /// How many samples, from reset on.
+    #[arg(long, value_name = "N")]
+    samples: u64,
+    /// End when the inputs have changed so often.
+    #[arg(long, value_name = "N", default_value_t = u64::MAX)]
+    most_edges: u64,
+    /// Write the edges of inputs D0 to D7 here, as an edges.stream.
+    #[arg(long, value_name = "FILE")]
+    edges: PathBuf,
+    /// Write the bytes that USART2 sends here.
+    #[arg(long, value_name = "FILE")]
+    uart_log: PathBuf,
+    /// What the inputs are clipped to, for example D0=PA9,D1=PB3,D2=open.
+    #[arg(long, value_name = "INPUT=PIN,...", default_value = "D0=CRIT")]
+    clips: Clips,
+    #[command(flatten)]
+    windows: WindowsArguments,
+}
+
+pub fn execute(arguments: &CaptureArguments) -> Result<ExitCode> {
+    let (firmware, machine) = arguments.board.machine()?;
+    let mut machine = match machine {
+        Ok(machine) => machine,
+        Err(stop) => return Ok(stopped(&stop, None)),
+    };
+    let chip = machine.chip();
+    let mut windows = arguments.windows.begin(firmware.as_ref(), &mut machine)?;
+    Ok(match capture(arguments, &mut machine, &mut windows)? {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stop) => stopped(&stop, Some((chip, "`run --gaps`"))),
+    })
+}
+
+/// Runs until there are enough samples. The outer error is one of the files. The inner error comes
+/// from the simulation; what was captured before is written.
+fn capture(
+    arguments: &CaptureArguments,
+    machine: &mut Machine,
+    windows: &mut Option<WindowsFile>,
+) -> Result<Result<(), Stop>> {
+    let mut uart = Output::create(&arguments.uart_log)?;
+    let mut edges = EdgeStream::create(&arguments.edges, arguments.samplerate, arguments.samples)?;
+    let inputs = Inputs::new(&arguments.clips, |pin| machine.soc().level(pin));
+    let (cycle, timebase) = (machine.cycles(), machine.timebase());
+    let mut sampler = Sampler::new(arguments.samplerate, timebase, cycle, inputs);
+    let mut stop = Ok(());
+    while stop.is_ok() && edges.samples() < arguments.samples {
+        stop = match windows {
+            Some(windows) => windows.run_slice(machine, SLICE_CYCLES),
+            None => machine.run_slice(Limit::Endless, SLICE_CYCLES),
+        };
+        uart.write(&machine.take_transmitted())?;
+        let changes = machine.take_edges();
+        for run in sampler.runs(&changes, machine.cycles(), machine.timebase()) {
+            edges.take(run)?;
+        }
+        if edges.edges() > arguments.most_edges {
+            break;
+        }
+    }
+    let (seen, samples) = (edges.edges(), edges.samples());
+    edges.finish()?;
+    uart.finish()?;
+    if seen > arguments.most_edges {
+        bail!(
+            "more than {} edges within {samples} samples",
+            arguments.most_edges
+        );
+    }
+    Ok(stop)
+}

@@ -1,0 +1,304 @@
+//! `virtual-nucleo latency`: pends an interrupt at many cycles of a run, each in a copy of the
+//! machine, and writes how long it waited.
+
+use super::outputs::Output;
+use super::{limit, stopped, BoardArguments};
+use anyhow::{Context, Result};
+use clap::Args;
+use cortex_m::Stop;
+use machine::observe::latency::{Answer, Outcome, Question};
+use machine::observe::sweep::{first_use, Course};
+use machine::{Limit, Machine};
+use serde_json::{json, Value};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use stm32::timebase::fraction_text;
+
+#[derive(Args)]
+pub struct LatencyArguments {
+    #[command(flatten)]
+    board: BoardArguments,
+    /// The exception to pend: 16 + N for interrupt N, 15 for SysTick, 14 for PendSV.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(14..112))]
+    exception: u8,
+    /// The first cycle at which to pend. Without it: where the program first enables the interrupt.
+    #[arg(long, value_parser = limit::parse)]
+    from: Option<Limit>,
+    /// The end of the cycles at which to pend.
+    #[arg(long, value_parser = limit::parse)]
+    until: Limit,
+    /// Pend at each N-th cycle. Without it, and without --random: at so many that there are at most 100,000.
+    #[arg(long, value_name = "N", conflicts_with = "random",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    every: Option<u64>,
+    /// Pend at so many cycles, drawn from the seed.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    random: Option<u32>,
+    /// Of --random.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+    /// Enable the interrupt when it is pended, at this priority: 0 (highest) to 15.
+    #[arg(long, value_name = "PRIORITY", value_parser = clap::value_parser!(u8).range(0..16))]
+    enable: Option<u8>,
+    /// How many cycles after the last pend an answer may come.
+    #[arg(long, value_name = "CYCLES", default_value = "8400000")]
+    patience: u64,
+    /// Go on past registers that are not modelled.
+    #[arg(long)]
+    gaps: bool,
+    /// Write the answers here (docs/reference/simulator-files.md).
+    #[arg(long, value_name = "CSV")]
+    answers: PathBuf,
+    /// Write here what was asked, and what is known of the interrupt.
+    #[arg(long, value_name = "JSON")]
+    stats: PathBuf,
+}
+
+/// Pends of a sweep that does not say how many.
+const USUAL_PENDS: u64 = 100_000;
+/// Cycles between two looks at Ctrl-C.
+const SLICE_CYCLES: u64 = 1 << 20;
+/// 128 + SIGINT, as a shell reports it.
+const INTERRUPTED: u8 = 130;
+const HEADER: &[u8] =
+    b"first_pended,last_pended,pends,taken,outcome,core_hz,pc,exception,return_pc,waits\n";
+
+pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
+    let machine = match board(arguments)? {
+        Ok(machine) => machine,
+        Err(stop) => return Ok(stopped(&stop, None)),
+    };
+    let chip = machine.chip();
+    let interrupted = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
+        .context("cannot watch for Ctrl-C")?;
+    let mut output = Output::create(&arguments.answers)?;
+    output.write(HEADER)?;
+    let end = match begun(arguments, machine, &interrupted)? {
+        Ok((course, window)) => pend(arguments, course, &window, &mut output, &interrupted)?,
+        Err(end) => end,
+    };
+    output.finish()?;
+    Ok(match end {
+        End::Done => ExitCode::SUCCESS,
+        End::Interrupted => ExitCode::from(INTERRUPTED),
+        End::Stopped(stop) => stopped(&stop, Some((chip, "--gaps"))),
+    })
+}
+
+fn board(arguments: &LatencyArguments) -> Result<Result<Machine, Stop>> {
+    let (_, machine) = arguments.board.machine()?;
+    Ok(machine.map(|mut machine| {
+        if arguments.gaps {
+            machine.go_past_gaps();
+        }
+        machine
+    }))
+}
+
+enum End {
+    Done,
+    Interrupted,
+    Stopped(Stop),
+}
+
+/// The cycles at which to pend.
+struct Window {
+    first: u64,
+    end: u64,
+    every: u64,
+}
+
+impl Window {
+    fn pends(&self) -> u64 {
+        self.end.saturating_sub(self.first).div_ceil(self.every)
+    }
+}
+
+/// The run at the beginning of the window. An `Err` is a run that has ended before.
+fn begun(
+    arguments: &LatencyArguments,
+    mut machine: Machine,
+    interrupted: &AtomicBool,
+) -> Result<Result<(Course, Window), End>> {
+    let used = match arguments.enable {
+        None => match use_before_end(arguments, &mut machine, interrupted) {
+            Ok(used) => used,
+            Err(end) => return Ok(Err(end)),
+        },
+        Some(_) => None,
+    };
+    let first = match (arguments.from, used, arguments.enable) {
+        (Some(from), _, _) => from.cycle(machine.timebase()),
+        (None, Some(used), _) => used,
+        (None, None, Some(_)) => 0,
+        (None, None, None) => machine.cycles(),
+    };
+    if first < machine.cycles() {
+        machine = match board(arguments)? {
+            Ok(machine) => machine,
+            Err(stop) => return Ok(Err(End::Stopped(stop))),
+        };
+    }
+    // A snapshot has no past to pend in.
+    let first = first.max(machine.cycles());
+    let mut course = Course::new(machine);
+    if let Err(stop) = course.go_to(first) {
+        return Ok(Err(End::Stopped(stop)));
+    }
+    let end = arguments.until.cycle(course.machine().timebase());
+    let usual = end.saturating_sub(first).div_ceil(USUAL_PENDS).max(1);
+    let window = Window {
+        first,
+        end,
+        every: arguments.every.unwrap_or(usual),
+    };
+    write_stats(arguments, course.machine(), used, &window)?;
+    Ok(Ok((course, window)))
+}
+
+/// The cycle in which the program first uses the exception, if it does before the end.
+fn use_before_end(
+    arguments: &LatencyArguments,
+    machine: &mut Machine,
+    interrupted: &AtomicBool,
+) -> Result<Option<u64>, End> {
+    loop {
+        // The clock may change on the way, and with it the cycle of a time.
+        let end = arguments.until.cycle(machine.timebase());
+        if machine.cycles() >= end || machine.idle_for_ever() {
+            return Ok(None);
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(End::Interrupted);
+        }
+        let slice_end = end.min(machine.cycles() + SLICE_CYCLES);
+        match first_use(machine, arguments.exception, slice_end) {
+            Ok(None) => {}
+            Ok(used) => return Ok(used),
+            Err(stop) => return Err(End::Stopped(stop)),
+        }
+    }
+}
+
+fn write_stats(
+    arguments: &LatencyArguments,
+    machine: &Machine,
+    used: Option<u64>,
+    window: &Window,
+) -> Result<()> {
+    let core = machine.core();
+    let vector = |exception: u8| machine.word(core.vector_address(exception));
+    let handler = vector(arguments.exception);
+    let others = (16..=100).filter(|&n| n != arguments.exception && vector(n) == handler);
+    let random = arguments.random.is_some();
+    let stats = json!({
+        "exception": arguments.exception,
+        "first_use_cycle": used,
+        "used": (1..112).filter(|n| core.used_exceptions() >> n & 1 != 0).collect::<Vec<u8>>(),
+        "handler": handler.map(|address| format!("{address:#010x}")),
+        "vectors_with_this_handler": others.count(),
+        "first_cycle": window.first,
+        "end_cycle": window.end,
+        "every": if random { Value::Null } else { window.every.into() },
+        "pends": arguments.random.map_or(window.pends(), u64::from),
+        "cycle": machine.cycles(),
+    });
+    write(&arguments.stats, &stats)
+}
+
+fn write(path: &Path, stats: &Value) -> Result<()> {
+    fs::write(path, format!("{stats:#}\n"))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn pend(
+    arguments: &LatencyArguments,
+    mut course: Course,
+    window: &Window,
+    output: &mut Output,
+    interrupted: &AtomicBool,
+) -> Result<End> {
+    if window.pends() == 0 {
+        return Ok(End::Done);
+    }
+    let question = Question {
+        exception: arguments.exception,
+        enable: arguments.enable.map(|priority| priority << 4),
+        give_up: window.end.saturating_add(arguments.patience),
+    };
+    let cycles: Box<dyn Iterator<Item = u64>> = match arguments.random {
+        Some(count) => Box::new(draw(arguments.seed, count, window).into_iter()),
+        None => Box::new((window.first..window.end).step_by(window.every as usize)),
+    };
+    let mut cycles = cycles.peekable();
+    while let Some(at) = cycles.next() {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(End::Interrupted);
+        }
+        let answer = match course.ask(at, &question) {
+            Ok(answer) => answer,
+            Err(stop) => return Ok(End::Stopped(stop)),
+        };
+        let (mut last, mut pends) = (at, 1);
+        let shared = |next: &u64| arguments.random.is_none() && *next <= answer.last;
+        while let Some(next) = cycles.next_if(shared) {
+            (last, pends) = (next, pends + 1);
+        }
+        output.write(row(&answer, last, pends).as_bytes())?;
+    }
+    Ok(End::Done)
+}
+
+/// Cycles of the window, ascending. Equal seeds draw equal ones.
+fn draw(seed: u64, count: u32, window: &Window) -> Vec<u64> {
+    let room = u128::from(window.end - window.first);
+    let mut state = seed;
+    let mut cycles: Vec<u64> = (0..count)
+        .map(|_| window.first + ((u128::from(split_mix(&mut state)) * room) >> 64) as u64)
+        .collect();
+    cycles.sort_unstable();
+    cycles
+}
+
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA
+/// 2014).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut value = *state;
+    value = (value ^ value >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    value = (value ^ value >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ value >> 31
+}
+
+/// The row of pends from `answer.pended` to `last`, which have the same answer.
+fn row(answer: &Answer, last: u64, pends: u64) -> String {
+    let (taken, outcome) = match &answer.outcome {
+        Outcome::Taken(cycle) => (cycle.to_string(), "taken".into()),
+        Outcome::Cleared => (String::new(), "cleared".into()),
+        Outcome::Unanswered => (String::new(), "unanswered".into()),
+        Outcome::Reset => (String::new(), "reset".into()),
+        Outcome::Stopped(why) => (
+            String::new(),
+            format!("stopped: {}", why.replace([',', '"'], ";")),
+        ),
+    };
+    let return_pc = answer
+        .return_pc
+        .map_or(String::new(), |pc| format!("{pc:#010x}"));
+    let waits = answer.waits.iter();
+    let waits: Vec<String> = waits
+        .map(|wait| format!("{}:{}", wait.cause, wait.cycles))
+        .collect();
+    format!(
+        "{},{last},{pends},{taken},{outcome},{},{:#010x},{},{return_pc},{}\n",
+        answer.pended,
+        fraction_text(answer.core_hz),
+        answer.pc,
+        answer.exception,
+        waits.join(";"),
+    )
+}
