@@ -1,17 +1,21 @@
-//! The chips that the model knows, and how they differ.
+//! The chips that the model knows, from the tables in `chips/`.
 //!
-//! Sources: ST's reference manuals RM0368 rev 5 (STM32F401), RM0383 rev 3 (STM32F411) and RM0090
-//! rev 19 (STM32F407), and the datasheets DS9716 (F401xB/C), DS10086 (F401xD/E), DS10314
-//! (F411xC/E) and DS8626 (F407). Sizes, wait states, scales and the VCO's limits were held against
-//! ST's device headers stm32f401xc.h, stm32f401xe.h, stm32f411xe.h and stm32f407xx.h (CMSIS for the
-//! F4, 2.6.10), device identifiers against probe-rs's table of targets. Currents, temperatures and
-//! voltages are left out: the supply is 2.7 to 3.6 V, which every wait state below assumes.
+//! A table is a file: what its chips have in common, their peripherals, and the sizes of each. The
+//! tables name their sources. Sizes, wait states, scales and the VCO's limits were held against ST's
+//! device headers stm32f401xc.h, stm32f401xe.h, stm32f411xe.h and stm32f407xx.h (CMSIS for the F4,
+//! 2.6.10), device identifiers against probe-rs's table of targets. Currents, temperatures and
+//! voltages are left out: the supply is 2.7 to 3.6 V, which every wait state assumes. Times of a mass
+//! erase are typical values of the datasheets' tables "Flash memory programming", without a second
+//! source.
 
+use crate::peripherals::address_map::Entry;
+use serde::Deserialize;
 use std::str::FromStr;
+use std::sync::OnceLock;
 use thiserror::Error;
 
-/// Chips with the same reference manual: they have the same peripherals at the same addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Chips with the same reference manual: their register tables are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Family {
     F401,
     F411,
@@ -25,11 +29,42 @@ pub struct Scale {
     pub highest_hz: u64,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+/// The bus that a peripheral is on: its clock register, and how narrow writes reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bus {
+    Ahb1,
+    Ahb2,
+    Ahb3,
+    Apb1,
+    Apb2,
+    /// The private peripheral bus of the core.
+    Ppb,
+}
+
+/// A row of a table: a peripheral and the KiB that it occupies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    pub name: String,
+    /// Which model it is. `None`: the chip has it and the virtual board does not.
+    pub kind: Option<String>,
+    pub base: u32,
+    pub bus: Bus,
+    /// Its bit in the clock and the reset register of its bus. `None`: it is always clocked.
+    pub clock: Option<u32>,
+    /// The lines that it raises, in the order of its model.
+    #[serde(default)]
+    pub interrupts: Vec<u16>,
+}
+
+#[derive(Debug)]
 pub struct Chip {
     /// As the datasheet has it: `STM32F401RE`.
-    pub name: &'static str,
+    pub name: String,
     pub family: Family,
+    /// The manual that describes it.
+    pub manual: String,
     pub flash_bytes: usize,
     /// SRAM from 0x2000_0000 on, without a hole.
     pub sram_bytes: usize,
@@ -41,132 +76,136 @@ pub struct Chip {
     pub apb1_hz: u64,
     pub apb2_hz: u64,
     /// The highest HCLK for 0, 1, 2, ... wait states of the flash. The last one is the chip's.
-    pub wait_states: &'static [u64],
+    pub wait_states: Vec<u64>,
     /// All that PWR_CR.VOS may hold.
-    pub scales: &'static [Scale],
+    pub scales: Vec<Scale>,
     /// PWR_CR after reset.
     pub power_reset: u32,
     /// The lowest frequency of the PLL's VCO. The highest is 432 MHz.
     pub lowest_vco_hz: u64,
     /// Microseconds of a mass erase, for a parallelism of 8, 16 and 32 bits: typical values.
     pub mass_erase_us: [u64; 3],
+    /// Its peripherals, by address.
+    pub peripherals: Vec<Entry>,
 }
 
 const KIB: usize = 1024;
 const MHZ: u64 = 1_000_000;
 
-/// RM0368 §3.4.1 table 6 and §5.4.1.
-const F401_WAIT_STATES: &[u64] = &[30 * MHZ, 60 * MHZ, 84 * MHZ];
-const F401_SCALES: &[Scale] = &[scale(0b01, 60), scale(0b10, 84)];
-/// RM0383 §3.4.1 table 5 and §5.4.1.
-const F411_WAIT_STATES: &[u64] = &[30 * MHZ, 64 * MHZ, 90 * MHZ, 100 * MHZ];
-const F411_SCALES: &[Scale] = &[scale(0b01, 64), scale(0b10, 84), scale(0b11, 100)];
-/// RM0090 §3.5.1 table 10 and §5.4.1: VOS has one bit.
-const F407_WAIT_STATES: &[u64] = &[
-    30 * MHZ,
-    60 * MHZ,
-    90 * MHZ,
-    120 * MHZ,
-    150 * MHZ,
-    168 * MHZ,
-];
-const F407_SCALES: &[Scale] = &[scale(0b00, 144), scale(0b01, 168)];
-
-const fn scale(vos: u32, mhz: u64) -> Scale {
-    Scale {
-        vos,
-        highest_hz: mhz * MHZ,
-    }
-}
-
-/// Device identifiers: RM0368 §23.6.1, RM0383 §23.6.1, RM0090 §38.6.1. The revisions are those that
-/// boards report (logs of OpenOCD and st-flash): F401RE 0x1001, F411RE 0x1000, F407VG 0x1007. Mass
-/// erase: the datasheets' tables "Flash memory programming", without a second source.
-pub static CHIPS: [Chip; 4] = [
-    Chip {
-        name: "STM32F401RE",
-        family: Family::F401,
-        flash_bytes: 512 * KIB,
-        sram_bytes: 96 * KIB,
-        ccm_bytes: 0,
-        idcode: 0x1001_6433,
-        apb1_hz: 42 * MHZ,
-        apb2_hz: 84 * MHZ,
-        wait_states: F401_WAIT_STATES,
-        scales: F401_SCALES,
-        power_reset: 0x8000,
-        lowest_vco_hz: 192 * MHZ,
-        mass_erase_us: [8_000_000, 5_500_000, 4_000_000],
-    },
-    Chip {
-        name: "STM32F401CC",
-        family: Family::F401,
-        flash_bytes: 256 * KIB,
-        sram_bytes: 64 * KIB,
-        ccm_bytes: 0,
-        idcode: 0x1000_6423,
-        apb1_hz: 42 * MHZ,
-        apb2_hz: 84 * MHZ,
-        wait_states: F401_WAIT_STATES,
-        scales: F401_SCALES,
-        power_reset: 0x8000,
-        lowest_vco_hz: 192 * MHZ,
-        mass_erase_us: [4_000_000, 2_750_000, 2_000_000],
-    },
-    Chip {
-        name: "STM32F411RE",
-        family: Family::F411,
-        flash_bytes: 512 * KIB,
-        sram_bytes: 128 * KIB,
-        ccm_bytes: 0,
-        idcode: 0x1000_6431,
-        apb1_hz: 50 * MHZ,
-        apb2_hz: 100 * MHZ,
-        wait_states: F411_WAIT_STATES,
-        scales: F411_SCALES,
-        power_reset: 0x8000,
-        lowest_vco_hz: 100 * MHZ,
-        mass_erase_us: [8_000_000, 5_500_000, 4_000_000],
-    },
-    Chip {
-        name: "STM32F407VG",
-        family: Family::F407,
-        flash_bytes: 1024 * KIB,
-        // SRAM1 of 112 KiB and SRAM2 of 16 KiB (RM0090 §2.3.1).
-        sram_bytes: 128 * KIB,
-        ccm_bytes: 64 * KIB,
-        idcode: 0x1007_6413,
-        apb1_hz: 42 * MHZ,
-        apb2_hz: 84 * MHZ,
-        wait_states: F407_WAIT_STATES,
-        scales: F407_SCALES,
-        power_reset: 0x4000,
-        lowest_vco_hz: 100 * MHZ,
-        mass_erase_us: [16_000_000, 11_000_000, 8_000_000],
-    },
-];
-
-/// The chip of the Nucleo.
-pub static NUCLEO: &Chip = &CHIPS[0];
-
 /// No chip has more.
 pub const MOST_FLASH_BYTES: usize = 1024 * KIB;
 pub const MOST_SRAM_BYTES: usize = 128 * KIB;
 
+/// A file of `chips/`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    family: Family,
+    manual: String,
+    apb1_mhz: u64,
+    apb2_mhz: u64,
+    wait_states_mhz: Vec<u64>,
+    scales: Vec<ScaleRow>,
+    power_reset: u32,
+    lowest_vco_mhz: u64,
+    peripherals: Vec<Place>,
+    chips: Vec<ChipRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScaleRow {
+    vos: u32,
+    mhz: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChipRow {
+    name: String,
+    flash_kib: usize,
+    sram_kib: usize,
+    #[serde(default)]
+    ccm_kib: usize,
+    idcode: u32,
+    mass_erase_ms: [u64; 3],
+}
+
+impl Table {
+    fn chip(&self, row: &ChipRow) -> Chip {
+        let scale = |scale: &ScaleRow| Scale {
+            vos: scale.vos,
+            highest_hz: scale.mhz * MHZ,
+        };
+        Chip {
+            name: row.name.clone(),
+            family: self.family,
+            manual: self.manual.clone(),
+            flash_bytes: row.flash_kib * KIB,
+            sram_bytes: row.sram_kib * KIB,
+            ccm_bytes: row.ccm_kib * KIB,
+            idcode: row.idcode,
+            apb1_hz: self.apb1_mhz * MHZ,
+            apb2_hz: self.apb2_mhz * MHZ,
+            wait_states: self.wait_states_mhz.iter().map(|mhz| mhz * MHZ).collect(),
+            scales: self.scales.iter().map(scale).collect(),
+            power_reset: self.power_reset,
+            lowest_vco_hz: self.lowest_vco_mhz * MHZ,
+            mass_erase_us: row.mass_erase_ms.map(|ms| ms * 1_000),
+            peripherals: Entry::all(&self.peripherals),
+        }
+    }
+}
+
+/// The tables, as they are in the program. The Nucleo's chip comes first.
+const TABLES: [&str; 3] = [
+    include_str!("../chips/stm32f401.toml"),
+    include_str!("../chips/stm32f411.toml"),
+    include_str!("../chips/stm32f407.toml"),
+];
+
+/// Every chip, in the order of the tables.
+pub fn chips() -> &'static [Chip] {
+    static CHIPS: OnceLock<Vec<Chip>> = OnceLock::new();
+    CHIPS.get_or_init(|| {
+        let tables = TABLES.map(|text| toml::from_str::<Table>(text).expect("a test reads them"));
+        let of = |table: &Table| -> Vec<Chip> {
+            table.chips.iter().map(|row| table.chip(row)).collect()
+        };
+        tables.iter().flat_map(of).collect()
+    })
+}
+
+/// The chip of the Nucleo.
+pub fn nucleo() -> &'static Chip {
+    &chips()[0]
+}
+
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error(
-    "{0:?} is no chip that is modelled: write stm32f401re, stm32f401cc, stm32f411re or stm32f407vg"
-)]
-pub struct UnknownChip(String);
+#[error("{0:?} is no chip that is modelled: write {1}")]
+pub struct UnknownChip(String, String);
+
+/// The names that [`Chip::named`] takes: "stm32f401re, stm32f401cc or stm32f411re".
+fn names() -> String {
+    let names: Vec<String> = chips()
+        .iter()
+        .map(|chip| chip.name.to_ascii_lowercase())
+        .collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
 
 impl Chip {
     /// The chip of this name, with or without `stm32`, in letters of any size.
     pub fn named(text: &str) -> Result<&'static Chip, UnknownChip> {
         let wanted = text.to_ascii_uppercase();
-        CHIPS
+        chips()
             .iter()
             .find(|chip| chip.name.trim_start_matches("STM32") == wanted || chip.name == wanted)
-            .ok_or_else(|| UnknownChip(text.into()))
+            .ok_or_else(|| UnknownChip(text.into(), names()))
     }
 
     /// The highest HCLK with so many wait states.
@@ -174,16 +213,16 @@ impl Chip {
         let most = self.wait_states.len() - 1;
         self.wait_states[most.min(wait_states as usize)]
     }
+}
 
-    /// The manual that describes it.
-    pub fn manual(&self) -> &'static str {
-        match self.family {
-            Family::F401 => "RM0368",
-            Family::F411 => "RM0383",
-            Family::F407 => "RM0090",
-        }
+/// Chips are the same if they have the same name.
+impl PartialEq for Chip {
+    fn eq(&self, other: &Chip) -> bool {
+        self.name == other.name
     }
 }
+
+impl Eq for Chip {}
 
 /// A chip as an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,7 +252,7 @@ mod tests {
 
     #[test]
     fn no_chip_exceeds_what_the_model_sets_aside() {
-        for chip in &CHIPS {
+        for chip in chips() {
             assert!(chip.flash_bytes <= MOST_FLASH_BYTES, "{}", chip.name);
             assert!(chip.sram_bytes <= MOST_SRAM_BYTES, "{}", chip.name);
             assert!(chip.wait_states.is_sorted(), "{}", chip.name);
@@ -245,15 +284,15 @@ mod tests {
     fn clocks_are_those_of_the_device_headers() {
         let scales = |chip: usize| -> Vec<(u32, u64)> {
             let mhz = |scale: &Scale| (scale.vos, scale.highest_hz / MHZ);
-            CHIPS[chip].scales.iter().map(mhz).collect()
+            chips()[chip].scales.iter().map(mhz).collect()
         };
         assert_eq!(scales(0), [(1, 60), (2, 84)]);
         assert_eq!(scales(1), scales(0));
         assert_eq!(scales(2), [(1, 64), (2, 84), (3, 100)]);
         assert_eq!(scales(3), [(0, 144), (1, 168)]);
-        let lowest = CHIPS.each_ref().map(|chip| chip.lowest_vco_hz / MHZ);
-        assert_eq!(lowest, [192, 192, 100, 100]);
-        for chip in &CHIPS {
+        let lowest = chips().iter().map(|chip| chip.lowest_vco_hz / MHZ);
+        assert!(lowest.eq([192, 192, 100, 100]));
+        for chip in chips() {
             let fastest = chip.scales.iter().map(|scale| scale.highest_hz).max();
             assert_eq!(fastest, chip.wait_states.last().copied(), "{}", chip.name);
         }
@@ -261,7 +300,7 @@ mod tests {
 
     #[test]
     fn wait_states_are_those_of_the_manuals() {
-        let highest = |chip: usize, states| CHIPS[chip].highest_core_hz(states) / MHZ;
+        let highest = |chip: usize, states| chips()[chip].highest_core_hz(states) / MHZ;
         assert_eq!(
             [0, 1, 2, 15].map(|states| highest(0, states)),
             [30, 60, 84, 84]

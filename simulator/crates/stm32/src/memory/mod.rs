@@ -4,7 +4,7 @@ pub mod elf;
 pub mod image;
 mod near_misses;
 
-use crate::chip::{Chip, MOST_FLASH_BYTES, MOST_SRAM_BYTES, NUCLEO};
+use crate::chip::{nucleo, Chip, MOST_FLASH_BYTES, MOST_SRAM_BYTES};
 use cortex_m::bus::Width;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -57,7 +57,7 @@ impl Serialize for Memory {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let bytes = |memory| Bytes::new(memory);
         (
-            self.chip.name,
+            &self.chip.name,
             bytes(&self.flash),
             bytes(self.sram()),
             bytes(&self.ccm),
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory::of(NUCLEO)
+        Memory::of(nucleo())
     }
 }
 
@@ -309,7 +309,7 @@ mod tests {
             assert_eq!(cells.map(|cells| cells.as_ptr()), general, "{address:#x}");
         }
         let mut memory = Memory::default();
-        let end = SRAM_BASE + NUCLEO.sram_bytes as u32;
+        let end = SRAM_BASE + nucleo().sram_bytes as u32;
         for near in [0, SRAM_BASE, end, 0xFFFF_FFF0] {
             for address in (0..16).map(|n| near.wrapping_sub(8).wrapping_add(n)) {
                 compare::<1>(&mut memory, address);

@@ -6,7 +6,7 @@
 //! reference voltage": typical values). VBAT is at VREF+.
 
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 use crate::chip::Family;
 use serde::{Deserialize, Serialize};
 
@@ -77,9 +77,6 @@ static TABLE: &[Register] = &[
     Register::new(CCR, "CCR", 0, 0b11 << ADCPRE_SHIFT | VBATE | TSVREFE).missing(0xEF1F),
 ];
 
-/// Interrupt number (§10.1.3, table 38).
-pub const IRQ: u16 = 18;
-
 /// Full scale of 12 bits, at VREF+.
 const FULL_SCALE: u32 = 4_095;
 const VREF_MV: u32 = 3_300;
@@ -102,37 +99,18 @@ pub struct Adc {
 }
 
 impl Adc {
-    pub fn of(family: Family) -> Adc {
+    pub fn new(name: &'static str, family: Family) -> Adc {
         Adc {
-            registers: Registers::new("ADC1", TABLE),
+            registers: Registers::new(name, TABLE),
             sensor: if family == Family::F407 { 16 } else { 18 },
             divider: None,
             converting: None,
         }
     }
 
-    pub fn set_divider(&mut self, divider: Option<u64>) {
-        self.divider = divider;
-    }
-
     pub fn interrupt(&self) -> bool {
         let (status, enables) = (self.registers.get(SR), self.registers.get(CR1));
         status & EOC != 0 && enables & EOCIE != 0 || status & OVR != 0 && enables & OVRIE != 0
-    }
-
-    pub fn next_event(&self) -> Option<u64> {
-        self.converting.map(|(_, end)| end)
-    }
-
-    /// Whether reading this register can change the interrupt.
-    pub fn read_has_effect(offset: u32) -> bool {
-        offset == DR
-    }
-
-    pub fn advance(&mut self, now: u64) {
-        while let Some((place, end)) = self.converting.filter(|(_, end)| *end <= now) {
-            self.converted(place, end);
-        }
     }
 
     /// A conversion has ended: its result, its flags (§11.3.7, EOCS), and what comes next.
@@ -256,6 +234,28 @@ impl Peripheral for Adc {
         self.registers.reset();
         self.converting = None;
     }
+
+    fn next_event(&self) -> Option<u64> {
+        self.converting.map(|(_, end)| end)
+    }
+
+    fn advance(&mut self, now: u64) {
+        while let Some((place, end)) = self.converting.filter(|(_, end)| *end <= now) {
+            self.converted(place, end);
+        }
+    }
+
+    fn read_has_effect(&self, offset: u32) -> bool {
+        offset == DR
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.interrupt())
+    }
+
+    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+        self.divider = clocks.bus;
+    }
 }
 
 #[cfg(test)]
@@ -264,8 +264,8 @@ mod tests {
 
     /// Two core cycles per PCLK2, ADCPRE 0: an ADC clock is four cycles.
     fn on() -> Adc {
-        let mut adc = Adc::of(Family::F401);
-        adc.set_divider(Some(2));
+        let mut adc = Adc::new("ADC1", Family::F401);
+        adc.divider = Some(2);
         adc.write(CR2, ADON, 0).unwrap();
         adc
     }
@@ -328,7 +328,7 @@ mod tests {
             [adc.level(18), adc.level(16), adc.level(17)],
             [943, 0, 1_501]
         );
-        let mut adc = Adc::of(Family::F407);
+        let mut adc = Adc::new("ADC1", Family::F407);
         adc.write(CCR, TSVREFE, 0).unwrap();
         assert_eq!([adc.level(18), adc.level(16)], [0, 943]);
         adc.write(CCR, 0, 0).unwrap();

@@ -1,12 +1,11 @@
-//! The address map of the peripherals (RM0368 §2.3 table 1, RM0383 §2.3 table 1, RM0090 §2.3
-//! table 1): what lies where on which chip, and which bit turns its clock on.
+//! Finds peripherals by address: what a chip's table says, as the SoC needs it.
 
 use super::absent::{RTC, SDIO, UNNAMED};
-use super::dac;
+use super::gpio::PORTS;
 use super::rcc::{AHB1ENR, AHB2ENR, APB1ENR, APB2ENR};
 use super::registers::Register;
-use super::usart::{self, USART2};
-use crate::chip::{Chip, Family, NUCLEO};
+use super::{dac, timer, usart, Kind};
+use crate::chip::{nucleo, Bus, Chip, Place};
 
 /// The first address of each bus. Below the first one there are memories, or nothing.
 pub const APB1_START: u32 = 0x4000_0000;
@@ -24,65 +23,95 @@ pub fn is_dac_data(address: u32) -> bool {
     dac::DATA.contains(&address.wrapping_sub(DAC_BASE))
 }
 
-/// A modelled peripheral.
+/// A modelled peripheral. Most are wired to others by more than the bus, and so have a place of
+/// their own in the SoC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
     Rcc,
     Pwr,
     Flash,
-    /// Index into [`super::gpio::PORTS`].
+    /// Index into [`PORTS`].
     Gpio(usize),
-    /// Index into [`super::timer::MODELS`].
+    /// Index into [`timer::MODELS`].
     Timer(usize),
-    /// Index into [`super::usart::MODELS`].
+    /// Index into [`usart::MODELS`].
     Usart(usize),
-    /// Index into [`super::spi::MODELS`].
-    Spi(usize),
-    /// Index into [`super::i2c::MODELS`].
-    I2c(usize),
-    Adc,
     Dac,
-    Rng,
     /// 0 = DMA1.
     Dma(usize),
-    Iwdg,
-    Wwdg,
-    Crc,
     Exti,
     Syscfg,
     Dbgmcu,
+    /// A peripheral that is wired to no other: the nth of the chip's table.
+    Other(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
     /// Each byte of the data reaches its byte of the register.
     Ahb,
-    /// The bridge repeats narrow data in the whole word (§2.1.6).
+    /// The bridge repeats narrow data in the whole word (RM0368 §2.1.6).
     Apb,
 }
 
 /// A peripheral and the 1 KiB that it occupies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     pub base: u32,
-    pub name: &'static str,
+    pub name: String,
     pub connection: Connection,
+    pub on_apb2: bool,
     /// `None`: the chip has it and the virtual board does not.
     pub block: Option<Block>,
     /// Register and bit in RCC that turn its clock on. `None` if its clock is always on.
     pub clock: Option<(u32, u32)>,
+    /// Its interrupt lines, in the order of its model.
+    pub interrupts: Vec<u16>,
+    /// Makes a [`Block::Other`].
+    pub kind: Option<&'static Kind>,
     /// Registers of a peripheral that is not modelled, as far as they have names.
     absent: &'static [Register],
-    /// The chips that have it.
-    families: &'static [Family],
 }
 
-const ALL: &[Family] = &[Family::F401, Family::F411, Family::F407];
-const SMALL: &[Family] = &[Family::F401, Family::F411];
-const F411: &[Family] = &[Family::F411];
-const F407: &[Family] = &[Family::F407];
-
 impl Entry {
+    /// The rows of a table.
+    pub fn all(rows: &[Place]) -> Vec<Entry> {
+        let mut others = 0;
+        let mut entries: Vec<Entry> = rows.iter().map(|row| Entry::of(row, &mut others)).collect();
+        entries.sort_by_key(|entry| entry.base);
+        entries
+    }
+
+    /// `others` is the number of [`Block::Other`] before it.
+    fn of(row: &Place, others: &mut usize) -> Entry {
+        let kind = row.kind.as_deref().and_then(Kind::named);
+        let block = row.kind.as_deref().map(|word| match kind {
+            Some(_) => {
+                *others += 1;
+                Block::Other(*others - 1)
+            }
+            None => wired(word, &row.name),
+        });
+        Entry {
+            base: row.base,
+            name: row.name.clone(),
+            connection: match row.bus {
+                Bus::Ahb1 | Bus::Ahb2 | Bus::Ahb3 => Connection::Ahb,
+                Bus::Apb1 | Bus::Apb2 | Bus::Ppb => Connection::Apb,
+            },
+            on_apb2: row.bus == Bus::Apb2,
+            block,
+            clock: row.clock.map(|bit| (enable_register(row.bus), bit)),
+            interrupts: row.interrupts.clone(),
+            kind,
+            absent: match row.name.as_str() {
+                "RTC" => RTC,
+                "SDIO" => SDIO,
+                _ => UNNAMED,
+            },
+        }
+    }
+
     /// The register at an offset of a peripheral that is not modelled.
     pub fn absent_register(&self, offset: u32) -> Option<&'static Register> {
         self.absent.iter().find(|row| row.offset == offset)
@@ -95,307 +124,45 @@ impl Entry {
             None => format!("{}+{offset:#04x}", self.name),
         }
     }
-}
 
-const fn modelled(
-    base: u32,
-    name: &'static str,
-    connection: Connection,
-    block: Block,
-    clock: Option<(u32, u32)>,
-) -> Entry {
-    Entry {
-        base,
-        name,
-        connection,
-        block: Some(block),
-        clock,
-        absent: UNNAMED,
-        families: ALL,
+    /// Its nth interrupt line, or its last: some timers have one line for all.
+    pub fn interrupt(&self, n: usize) -> u16 {
+        let lines = &self.interrupts;
+        lines.get(n).or(lines.last()).copied().unwrap_or(0)
     }
 }
 
-const fn absent(base: u32, name: &'static str, registers: &'static [Register]) -> Entry {
-    Entry {
-        base,
-        name,
-        connection: Connection::Apb,
-        block: None,
-        clock: None,
-        absent: registers,
-        families: ALL,
+/// The block of a peripheral that has a place of its own. Panics if no model has this name.
+fn wired(kind: &str, name: &str) -> Block {
+    let place = |names: &[&str]| {
+        let found = names.iter().position(|known| *known == name);
+        found.unwrap_or_else(|| panic!("{name} is no {kind} that is modelled"))
+    };
+    match kind {
+        "rcc" => Block::Rcc,
+        "pwr" => Block::Pwr,
+        "flash" => Block::Flash,
+        "gpio" => Block::Gpio(place(&PORTS)),
+        "timer" => Block::Timer(place(&timer::MODELS.each_ref().map(|model| model.name))),
+        "usart" => Block::Usart(place(&usart::MODELS)),
+        "dac" => Block::Dac,
+        "dma" => Block::Dma(place(&["DMA1", "DMA2"])),
+        "exti" => Block::Exti,
+        "syscfg" => Block::Syscfg,
+        "dbgmcu" => Block::Dbgmcu,
+        _ => panic!("{name} is of no kind that is modelled: {kind}"),
     }
 }
 
-impl Entry {
-    const fn only(self, families: &'static [Family]) -> Entry {
-        Entry { families, ..self }
+fn enable_register(bus: Bus) -> u32 {
+    match bus {
+        Bus::Ahb1 => AHB1ENR,
+        Bus::Ahb2 => AHB2ENR,
+        Bus::Apb1 => APB1ENR,
+        Bus::Apb2 => APB2ENR,
+        Bus::Ahb3 | Bus::Ppb => panic!("nothing on {bus:?} has a clock bit that is modelled"),
     }
 }
-
-use Connection::{Ahb, Apb};
-
-static ENTRIES: &[Entry] = &[
-    modelled(
-        0x4000_0000,
-        "TIM2",
-        Apb,
-        Block::Timer(0),
-        Some((APB1ENR, 0)),
-    ),
-    modelled(
-        0x4000_0400,
-        "TIM3",
-        Apb,
-        Block::Timer(1),
-        Some((APB1ENR, 1)),
-    ),
-    modelled(
-        0x4000_0800,
-        "TIM4",
-        Apb,
-        Block::Timer(2),
-        Some((APB1ENR, 2)),
-    ),
-    modelled(
-        0x4000_0C00,
-        "TIM5",
-        Apb,
-        Block::Timer(3),
-        Some((APB1ENR, 3)),
-    ),
-    modelled(
-        0x4000_1000,
-        "TIM6",
-        Apb,
-        Block::Timer(12),
-        Some((APB1ENR, 4)),
-    )
-    .only(F407),
-    modelled(
-        0x4000_1400,
-        "TIM7",
-        Apb,
-        Block::Timer(13),
-        Some((APB1ENR, 5)),
-    )
-    .only(F407),
-    modelled(
-        0x4000_1800,
-        "TIM12",
-        Apb,
-        Block::Timer(9),
-        Some((APB1ENR, 6)),
-    )
-    .only(F407),
-    modelled(
-        0x4000_1C00,
-        "TIM13",
-        Apb,
-        Block::Timer(10),
-        Some((APB1ENR, 7)),
-    )
-    .only(F407),
-    modelled(
-        0x4000_2000,
-        "TIM14",
-        Apb,
-        Block::Timer(11),
-        Some((APB1ENR, 8)),
-    )
-    .only(F407),
-    absent(0x4000_2800, "RTC", RTC),
-    modelled(0x4000_2C00, "WWDG", Apb, Block::Wwdg, Some((APB1ENR, 11))),
-    modelled(0x4000_3000, "IWDG", Apb, Block::Iwdg, None),
-    absent(0x4000_3400, "I2S2ext", UNNAMED),
-    modelled(0x4000_3800, "SPI2", Apb, Block::Spi(1), Some((APB1ENR, 14))),
-    modelled(0x4000_3C00, "SPI3", Apb, Block::Spi(2), Some((APB1ENR, 15))),
-    absent(0x4000_4000, "I2S3ext", UNNAMED),
-    modelled(
-        USART2_BASE,
-        "USART2",
-        Apb,
-        Block::Usart(USART2),
-        Some((APB1ENR, 17)),
-    ),
-    modelled(
-        0x4000_4800,
-        "USART3",
-        Apb,
-        Block::Usart(2),
-        Some((APB1ENR, 18)),
-    )
-    .only(F407),
-    modelled(
-        0x4000_4C00,
-        "UART4",
-        Apb,
-        Block::Usart(3),
-        Some((APB1ENR, 19)),
-    )
-    .only(F407),
-    modelled(
-        0x4000_5000,
-        "UART5",
-        Apb,
-        Block::Usart(4),
-        Some((APB1ENR, 20)),
-    )
-    .only(F407),
-    modelled(0x4000_5400, "I2C1", Apb, Block::I2c(0), Some((APB1ENR, 21))),
-    modelled(0x4000_5800, "I2C2", Apb, Block::I2c(1), Some((APB1ENR, 22))),
-    modelled(0x4000_5C00, "I2C3", Apb, Block::I2c(2), Some((APB1ENR, 23))),
-    absent(0x4000_6400, "CAN1", UNNAMED).only(F407),
-    absent(0x4000_6800, "CAN2", UNNAMED).only(F407),
-    modelled(0x4000_7000, "PWR", Apb, Block::Pwr, Some((APB1ENR, 28))),
-    modelled(DAC_BASE, "DAC", Apb, Block::Dac, Some((APB1ENR, 29))).only(F407),
-    modelled(
-        0x4001_0000,
-        "TIM1",
-        Apb,
-        Block::Timer(4),
-        Some((APB2ENR, 0)),
-    ),
-    modelled(
-        0x4001_0400,
-        "TIM8",
-        Apb,
-        Block::Timer(5),
-        Some((APB2ENR, 1)),
-    )
-    .only(F407),
-    modelled(
-        0x4001_1000,
-        "USART1",
-        Apb,
-        Block::Usart(0),
-        Some((APB2ENR, 4)),
-    ),
-    modelled(
-        0x4001_1400,
-        "USART6",
-        Apb,
-        Block::Usart(5),
-        Some((APB2ENR, 5)),
-    ),
-    modelled(0x4001_2000, "ADC1", Apb, Block::Adc, Some((APB2ENR, 8))),
-    absent(0x4001_2C00, "SDIO", SDIO),
-    modelled(0x4001_3000, "SPI1", Apb, Block::Spi(0), Some((APB2ENR, 12))),
-    modelled(0x4001_3400, "SPI4", Apb, Block::Spi(3), Some((APB2ENR, 13))).only(SMALL),
-    modelled(
-        0x4001_3800,
-        "SYSCFG",
-        Apb,
-        Block::Syscfg,
-        Some((APB2ENR, 14)),
-    ),
-    modelled(0x4001_3C00, "EXTI", Apb, Block::Exti, None),
-    modelled(
-        0x4001_4000,
-        "TIM9",
-        Apb,
-        Block::Timer(6),
-        Some((APB2ENR, 16)),
-    ),
-    modelled(
-        0x4001_4400,
-        "TIM10",
-        Apb,
-        Block::Timer(7),
-        Some((APB2ENR, 17)),
-    ),
-    modelled(
-        0x4001_4800,
-        "TIM11",
-        Apb,
-        Block::Timer(8),
-        Some((APB2ENR, 18)),
-    ),
-    modelled(0x4001_5000, "SPI5", Apb, Block::Spi(4), Some((APB2ENR, 20))).only(F411),
-    modelled(
-        0x4002_0000,
-        "GPIOA",
-        Ahb,
-        Block::Gpio(0),
-        Some((AHB1ENR, 0)),
-    ),
-    modelled(
-        0x4002_0400,
-        "GPIOB",
-        Ahb,
-        Block::Gpio(1),
-        Some((AHB1ENR, 1)),
-    ),
-    modelled(
-        0x4002_0800,
-        "GPIOC",
-        Ahb,
-        Block::Gpio(2),
-        Some((AHB1ENR, 2)),
-    ),
-    modelled(
-        0x4002_0C00,
-        "GPIOD",
-        Ahb,
-        Block::Gpio(3),
-        Some((AHB1ENR, 3)),
-    ),
-    modelled(
-        0x4002_1000,
-        "GPIOE",
-        Ahb,
-        Block::Gpio(4),
-        Some((AHB1ENR, 4)),
-    ),
-    modelled(
-        0x4002_1400,
-        "GPIOF",
-        Ahb,
-        Block::Gpio(5),
-        Some((AHB1ENR, 5)),
-    )
-    .only(F407),
-    modelled(
-        0x4002_1800,
-        "GPIOG",
-        Ahb,
-        Block::Gpio(6),
-        Some((AHB1ENR, 6)),
-    )
-    .only(F407),
-    modelled(
-        0x4002_1C00,
-        "GPIOH",
-        Ahb,
-        Block::Gpio(7),
-        Some((AHB1ENR, 7)),
-    ),
-    modelled(
-        0x4002_2000,
-        "GPIOI",
-        Ahb,
-        Block::Gpio(8),
-        Some((AHB1ENR, 8)),
-    )
-    .only(F407),
-    modelled(0x4002_3000, "CRC", Ahb, Block::Crc, Some((AHB1ENR, 12))),
-    modelled(0x4002_3800, "RCC", Ahb, Block::Rcc, None),
-    modelled(0x4002_3C00, "FLASH", Ahb, Block::Flash, None),
-    absent(0x4002_4000, "BKPSRAM", UNNAMED).only(F407),
-    modelled(0x4002_6000, "DMA1", Ahb, Block::Dma(0), Some((AHB1ENR, 21))),
-    modelled(0x4002_6400, "DMA2", Ahb, Block::Dma(1), Some((AHB1ENR, 22))),
-    absent(0x4002_8000, "ETH", UNNAMED).only(F407),
-    absent(0x4002_8400, "ETH", UNNAMED).only(F407),
-    absent(0x4002_8800, "ETH", UNNAMED).only(F407),
-    absent(0x4002_8C00, "ETH", UNNAMED).only(F407),
-    absent(0x4002_9000, "ETH", UNNAMED).only(F407),
-    absent(0x4004_0000, "OTG_HS", UNNAMED).only(F407),
-    absent(0x5000_0000, "OTG_FS", UNNAMED),
-    absent(0x5005_0000, "DCMI", UNNAMED).only(F407),
-    modelled(0x5006_0800, "RNG", Ahb, Block::Rng, Some((AHB2ENR, 6))).only(F407),
-    absent(0xA000_0000, "FSMC", UNNAMED).only(F407),
-    modelled(0xE004_2000, "DBGMCU", Apb, Block::Dbgmcu, None),
-];
 
 pub const ENTRY_BYTES: u32 = 0x400;
 
@@ -413,14 +180,14 @@ const LOW_ENTRIES: usize = (LOW_BYTES / ENTRY_BYTES) as usize;
 
 impl Default for AddressMap {
     fn default() -> Self {
-        AddressMap::of(NUCLEO)
+        AddressMap::of(nucleo())
     }
 }
 
 impl AddressMap {
     pub fn of(chip: &'static Chip) -> AddressMap {
         let mut low = vec![None; LOW_ENTRIES].into_boxed_slice();
-        for place in entries(chip) {
+        for place in &chip.peripherals {
             if let Some(entry) = low.get_mut(Self::slot(place.base)) {
                 *entry = Some(place);
             }
@@ -438,7 +205,10 @@ impl AddressMap {
 
     #[cold]
     fn find_above(&self, address: u32) -> Option<&'static Entry> {
-        entries(self.chip).find(|place| address.wrapping_sub(place.base) < ENTRY_BYTES)
+        self.chip
+            .peripherals
+            .iter()
+            .find(|place| address.wrapping_sub(place.base) < ENTRY_BYTES)
     }
 
     fn slot(address: u32) -> usize {
@@ -485,49 +255,42 @@ impl ResponderCache {
     }
 }
 
-/// All entries of a chip's map.
-pub fn entries(chip: &Chip) -> impl Iterator<Item = &'static Entry> {
-    let family = chip.family;
-    ENTRIES
+/// The entry of a peripheral of the chip. `None` if the chip has none, or it is not modelled.
+pub fn entry_of(chip: &Chip, block: Block) -> Option<&Entry> {
+    chip.peripherals
         .iter()
-        .filter(move |place| place.families.contains(&family))
+        .find(|place| place.block == Some(block))
 }
 
 /// The peripherals that bits of a reset register reset. Each bit has the position of the
 /// peripheral's clock bit, in the register 0x20 above.
-pub fn reset_by(chip: &Chip, reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
-    entries(chip).filter_map(move |place| {
+pub fn reset_by(chip: &Chip, reset_register: u32, bits: u32) -> impl Iterator<Item = Block> + '_ {
+    chip.peripherals.iter().filter_map(move |place| {
         let (enable_register, bit) = place.clock?;
         (enable_register == reset_register + 0x20 && bits >> bit & 1 != 0).then_some(place.block?)
     })
 }
 
 /// Every modelled peripheral of a chip.
-pub fn modelled_blocks(chip: &Chip) -> impl Iterator<Item = Block> {
-    entries(chip).filter_map(|place| place.block)
+pub fn modelled_blocks(chip: &Chip) -> impl Iterator<Item = Block> + '_ {
+    chip.peripherals.iter().filter_map(|place| place.block)
 }
 
 /// Whether a chip has a peripheral that is modelled.
 pub fn has(chip: &Chip, block: Block) -> bool {
-    modelled_blocks(chip).any(|known| known == block)
-}
-
-/// The RCC register and bit that turn a peripheral's clock on.
-pub fn clock_of(block: Block) -> Option<(u32, u32)> {
-    ENTRIES
-        .iter()
-        .find(|place| place.block == Some(block))?
-        .clock
+    entry_of(chip, block).is_some()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::usart::USART2;
     use super::*;
+    use crate::chip::chips;
 
     #[test]
     fn addresses_find_their_peripheral() {
         let map = AddressMap::default();
-        let name = |address| map.find(address).map(|place| place.name);
+        let name = |address| map.find(address).map(|place| place.name.as_str());
         assert_eq!(name(0x4000_0000), Some("TIM2"));
         assert_eq!(name(0x4000_0FFC), Some("TIM5"));
         assert_eq!(name(0x4000_1000), None);
@@ -541,7 +304,7 @@ mod tests {
     #[test]
     fn reset_bits_stand_where_clock_bits_stand() {
         let bits = 1 << 17 | 1 << 3;
-        let blocks: Vec<Block> = reset_by(NUCLEO, super::super::rcc::APB1RSTR, bits).collect();
+        let blocks: Vec<Block> = reset_by(nucleo(), super::super::rcc::APB1RSTR, bits).collect();
         assert_eq!(blocks, [Block::Timer(3), Block::Usart(USART2)]);
     }
 
@@ -549,7 +312,7 @@ mod tests {
     fn each_chip_has_its_own_peripherals() {
         let name = |chip: &str, address| {
             let map = AddressMap::of(Chip::named(chip).unwrap());
-            map.find(address).map(|place| place.name)
+            map.find(address).map(|place| place.name.as_str())
         };
         // TIM6, SPI5, GPIOF, RNG.
         let places = [0x4000_1000, 0x4001_5000, 0x4002_1400, 0x5006_0800];
@@ -569,7 +332,11 @@ mod tests {
     #[test]
     fn a_chip_has_the_clocks_of_its_device_header() {
         let bits = |chip: &str, register| {
-            let clocks = entries(Chip::named(chip).unwrap()).filter_map(|place| place.clock);
+            let clocks = Chip::named(chip)
+                .unwrap()
+                .peripherals
+                .iter()
+                .filter_map(|place| place.clock);
             clocks
                 .filter(|clock| clock.0 == register)
                 .fold(0, |all, clock| all | 1 << clock.1)
@@ -590,30 +357,52 @@ mod tests {
     /// The xxx_IRQn of the same headers.
     #[test]
     fn interrupts_have_the_numbers_of_the_device_headers() {
-        use super::super::{adc, i2c, rng, spi};
-        let usarts = usart::MODELS.each_ref().map(|model| model.irq);
-        assert_eq!(usarts, [37, 38, 39, 52, 53, 71]);
-        let spis = spi::MODELS.each_ref().map(|model| model.irq);
-        assert_eq!(spis, [35, 36, 51, 84, 85]);
-        let buses = i2c::MODELS
-            .each_ref()
-            .map(|model| [model.event_irq, model.error_irq]);
-        assert_eq!(buses, [[31, 32], [33, 34], [72, 73]]);
-        assert_eq!((adc::IRQ, rng::IRQ), (18, 80));
-    }
-
-    #[test]
-    fn names_in_the_map_are_those_of_the_peripherals() {
-        for entry in ENTRIES {
-            let name = match entry.block {
-                Some(Block::Timer(n)) => super::super::timer::MODELS[n].name,
-                Some(Block::Usart(n)) => usart::MODELS[n].name,
-                Some(Block::Spi(n)) => super::super::spi::MODELS[n].name,
-                Some(Block::I2c(n)) => super::super::i2c::MODELS[n].name,
-                Some(Block::Gpio(n)) => super::super::gpio::PORTS[n],
-                _ => continue,
-            };
-            assert_eq!(entry.name, name);
+        let rows: [(&str, &[u16]); 32] = [
+            ("TIM1", &[25, 27]),
+            ("TIM2", &[28]),
+            ("TIM3", &[29]),
+            ("TIM4", &[30]),
+            ("TIM5", &[50]),
+            ("TIM6", &[54]),
+            ("TIM7", &[55]),
+            ("TIM8", &[44, 46]),
+            ("TIM9", &[24]),
+            ("TIM10", &[25]),
+            ("TIM11", &[26]),
+            ("TIM12", &[43]),
+            ("TIM13", &[44]),
+            ("TIM14", &[45]),
+            ("USART1", &[37]),
+            ("USART2", &[38]),
+            ("USART3", &[39]),
+            ("UART4", &[52]),
+            ("UART5", &[53]),
+            ("USART6", &[71]),
+            ("SPI1", &[35]),
+            ("SPI2", &[36]),
+            ("SPI3", &[51]),
+            ("SPI4", &[84]),
+            ("SPI5", &[85]),
+            ("I2C1", &[31, 32]),
+            ("I2C2", &[33, 34]),
+            ("I2C3", &[72, 73]),
+            ("ADC1", &[18]),
+            ("RNG", &[80]),
+            ("DMA1", &[11, 12, 13, 14, 15, 16, 17, 47]),
+            ("DMA2", &[56, 57, 58, 59, 60, 68, 69, 70]),
+        ];
+        for chip in chips() {
+            for place in &chip.peripherals {
+                let row = rows.iter().find(|row| row.0 == place.name);
+                if let Some((name, lines)) = row {
+                    assert_eq!(place.interrupts, *lines, "{name} of the {}", chip.name);
+                }
+            }
         }
+        let known = |name: &str| {
+            let mut places = chips().iter().flat_map(|chip| &chip.peripherals);
+            places.any(|place| place.name == name)
+        };
+        assert!(rows.iter().all(|row| known(row.0)));
     }
 }

@@ -5,7 +5,7 @@
 //! periods.
 
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;
@@ -53,23 +53,6 @@ static TABLE: &[Register] = &[
     Register::new(0x24, "FLTR", 0, 0x1F),
 ];
 
-/// An I2C's name and its interrupts for events and errors (RM0368 §10.1.3, table 38).
-pub struct Model {
-    pub name: &'static str,
-    pub event_irq: u16,
-    pub error_irq: u16,
-}
-
-const fn model(name: &'static str, event_irq: u16) -> Model {
-    Model {
-        name,
-        event_irq,
-        error_irq: event_irq + 1,
-    }
-}
-
-pub static MODELS: [Model; 3] = [model("I2C1", 31), model("I2C2", 33), model("I2C3", 72)];
-
 /// What is on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
@@ -81,8 +64,6 @@ enum Phase {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct I2c {
     registers: Registers,
-    pub event_irq: u16,
-    pub error_irq: u16,
     /// Core cycles per PCLK1; `None` while RCC gates the clock.
     divider: Option<u64>,
     /// What is under way, and its end.
@@ -92,19 +73,14 @@ pub struct I2c {
 }
 
 impl I2c {
-    pub fn new(model: &Model) -> I2c {
+    /// `name` is I2C1, for example.
+    pub fn new(name: &'static str) -> I2c {
         I2c {
-            registers: Registers::new(model.name, TABLE),
-            event_irq: model.event_irq,
-            error_irq: model.error_irq,
+            registers: Registers::new(name, TABLE),
             divider: None,
             phase: None,
             start_seen: false,
         }
-    }
-
-    pub fn set_divider(&mut self, divider: Option<u64>) {
-        self.divider = divider;
     }
 
     pub fn event_interrupt(&self) -> bool {
@@ -113,30 +89,6 @@ impl I2c {
 
     pub fn error_interrupt(&self) -> bool {
         self.registers.get(CR2) & ITERREN != 0 && self.registers.get(SR1) & ERRORS != 0
-    }
-
-    pub fn next_event(&self) -> Option<u64> {
-        self.phase.map(|(_, end)| end)
-    }
-
-    pub fn advance(&mut self, now: u64) {
-        let Some((phase, end)) = self.phase.filter(|(_, end)| *end <= now) else {
-            return;
-        };
-        self.phase = None;
-        match phase {
-            Phase::Start => {
-                self.registers.set_bits(CR1, START, false);
-                self.registers.set_bits(SR1, SB, true);
-                self.registers.set_bits(SR2, MSL | BUSY, true);
-            }
-            Phase::Address => self.registers.set_bits(SR1, AF, true),
-            Phase::Stop => {
-                self.registers.set_bits(CR1, STOP, false);
-                self.registers.set_bits(SR2, MSL | BUSY, false);
-            }
-        }
-        self.begin(end);
     }
 
     /// Core cycles of half a period of SCL (§18.6.8): CCR cycles of PCLK1 in standard mode; in fast
@@ -221,6 +173,39 @@ impl Peripheral for I2c {
         self.phase = None;
         self.start_seen = false;
     }
+
+    fn next_event(&self) -> Option<u64> {
+        self.phase.map(|(_, end)| end)
+    }
+
+    fn advance(&mut self, now: u64) {
+        let Some((phase, end)) = self.phase.filter(|(_, end)| *end <= now) else {
+            return;
+        };
+        self.phase = None;
+        match phase {
+            Phase::Start => {
+                self.registers.set_bits(CR1, START, false);
+                self.registers.set_bits(SR1, SB, true);
+                self.registers.set_bits(SR2, MSL | BUSY, true);
+            }
+            Phase::Address => self.registers.set_bits(SR1, AF, true),
+            Phase::Stop => {
+                self.registers.set_bits(CR1, STOP, false);
+                self.registers.set_bits(SR2, MSL | BUSY, false);
+            }
+        }
+        self.begin(end);
+    }
+
+    /// The line of events, then the line of errors.
+    fn interrupts(&self) -> u32 {
+        u32::from(self.event_interrupt()) | u32::from(self.error_interrupt()) << 1
+    }
+
+    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+        self.divider = clocks.bus;
+    }
 }
 
 #[cfg(test)]
@@ -229,8 +214,8 @@ mod tests {
 
     /// 42 MHz PCLK1 at half the core clock, 100 kHz: CCR = 210, so half a period is 420 cycles.
     fn started() -> I2c {
-        let mut i2c = I2c::new(&MODELS[0]);
-        i2c.set_divider(Some(2));
+        let mut i2c = I2c::new("I2C1");
+        i2c.divider = Some(2);
         i2c.write(CR2, 42, 0).unwrap();
         i2c.write(CCR, 210, 0).unwrap();
         i2c.write(CR1, PE, 0).unwrap();

@@ -1,8 +1,8 @@
 //! Independent watchdog (RM0368 §15): a down-counter on the LSI. At zero it resets the chip.
 
-use super::rcc::{Frequency, LSI_HZ, RESET_CLOCK};
+use super::rcc::{Frequency, ResetCause, LSI_HZ, RESET_CLOCK};
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
 const KR: u32 = 0x00;
@@ -39,6 +39,8 @@ pub struct Iwdg {
     expiry: Option<u64>,
     /// The cycles in which PVU and RVU are cleared.
     updated: [u64; 2],
+    /// The chip must be reset.
+    expired: bool,
 }
 
 impl Default for Iwdg {
@@ -50,18 +52,15 @@ impl Default for Iwdg {
             unlocked: false,
             expiry: None,
             updated: [0; 2],
+            expired: false,
         }
     }
 }
 
 impl Iwdg {
-    pub fn next_event(&self) -> Option<u64> {
-        self.expiry
-    }
-
     /// Sets the core's clock, which gives the LSI's clocks in cycles, and whether RCC turns the LSI
     /// on.
-    pub fn set_clocks(&mut self, core: Frequency, lsi_on: bool, now: u64) {
+    fn set_sources(&mut self, core: Frequency, lsi_on: bool, now: u64) {
         if core != self.core {
             let (old, new) = (self.core, core);
             let convert = |cycle: &mut u64| *cycle = rescaled(*cycle, now, old, new);
@@ -177,6 +176,26 @@ impl Peripheral for Iwdg {
     fn reset(&mut self) {
         *self = Iwdg::default();
     }
+
+    fn next_event(&self) -> Option<u64> {
+        self.expiry
+    }
+
+    fn set_clocks(&mut self, clocks: &Supply, now: u64) {
+        self.set_sources(clocks.core, clocks.lsi_on, now);
+    }
+
+    fn advance(&mut self, now: u64) {
+        if self.expiry.is_some_and(|expiry| expiry <= now) {
+            self.reset();
+            self.expired = true;
+        }
+    }
+
+    fn take_reset(&mut self) -> Option<ResetCause> {
+        let expired = std::mem::take(&mut self.expired);
+        expired.then_some(ResetCause::IndependentWatchdog)
+    }
 }
 
 #[cfg(test)]
@@ -244,7 +263,7 @@ mod tests {
         iwdg.write(KR, UNLOCK, 0).unwrap();
         iwdg.write(PR, 1, 0).unwrap();
         assert_eq!(iwdg.read(SR, 1_000_000), PVU);
-        iwdg.set_clocks(Frequency::hz(16_000_000), true, 1_000_000);
+        iwdg.set_sources(Frequency::hz(16_000_000), true, 1_000_000);
         assert_eq!(iwdg.read(SR, 1_002_499), PVU);
         assert_eq!(iwdg.read(SR, 1_002_500), 0);
     }
@@ -255,7 +274,7 @@ mod tests {
         iwdg.write(KR, START, 0).unwrap();
         // Half of the 512 ms at 16 MHz, the rest at 84 MHz.
         let half = 256 * 16_000;
-        iwdg.set_clocks(Frequency::hz(84_000_000), false, half);
+        iwdg.set_sources(Frequency::hz(84_000_000), false, half);
         assert_eq!(iwdg.next_event(), Some(half + 256 * 84_000));
     }
 }

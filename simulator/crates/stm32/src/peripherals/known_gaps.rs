@@ -1,6 +1,6 @@
 //! Lists what the chip has and the model lacks, from the register tables themselves.
 
-use super::address_map::{self, Entry};
+use super::address_map::Entry;
 use super::registers::Register;
 use crate::chip::Chip;
 
@@ -23,7 +23,10 @@ const DIFFERENCES: &[&str] = &[
 
 /// One line for each gap. `tables`: the registers of the modelled peripherals, by name.
 pub fn list(chip: &Chip, tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
-    let absent = address_map::entries(chip).filter(|entry| entry.block.is_none());
+    let absent = chip
+        .peripherals
+        .iter()
+        .filter(|entry| entry.block.is_none());
     let registers = tables.iter().flat_map(|(peripheral, table)| {
         let rows = table.iter();
         rows.filter_map(move |row| missing(peripheral, row))
@@ -49,7 +52,7 @@ fn missing(peripheral: &str, row: &Register) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::NUCLEO;
+    use crate::chip::nucleo;
 
     #[test]
     fn peripherals_registers_and_bits_are_told() {
@@ -58,7 +61,7 @@ mod tests {
             Register::new(4, "SR", 0, 1),
             Register::unmodelled(8, "GTPR"),
         ];
-        let told = list(NUCLEO, &[("USART9", &TABLE)]);
+        let told = list(nucleo(), &[("USART9", &TABLE)]);
         for line in ["USART9_CR: bits 0x00000030", "USART9_GTPR: the register"] {
             assert!(told.iter().any(|told| told == line), "{line}");
         }

@@ -27,11 +27,19 @@ pub mod timer;
 pub mod usart;
 pub mod wwdg;
 
+use crate::chip::Chip;
+use address_map::Entry;
+use postcard::Error;
+use rcc::{Frequency, ResetCause};
 use registers::{Registers, Unmodelled};
+use serde::{de::DeserializeOwned, Serialize};
 
-/// A peripheral's registers on the bus. The SoC first checks every access against [`Registers`] and
-/// merges narrow writes, so an implementation sees only accesses that its table allows.
-pub trait Peripheral {
+/// A peripheral. It is found by its address, and brought up to date when it is accessed, when its
+/// clocks change, and at the events that it announces.
+///
+/// The SoC first checks every access against [`Registers`] and merges narrow writes, so an
+/// implementation sees only accesses that its table allows.
+pub trait Peripheral: Stored {
     fn registers(&self) -> &Registers;
 
     /// The value at `offset` at cycle `now`. Reading may have side effects.
@@ -48,6 +56,109 @@ pub trait Peripheral {
         modelled.then(|| self.read(offset, now))
     }
 
+    /// Whether reading this register can change the interrupts or the next event.
+    fn read_has_effect(&self, offset: u32) -> bool {
+        let _ = offset;
+        false
+    }
+
     /// Returns to the state after reset (RCC_*RSTR).
     fn reset(&mut self);
+
+    /// Takes over the clocks from cycle `now` on.
+    fn set_clocks(&mut self, clocks: &Supply, now: u64) {
+        let _ = (clocks, now);
+    }
+
+    /// The cycle by which [`Peripheral::advance`] must be called. `None`: nothing will happen.
+    fn next_event(&self) -> Option<u64> {
+        None
+    }
+
+    /// Does what happens up to cycle `now`.
+    fn advance(&mut self, now: u64) {
+        let _ = now;
+    }
+
+    /// The levels of its interrupt lines. Bit n is the nth line of the chip's table.
+    fn interrupts(&self) -> u32 {
+        0
+    }
+
+    /// The reset of the chip that has become due. It is told once.
+    fn take_reset(&mut self) -> Option<ResetCause> {
+        None
+    }
+}
+
+/// The clocks that reach a peripheral.
+#[derive(Clone, Copy, Debug)]
+pub struct Supply {
+    /// Core cycles per clock of its bus. `None` while RCC gates the clock.
+    pub bus: Option<u64>,
+    /// Core cycles per clock of a timer on its bus. `None` while RCC gates the clock.
+    pub timer: Option<u64>,
+    pub core: Frequency,
+    /// PLL48CLK. `None` while it is off or RCC gates the clock.
+    pub pll_48: Option<Frequency>,
+    /// RCC_CSR.LSION.
+    pub lsi_on: bool,
+}
+
+/// What snapshots need of a peripheral. Every one that can be cloned and serialized has it.
+pub trait Stored: Send + Sync {
+    fn boxed(&self) -> Box<dyn Peripheral>;
+    fn stored(&self) -> Vec<u8>;
+}
+
+impl<T: Peripheral + Clone + Serialize + Send + Sync + 'static> Stored for T {
+    fn boxed(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+
+    fn stored(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("every field has an encoding")
+    }
+}
+
+/// A model of peripherals that are wired to no others: they reach the rest of the chip by
+/// [`Peripheral`] alone. A row of a chip's table names it.
+#[derive(Debug)]
+pub struct Kind {
+    pub name: &'static str,
+    pub make: Make,
+    pub restore: Restore,
+}
+
+type Make = fn(&'static Entry, &Chip) -> Box<dyn Peripheral>;
+type Restore = fn(&[u8]) -> Result<Box<dyn Peripheral>, Error>;
+
+impl Kind {
+    pub fn named(name: &str) -> Option<&'static Kind> {
+        KINDS.iter().find(|kind| kind.name == name)
+    }
+}
+
+/// All of them. A new one is a file, a row here, and its rows in the tables of the chips.
+static KINDS: [Kind; 7] = [
+    kind::<adc::Adc>("adc", |place, chip| {
+        adc::Adc::new(&place.name, chip.family).boxed()
+    }),
+    kind::<crc::Crc>("crc", |_, _| crc::Crc::default().boxed()),
+    kind::<i2c::I2c>("i2c", |place, _| i2c::I2c::new(&place.name).boxed()),
+    kind::<iwdg::Iwdg>("iwdg", |_, _| iwdg::Iwdg::default().boxed()),
+    kind::<rng::Rng>("rng", |_, _| rng::Rng::default().boxed()),
+    kind::<spi::Spi>("spi", |place, _| spi::Spi::new(&place.name).boxed()),
+    kind::<wwdg::Wwdg>("wwdg", |_, _| wwdg::Wwdg::default().boxed()),
+];
+
+const fn kind<T: Peripheral + DeserializeOwned + 'static>(name: &'static str, make: Make) -> Kind {
+    let restore = |bytes: &[u8]| -> Result<Box<dyn Peripheral>, Error> {
+        Ok(Box::new(postcard::from_bytes::<T>(bytes)?))
+    };
+    Kind {
+        name,
+        make,
+        restore,
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::{Chip, Family, Scale, NUCLEO};
+use crate::chip::{nucleo, Chip, Family, Scale};
 use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
@@ -34,10 +34,6 @@ pub struct Pwr {
     #[serde(skip, default = "nucleo")]
     chip: &'static Chip,
     registers: Registers,
-}
-
-fn nucleo() -> &'static Chip {
-    NUCLEO
 }
 
 impl Pwr {

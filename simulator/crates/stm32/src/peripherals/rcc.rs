@@ -2,7 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::{Chip, Family, NUCLEO};
+use crate::chip::{nucleo, Chip, Family};
 use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
@@ -289,10 +289,6 @@ pub struct Rcc {
     lse_ready_cycle: u64,
     /// PWR_CR.DBP: software may write RCC_BDCR.
     backup_writable: bool,
-}
-
-fn nucleo() -> &'static Chip {
-    NUCLEO
 }
 
 impl Rcc {
@@ -612,7 +608,7 @@ mod tests {
     const PLL_84_MHZ: u32 = 4 | 168 << 6 | 1 << 16 | 1 << 22 | 7 << 24;
 
     fn started(pll: u32) -> Rcc {
-        let mut rcc = Rcc::of(NUCLEO);
+        let mut rcc = Rcc::of(nucleo());
         rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
         rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
         rcc.write(PLLCFGR, pll, 0).unwrap();
@@ -623,7 +619,7 @@ mod tests {
 
     #[test]
     fn reset_runs_from_the_16_mhz_hsi() {
-        let mut rcc = Rcc::of(NUCLEO);
+        let mut rcc = Rcc::of(nucleo());
         assert_eq!(rcc.read(CR, 0), 0x83);
         let clocks = rcc.clocks();
         assert_eq!(clocks.core, Frequency::hz(16_000_000));
@@ -665,7 +661,7 @@ mod tests {
         assert!(started(4 | 95 << 6 | 1 << 22 | 7 << 24)
             .write(CR, ALL_ON, 0)
             .is_err());
-        let mut rcc = Rcc::of(NUCLEO);
+        let mut rcc = Rcc::of(nucleo());
         assert!(rcc.write(CR, 0x83 | HSEON, 0).is_err());
         assert!(rcc.write(CR, 0x82, 0).is_err());
         assert!(rcc.write(CFGR, 3, 0).is_err());
@@ -673,7 +669,7 @@ mod tests {
 
     #[test]
     fn reset_flags_gather_until_they_are_removed() {
-        let mut rcc = Rcc::of(NUCLEO);
+        let mut rcc = Rcc::of(nucleo());
         assert_eq!(rcc.read(CSR, 0), 0x0E00_0000);
         rcc.reset_because(ResetCause::IndependentWatchdog);
         assert_eq!(rcc.read(CSR, 0), 0x2E00_0000);
@@ -695,7 +691,7 @@ mod tests {
     #[test]
     fn a_crystal_is_ready_after_its_start_and_nothing_never_is() {
         let ready = |hse, now| {
-            let mut rcc = Rcc::of(NUCLEO);
+            let mut rcc = Rcc::of(nucleo());
             rcc.set_hse(hse);
             rcc.write(CR, 0x83 | HSEON, 0).unwrap();
             rcc.read(CR, now) & HSERDY != 0
@@ -704,7 +700,7 @@ mod tests {
         // 2 ms at 16 MHz.
         assert!(!ready(crystal, 31_999) && ready(crystal, 32_000));
         assert!(!ready(Hse::Nothing, 1_000_000_000));
-        let mut rcc = Rcc::of(NUCLEO);
+        let mut rcc = Rcc::of(nucleo());
         rcc.set_hse(crystal);
         assert!(rcc.write(CR, 0x83 | HSEON | HSEBYP, 0).is_err());
     }
@@ -724,7 +720,7 @@ mod tests {
 
     #[test]
     fn the_backup_domain_is_written_only_with_dbp_and_survives_a_reset() {
-        let mut rcc = Rcc::of(NUCLEO);
+        let mut rcc = Rcc::of(nucleo());
         rcc.write(BDCR, LSEON, 0).unwrap();
         assert_eq!(rcc.read(BDCR, 0), 0);
         rcc.set_backup_writable(true);

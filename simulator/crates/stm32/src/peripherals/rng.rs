@@ -2,7 +2,7 @@
 //! generator with a fixed seed, so that runs can be repeated. They pass for no test of randomness.
 
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
@@ -57,27 +57,6 @@ impl Rng {
         self.registers.get(CR) & IE != 0 && self.registers.get(SR) & DRDY != 0
     }
 
-    pub fn next_event(&self) -> Option<u64> {
-        self.ready
-    }
-
-    /// Whether reading this register can change the interrupt.
-    pub fn read_has_effect(offset: u32) -> bool {
-        offset == DR
-    }
-
-    pub fn advance(&mut self, now: u64) {
-        if self.ready.is_some_and(|ready| ready <= now) {
-            self.ready = None;
-            // Marsaglia's xorshift.
-            self.state ^= self.state << 13;
-            self.state ^= self.state >> 17;
-            self.state ^= self.state << 5;
-            self.registers.set(DR, self.state);
-            self.registers.set_bits(SR, DRDY, true);
-        }
-    }
-
     fn begin(&mut self, now: u64) {
         let on = self.registers.get(CR) & RNGEN != 0;
         self.ready = self.period.filter(|_| on).map(|period| now + period);
@@ -118,6 +97,40 @@ impl Peripheral for Rng {
     fn reset(&mut self) {
         self.registers.reset();
         self.ready = None;
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.ready
+    }
+
+    fn advance(&mut self, now: u64) {
+        if self.ready.is_some_and(|ready| ready <= now) {
+            self.ready = None;
+            // Marsaglia's xorshift.
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 17;
+            self.state ^= self.state << 5;
+            self.registers.set(DR, self.state);
+            self.registers.set_bits(SR, DRDY, true);
+        }
+    }
+
+    fn read_has_effect(&self, offset: u32) -> bool {
+        offset == DR
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.interrupt())
+    }
+
+    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+        let core = clocks.core;
+        self.set_clock(clocks.pll_48.map(|clock| {
+            (
+                core.numerator * clock.denominator,
+                core.denominator * clock.numerator,
+            )
+        }));
     }
 }
 

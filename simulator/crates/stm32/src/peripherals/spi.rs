@@ -4,7 +4,7 @@
 //! A frame takes its bits at the rate of CR1.BR. As soon as it starts the data register is free.
 
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;
@@ -49,30 +49,9 @@ static TABLE: &[Register] = &[
     Register::new(0x20, "I2SPR", 2, 0x3FF),
 ];
 
-/// An SPI's name, its interrupt, and whether APB2 clocks it (RM0368 §10.1.3, table 38; RM0383 §10.1.3,
-/// table 37).
-pub struct Model {
-    pub name: &'static str,
-    pub irq: u16,
-    pub on_apb2: bool,
-}
-
-const fn model(name: &'static str, irq: u16, on_apb2: bool) -> Model {
-    Model { name, irq, on_apb2 }
-}
-
-pub static MODELS: [Model; 5] = [
-    model("SPI1", 35, true),
-    model("SPI2", 36, false),
-    model("SPI3", 51, false),
-    model("SPI4", 84, true),
-    model("SPI5", 85, true),
-];
-
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Spi {
     registers: Registers,
-    pub irq: u16,
     /// Core cycles per PCLK; `None` while RCC gates the clock.
     divider: Option<u64>,
     /// The end of the frame in the shift register.
@@ -84,10 +63,10 @@ pub struct Spi {
 }
 
 impl Spi {
-    pub fn new(model: &Model) -> Spi {
+    /// `name` is SPI1, for example.
+    pub fn new(name: &'static str) -> Spi {
         Spi {
-            registers: Registers::new(model.name, TABLE),
-            irq: model.irq,
+            registers: Registers::new(name, TABLE),
             divider: None,
             shifting: None,
             holding: false,
@@ -95,35 +74,10 @@ impl Spi {
         }
     }
 
-    pub fn set_divider(&mut self, divider: Option<u64>) {
-        self.divider = divider;
-    }
-
     pub fn interrupt(&self) -> bool {
         let (enables, status) = (self.registers.get(CR2), self.registers.get(SR));
         let raises = |enable, flag| enables & enable != 0 && status & flag != 0;
         raises(TXEIE, TXE) || raises(RXNEIE, RXNE) || raises(ERRIE, OVR)
-    }
-
-    pub fn next_event(&self) -> Option<u64> {
-        self.shifting
-    }
-
-    /// Whether reading this register can change the interrupt.
-    pub fn read_has_effect(offset: u32) -> bool {
-        matches!(offset, DR | SR)
-    }
-
-    pub fn advance(&mut self, now: u64) {
-        while let Some(end) = self.shifting.filter(|end| *end <= now) {
-            self.shifting = None;
-            self.received();
-            if std::mem::take(&mut self.holding) {
-                self.start(end);
-            } else {
-                self.registers.set_bits(SR, BSY, false);
-            }
-        }
     }
 
     /// §20.3.10: a frame that finds the last one unread is lost.
@@ -228,6 +182,34 @@ impl Peripheral for Spi {
         self.holding = false;
         self.data_read = false;
     }
+
+    fn next_event(&self) -> Option<u64> {
+        self.shifting
+    }
+
+    fn advance(&mut self, now: u64) {
+        while let Some(end) = self.shifting.filter(|end| *end <= now) {
+            self.shifting = None;
+            self.received();
+            if std::mem::take(&mut self.holding) {
+                self.start(end);
+            } else {
+                self.registers.set_bits(SR, BSY, false);
+            }
+        }
+    }
+
+    fn read_has_effect(&self, offset: u32) -> bool {
+        matches!(offset, DR | SR)
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.interrupt())
+    }
+
+    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+        self.divider = clocks.bus;
+    }
 }
 
 #[cfg(test)]
@@ -238,8 +220,8 @@ mod tests {
 
     /// One core cycle per PCLK.
     fn started(control: u32) -> Spi {
-        let mut spi = Spi::new(&MODELS[0]);
-        spi.set_divider(Some(1));
+        let mut spi = Spi::new("SPI1");
+        spi.divider = Some(1);
         spi.write(CR1, control, 0).unwrap();
         spi
     }

@@ -4,7 +4,7 @@
 //! Nucleo USART2 goes to the ST-Link, and no analyzer is connected there.
 
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -64,27 +64,9 @@ struct Frame {
     end: u64,
 }
 
-/// What tells one USART from another: its name, its interrupt (RM0368 §10.1.3 table 38, RM0090
-/// §12.1.3 table 61), and whether APB2 clocks it. UARTs lack the synchronous mode, which no model has.
-pub struct Model {
-    pub name: &'static str,
-    pub irq: u16,
-    pub on_apb2: bool,
-}
-
-const fn model(name: &'static str, irq: u16, on_apb2: bool) -> Model {
-    Model { name, irq, on_apb2 }
-}
-
-/// The USARTs of the line, in the order of their index. Not every chip has all.
-pub static MODELS: [Model; 6] = [
-    model("USART1", 37, true),
-    model("USART2", 38, false),
-    model("USART3", 39, false),
-    model("UART4", 52, false),
-    model("UART5", 53, false),
-    model("USART6", 71, true),
-];
+/// The USARTs of the line, in the order of their index. Not every chip has all. UARTs lack the
+/// synchronous mode, which no model has.
+pub const MODELS: [&str; 6] = ["USART1", "USART2", "USART3", "UART4", "UART5", "USART6"];
 
 /// The place of USART2 in [`MODELS`], the Nucleo's way to the host.
 pub const USART2: usize = 1;
@@ -111,10 +93,11 @@ pub struct Usart {
 }
 
 impl Usart {
-    pub fn new(model: &Model) -> Usart {
+    /// `name` is one of [`MODELS`], and `irq` its interrupt line.
+    pub fn new(name: &'static str, irq: u16) -> Usart {
         Usart {
-            registers: Registers::new(model.name, TABLE),
-            irq: model.irq,
+            registers: Registers::new(name, TABLE),
+            irq,
             divider: None,
             shifting: None,
             holding: None,
@@ -127,11 +110,6 @@ impl Usart {
         }
     }
 
-    /// Whether reading this register can change the interrupt.
-    pub fn read_has_effect(offset: u32) -> bool {
-        offset == DR
-    }
-
     /// Whether this is the status register. Reading it again changes nothing, and gives the same
     /// value until the next event.
     pub fn is_status(offset: u32) -> bool {
@@ -142,10 +120,6 @@ impl Usart {
         offset == DR
     }
 
-    pub fn set_divider(&mut self, divider: Option<u64>) {
-        self.divider = divider;
-    }
-
     pub fn interrupt(&self) -> bool {
         let status = self.registers.get(SR);
         let enabled = self.registers.get(CR1);
@@ -154,26 +128,7 @@ impl Usart {
         enabled & status & SAME_PLACE != 0 || overrun && status & ORE != 0
     }
 
-    pub fn next_event(&self) -> Option<u64> {
-        let cycle = self
-            .shifting
-            .map_or(u64::MAX, |frame| frame.end)
-            .min(self.arrival_end.unwrap_or(u64::MAX))
-            .min(self.idle_at.unwrap_or(u64::MAX));
-        (cycle != u64::MAX).then_some(cycle)
-    }
-
     #[inline(always)]
-    pub fn advance(&mut self, now: u64) {
-        let due = |cycle: u64| cycle <= now;
-        if self.shifting.is_some_and(|frame| due(frame.end))
-            || self.arrival_end.is_some_and(due)
-            || self.idle_at.is_some_and(due)
-        {
-            self.pass_events(now);
-        }
-    }
-
     fn pass_events(&mut self, now: u64) {
         while let Some(frame) = self.shifting.filter(|frame| frame.end <= now) {
             self.shifted_out(frame);
@@ -416,6 +371,37 @@ impl Peripheral for Usart {
         self.divider = divider;
         self.arriving = arriving;
     }
+
+    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+        self.divider = clocks.bus;
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let cycle = self
+            .shifting
+            .map_or(u64::MAX, |frame| frame.end)
+            .min(self.arrival_end.unwrap_or(u64::MAX))
+            .min(self.idle_at.unwrap_or(u64::MAX));
+        (cycle != u64::MAX).then_some(cycle)
+    }
+
+    fn advance(&mut self, now: u64) {
+        let due = |cycle: u64| cycle <= now;
+        if self.shifting.is_some_and(|frame| due(frame.end))
+            || self.arrival_end.is_some_and(due)
+            || self.idle_at.is_some_and(due)
+        {
+            self.pass_events(now);
+        }
+    }
+
+    fn read_has_effect(&self, offset: u32) -> bool {
+        offset == DR
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.interrupt())
+    }
 }
 
 #[cfg(test)]
@@ -425,8 +411,8 @@ mod tests {
     /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per
     /// frame.
     fn started() -> Usart {
-        let mut usart = Usart::new(&MODELS[USART2]);
-        usart.set_divider(Some(2));
+        let mut usart = Usart::new("USART2", 38);
+        usart.divider = Some(2);
         usart.write(BRR, 42, 0).unwrap();
         usart.write(CR1, UE | TE | RE, 0).unwrap();
         usart.advance(840);
@@ -460,8 +446,8 @@ mod tests {
 
     #[test]
     fn enabling_sends_an_idle_frame_first() {
-        let mut usart = Usart::new(&MODELS[USART2]);
-        usart.set_divider(Some(1));
+        let mut usart = Usart::new("USART2", 38);
+        usart.divider = Some(1);
         usart.write(BRR, 16, 0).unwrap();
         usart.write(CR1, UE | TE, 0).unwrap();
         usart.write(DR, 0x55, 10).unwrap();
@@ -473,8 +459,8 @@ mod tests {
 
     #[test]
     fn two_stop_bits_and_oversampling_by_8() {
-        let mut usart = Usart::new(&MODELS[USART2]);
-        usart.set_divider(Some(1));
+        let mut usart = Usart::new("USART2", 38);
+        usart.divider = Some(1);
         // USARTDIV = 2 + 3/8: 19 clocks per bit.
         usart.write(BRR, 0x23, 0).unwrap();
         usart.write(CR2, 0b10 << STOP_SHIFT, 0).unwrap();
@@ -557,7 +543,7 @@ mod tests {
 
     #[test]
     fn a_divider_below_one_is_refused() {
-        let mut usart = Usart::new(&MODELS[USART2]);
+        let mut usart = Usart::new("USART2", 38);
         usart.write(BRR, 15, 0).unwrap();
         assert!(usart.write(CR1, UE, 0).is_err());
     }

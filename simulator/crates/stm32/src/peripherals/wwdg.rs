@@ -1,8 +1,9 @@
 //! Window watchdog (RM0368 §16): a counter of seven bits on PCLK1. It resets the chip when it runs
 //! out, and when it is refreshed too early.
 
+use super::rcc::ResetCause;
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
@@ -18,9 +19,6 @@ const LAST: u32 = 0x40;
 const PRESCALER_SHIFT: u32 = 7;
 /// Clocks of one count at WDGTB = 0 (§16.4).
 const COUNT_CLOCKS: u64 = 4096;
-
-/// Number of the interrupt (§10.1.3, table 38).
-pub const IRQ: u16 = 0;
 
 static TABLE: &[Register] = &[
     Register::new(CR, "CR", 0x7F, WDGA | COUNTER),
@@ -71,29 +69,6 @@ impl Wwdg {
 
     pub fn interrupt(&self) -> bool {
         self.registers.get(CFR) & EWI != 0 && self.registers.get(SR) & EWIF != 0
-    }
-
-    /// The core cycle by which `advance` must be called: for the early wakeup or the reset.
-    pub fn next_event(&self) -> Option<u64> {
-        let wakeup = (self.registers.get(CFR) & EWI != 0).then(|| self.counts_to(LAST));
-        let reset = self.running().then(|| self.counts_to(LAST - 1));
-        let counts = wakeup.into_iter().chain(reset).min()?;
-        let clocks = u64::from(counts) * self.count_clocks() - self.clocks;
-        Some(self.since? + clocks * self.divider?)
-    }
-
-    /// Counts down to cycle `now`.
-    pub fn advance(&mut self, now: u64) {
-        let since = self.since.unwrap_or(now);
-        let Some(divider) = self.divider else {
-            self.since = Some(now);
-            return;
-        };
-        let passed = now.saturating_sub(since) / divider;
-        self.since = Some(since + passed * divider);
-        let clocks = self.clocks + passed;
-        self.clocks = clocks % self.count_clocks();
-        self.count_down(clocks / self.count_clocks());
     }
 
     fn count_down(&mut self, counts: u64) {
@@ -167,6 +142,39 @@ impl Peripheral for Wwdg {
             divider: self.divider,
             ..Wwdg::default()
         };
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let wakeup = (self.registers.get(CFR) & EWI != 0).then(|| self.counts_to(LAST));
+        let reset = self.running().then(|| self.counts_to(LAST - 1));
+        let counts = wakeup.into_iter().chain(reset).min()?;
+        let clocks = u64::from(counts) * self.count_clocks() - self.clocks;
+        Some(self.since? + clocks * self.divider?)
+    }
+
+    fn advance(&mut self, now: u64) {
+        let since = self.since.unwrap_or(now);
+        let Some(divider) = self.divider else {
+            self.since = Some(now);
+            return;
+        };
+        let passed = now.saturating_sub(since) / divider;
+        self.since = Some(since + passed * divider);
+        let clocks = self.clocks + passed;
+        self.clocks = clocks % self.count_clocks();
+        self.count_down(clocks / self.count_clocks());
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.interrupt())
+    }
+
+    fn set_clocks(&mut self, clocks: &Supply, now: u64) {
+        self.set_divider(clocks.bus, now);
+    }
+
+    fn take_reset(&mut self) -> Option<ResetCause> {
+        self.take_expired().then_some(ResetCause::WindowWatchdog)
     }
 }
 

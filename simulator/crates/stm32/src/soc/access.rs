@@ -2,15 +2,11 @@
 
 use super::gaps::Direction;
 use super::Soc;
-use crate::peripherals::adc::Adc;
 use crate::peripherals::address_map::{
     Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
 };
 use crate::peripherals::gpio::Gpio;
 use crate::peripherals::registers::{Lanes, Unmodelled};
-use crate::peripherals::rng::Rng;
-use crate::peripherals::spi::Spi;
-use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 use cortex_m::bus::{Bus, Fault, Loaded, Steadiness, Width};
 
@@ -122,18 +118,21 @@ impl Soc {
     pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
         let (Responder { block, .. }, offset) = self.responder(address)?;
         self.catch_up(now);
-        let word = self.block(block).read_modelled(offset, now)?;
-        match block {
-            Block::Usart(usart) if Usart::read_has_effect(offset) => {
-                self.usart_accessed(usart, now);
-            }
-            Block::Spi(spi) if Spi::read_has_effect(offset) => self.spi_changed(spi),
-            Block::Adc if Adc::read_has_effect(offset) => self.adc_changed(),
-            Block::Rng if Rng::read_has_effect(offset) => self.rng_changed(),
-            Block::Timer(timer) if Timer::read_has_effect(offset) => self.timer_changed(timer, now),
-            _ => {}
+        let peripheral = self.block(block);
+        let word = peripheral.read_modelled(offset, now)?;
+        if peripheral.read_has_effect(offset) {
+            self.changed_by_reading(block, now);
         }
         Some(word >> (address % 4 * 8) & width.mask())
+    }
+
+    fn changed_by_reading(&mut self, block: Block, now: u64) {
+        match block {
+            Block::Usart(usart) => self.usart_accessed(usart, now),
+            Block::Timer(timer) => self.timer_changed(timer, now),
+            Block::Other(n) => self.other_changed(n),
+            _ => {}
+        }
     }
 
     /// Wait cycles of an AHB-to-APB bridge. An APB transfer begins on an edge of PCLK, and takes a

@@ -1,10 +1,10 @@
 //! What a write to RCC changes in the rest of the chip.
 
-use super::{Soc, I2CS, SPIS, TIMERS, USARTS};
-use crate::peripherals::address_map::{clock_of, has, reset_by, Block};
+use super::Soc;
+use crate::peripherals::address_map::{entry_of, modelled_blocks, reset_by, Entry};
 use crate::peripherals::rcc::{AHB1RSTR, AHB2RSTR, APB1RSTR, APB2RSTR};
 use crate::peripherals::registers::Unmodelled;
-use crate::peripherals::{spi, timer, usart};
+use crate::peripherals::Supply;
 
 impl Soc {
     pub(super) fn rcc_written(
@@ -34,42 +34,31 @@ impl Soc {
     }
 
     fn distribute_clocks(&mut self, now: u64) {
-        for timer in 0..TIMERS {
-            let divider = if timer::MODELS[timer].on_apb2 {
-                self.clocks.timer_divider_2()
-            } else {
-                self.clocks.timer_divider()
-            };
-            let divider = self.clocked(Block::Timer(timer)).then_some(divider);
-            self.timers[timer].set_divider(divider, now);
+        let chip = self.memory.chip();
+        for block in modelled_blocks(chip) {
+            if let Some(place) = entry_of(chip, block) {
+                let supply = self.supply(place);
+                self.block(block).set_clocks(&supply, now);
+            }
         }
-        for usart in 0..USARTS {
-            let divider = self.divider(Block::Usart(usart), usart::MODELS[usart].on_apb2);
-            self.usarts[usart].set_divider(divider);
-        }
-        for spi in 0..SPIS {
-            let divider = self.divider(Block::Spi(spi), spi::MODELS[spi].on_apb2);
-            self.spis[spi].set_divider(divider);
-        }
-        for i2c in 0..I2CS {
-            self.i2cs[i2c].set_divider(self.divider(Block::I2c(i2c), false));
-        }
-        self.adc.set_divider(self.divider(Block::Adc, true));
-        let core = self.clocks.core;
-        let pll_48 = self.rcc.pll_48().filter(|_| self.clocked(Block::Rng));
-        self.rng.set_clock(pll_48.map(|clock| {
-            (
-                core.numerator * clock.denominator,
-                core.denominator * clock.numerator,
-            )
-        }));
-        let divider = self.clocks.apb1_divider;
-        let divider = self.clocked(Block::Wwdg).then_some(divider);
-        self.wwdg.set_divider(divider, now);
-        self.flash.set_core_clock(self.clocks.core);
-        self.iwdg
-            .set_clocks(self.clocks.core, self.rcc.lsi_on(), now);
         self.reschedule_all();
+    }
+
+    /// The clocks that reach a peripheral.
+    fn supply(&self, place: &Entry) -> Supply {
+        let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
+        let on = place.clock.is_none_or(clocked);
+        let (bus, timer) = match place.on_apb2 {
+            true => (self.clocks.apb2_divider, self.clocks.timer_divider_2()),
+            false => (self.clocks.apb1_divider, self.clocks.timer_divider()),
+        };
+        Supply {
+            bus: on.then_some(bus),
+            timer: on.then_some(timer),
+            core: self.clocks.core,
+            pll_48: self.rcc.pll_48().filter(|_| on),
+            lsi_on: self.rcc.lsi_on(),
+        }
     }
 
     /// Limits of the chip. They hold after every single write, so firmware must write in the right
@@ -97,20 +86,5 @@ impl Soc {
             }
         }
         Ok(())
-    }
-
-    /// Core cycles per PCLK of a peripheral. `None` while its clock is off.
-    fn divider(&self, block: Block, on_apb2: bool) -> Option<u64> {
-        let divider = if on_apb2 {
-            self.clocks.apb2_divider
-        } else {
-            self.clocks.apb1_divider
-        };
-        self.clocked(block).then_some(divider)
-    }
-
-    fn clocked(&self, block: Block) -> bool {
-        has(self.memory.chip(), block)
-            && clock_of(block).is_none_or(|(register, bit)| self.rcc.enabled(register, bit))
     }
 }

@@ -11,6 +11,7 @@ mod dma;
 mod fast_registers;
 mod flash;
 pub mod gaps;
+mod others;
 mod pins;
 mod saved_registers;
 mod schedule;
@@ -18,36 +19,28 @@ mod system_memory;
 
 use crate::edges::{Edge, Pin};
 use crate::memory::Memory;
-use crate::peripherals::adc::{self, Adc};
-use crate::peripherals::address_map::{self, AddressMap, Block, ResponderCache};
+use crate::peripherals::address_map::{self, entry_of, AddressMap, Block, ResponderCache};
 use crate::peripherals::alternate_functions::{USART_RX, USART_TX};
-use crate::peripherals::crc::Crc;
 use crate::peripherals::dac::Dac;
 use crate::peripherals::dbgmcu::Dbgmcu;
 use crate::peripherals::dma::Dma;
 use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
-use crate::peripherals::i2c::{self, I2c};
-use crate::peripherals::iwdg::Iwdg;
 use crate::peripherals::pwr::Pwr;
 use crate::peripherals::rcc::{Clocks, Hse, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
-use crate::peripherals::rng::{self, Rng};
-use crate::peripherals::spi::{self, Spi};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::{self, Outputs, Timer};
 use crate::peripherals::usart::{self, Usart};
-use crate::peripherals::wwdg::{self, Wwdg};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
-use schedule::{Schedule, ADC, FIRST_I2C, FIRST_SPI, FIRST_USART, FLASH, IWDG, RNG, WWDG};
+use others::Others;
+use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH};
 use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = timer::MODELS.len();
 const USARTS: usize = usart::MODELS.len();
-const SPIS: usize = spi::MODELS.len();
-const I2CS: usize = i2c::MODELS.len();
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Soc {
@@ -65,18 +58,12 @@ pub struct Soc {
     usarts: [Usart; USARTS],
     /// The USART whose bytes are kept, and that gets bytes from outside.
     console: usize,
-    spis: [Spi; SPIS],
-    i2cs: [I2c; I2CS],
-    adc: Adc,
     dac: Dac,
-    rng: Rng,
     dma: [Dma; 2],
-    iwdg: Iwdg,
-    wwdg: Wwdg,
-    crc: Crc,
     exti: Exti,
     syscfg: Syscfg,
     dbgmcu: Dbgmcu,
+    others: Others,
 
     clocks: Clocks,
     timebase: Timebase,
@@ -115,7 +102,12 @@ impl Soc {
         let rcc = Rcc::of(chip);
         let clocks = rcc.clocks();
         let ports = std::array::from_fn(Gpio::new);
-        let timers = std::array::from_fn(|n| Timer::new(&timer::MODELS[n]));
+        let others = Others::of(chip);
+        let line = |block, n| entry_of(chip, block).map_or(0, |place| place.interrupt(n));
+        let timers = std::array::from_fn(|timer| {
+            let lines = [0, 1].map(|n| line(Block::Timer(timer), n));
+            Timer::new(&timer::MODELS[timer], lines)
+        });
         Soc {
             memory,
             map: AddressMap::of(chip),
@@ -126,29 +118,23 @@ impl Soc {
             ports,
             outputs: std::array::from_fn(|timer| Timer::outputs(&timers[timer])),
             timers,
-            usarts: std::array::from_fn(|n| Usart::new(&usart::MODELS[n])),
+            usarts: std::array::from_fn(|n| Usart::new(usart::MODELS[n], line(Block::Usart(n), 0))),
             console: usart::USART2,
-            spis: std::array::from_fn(|n| Spi::new(&spi::MODELS[n])),
-            i2cs: std::array::from_fn(|n| I2c::new(&i2c::MODELS[n])),
-            adc: Adc::of(chip.family),
             dac: Dac::default(),
-            rng: Rng::default(),
-            dma: [
-                Dma::new("DMA1", [11, 12, 13, 14, 15, 16, 17, 47]),
-                Dma::new("DMA2", [56, 57, 58, 59, 60, 68, 69, 70]),
-            ],
+            dma: [0, 1].map(|controller| {
+                let lines = std::array::from_fn(|n| line(Block::Dma(controller), n));
+                Dma::new(["DMA1", "DMA2"][controller], lines)
+            }),
             serving_dma: false,
-            iwdg: Iwdg::default(),
-            wwdg: Wwdg::default(),
-            crc: Crc::default(),
             reset_due: None,
             exti: Exti::default(),
             syscfg: Syscfg::default(),
             dbgmcu: Dbgmcu::of(chip),
+            schedule: Schedule::new(others.len()),
+            others,
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
-            schedule: Schedule::new(),
             gaps: gaps::Gaps::default(),
             stalled_until: 0,
             code_changed: false,
@@ -319,60 +305,34 @@ impl Soc {
 
     #[inline(never)]
     fn run_events(&mut self, cycle: u64) {
-        for timer in 0..TIMERS {
-            if self.schedule.due(timer, cycle) {
-                self.timers[timer].advance(cycle);
-                self.timer_changed(timer, cycle);
-                self.reschedule(timer);
-            }
+        let mut from = 0;
+        while let Some(source) = self.schedule.next_due(from, cycle) {
+            self.run_event_of(source, cycle);
+            from = source + 1;
         }
-        for usart in 0..USARTS {
-            if self.schedule.due(FIRST_USART + usart, cycle) {
-                self.usarts[usart].advance(cycle);
-                self.usart_accessed(usart, cycle);
-                self.reschedule(FIRST_USART + usart);
-            }
-        }
-        self.run_rarer_events(cycle);
     }
 
-    fn run_rarer_events(&mut self, cycle: u64) {
-        for spi in 0..SPIS {
-            if self.schedule.due(FIRST_SPI + spi, cycle) {
-                self.spis[spi].advance(cycle);
-                self.spi_changed(spi);
+    fn run_event_of(&mut self, source: usize, cycle: u64) {
+        match source {
+            FIRST_USART..FLASH => {
+                let usart = source - FIRST_USART;
+                self.usarts[usart].advance(cycle);
+                self.usart_accessed(usart, cycle);
+            }
+            FLASH => {
+                self.flash.advance(cycle);
+                self.flash_changed();
+            }
+            FIRST_OTHER.. => {
+                self.others.get_mut(source - FIRST_OTHER).advance(cycle);
+                self.other_changed(source - FIRST_OTHER);
+            }
+            timer => {
+                self.timers[timer].advance(cycle);
+                self.timer_changed(timer, cycle);
             }
         }
-        for i2c in 0..I2CS {
-            if self.schedule.due(FIRST_I2C + i2c, cycle) {
-                self.i2cs[i2c].advance(cycle);
-                self.i2c_changed(i2c);
-            }
-        }
-        if self.schedule.due(ADC, cycle) {
-            self.adc.advance(cycle);
-            self.adc_changed();
-        }
-        if self.schedule.due(RNG, cycle) {
-            self.rng.advance(cycle);
-            self.rng_changed();
-        }
-        if self.schedule.due(FLASH, cycle) {
-            self.flash.advance(cycle);
-            self.flash_changed();
-            self.reschedule(FLASH);
-        }
-        if self.schedule.due(IWDG, cycle) {
-            self.iwdg.reset();
-            self.reschedule(IWDG);
-            self.reset_due = Some(ResetCause::IndependentWatchdog);
-            self.attention = true;
-        }
-        if self.schedule.due(WWDG, cycle) {
-            self.wwdg.advance(cycle);
-            self.wwdg_changed();
-            self.reschedule(WWDG);
-        }
+        self.reschedule(source);
     }
 
     /// The reset that became due since the last call.
@@ -392,38 +352,6 @@ impl Soc {
             let heard = usart == self.console && pins.any(|pin| self.has_function(*pin));
             let sent = self.usarts[usart].take_sent();
             self.transmitted.extend(sent.filter(|_| heard));
-        }
-    }
-
-    fn spi_changed(&mut self, spi: usize) {
-        self.set_interrupt_line(self.spis[spi].irq, self.spis[spi].interrupt());
-        self.reschedule(FIRST_SPI + spi);
-    }
-
-    fn i2c_changed(&mut self, i2c: usize) {
-        let bus = &self.i2cs[i2c];
-        let (events, errors) = (bus.event_interrupt(), bus.error_interrupt());
-        let (event_irq, error_irq) = (bus.event_irq, bus.error_irq);
-        self.set_interrupt_line(event_irq, events);
-        self.set_interrupt_line(error_irq, errors);
-        self.reschedule(FIRST_I2C + i2c);
-    }
-
-    fn adc_changed(&mut self) {
-        self.set_interrupt_line(adc::IRQ, self.adc.interrupt());
-        self.reschedule(ADC);
-    }
-
-    fn rng_changed(&mut self) {
-        self.set_interrupt_line(rng::IRQ, self.rng.interrupt());
-        self.reschedule(RNG);
-    }
-
-    fn wwdg_changed(&mut self) {
-        self.set_interrupt_line(wwdg::IRQ, self.wwdg.interrupt());
-        if self.wwdg.take_expired() {
-            self.reset_due = Some(ResetCause::WindowWatchdog);
-            self.attention = true;
         }
     }
 
@@ -471,18 +399,12 @@ impl Soc {
             Block::Gpio(port) => &mut self.ports[port],
             Block::Timer(timer) => &mut self.timers[timer],
             Block::Usart(usart) => &mut self.usarts[usart],
-            Block::Spi(spi) => &mut self.spis[spi],
-            Block::I2c(i2c) => &mut self.i2cs[i2c],
-            Block::Adc => &mut self.adc,
             Block::Dac => &mut self.dac,
-            Block::Rng => &mut self.rng,
             Block::Dma(controller) => &mut self.dma[controller],
-            Block::Iwdg => &mut self.iwdg,
-            Block::Wwdg => &mut self.wwdg,
-            Block::Crc => &mut self.crc,
             Block::Exti => &mut self.exti,
             Block::Syscfg => &mut self.syscfg,
             Block::Dbgmcu => &mut self.dbgmcu,
+            Block::Other(n) => self.others.get_mut(n),
         }
     }
 
@@ -525,18 +447,10 @@ impl Soc {
                 self.usart_accessed(usart, now);
                 self.reschedule(FIRST_USART + usart);
             }
-            Block::Spi(spi) => self.spi_changed(spi),
-            Block::I2c(i2c) => self.i2c_changed(i2c),
-            Block::Adc => self.adc_changed(),
-            Block::Rng => self.rng_changed(),
             Block::Dac => self.serve_dma(now),
-            Block::Iwdg => self.reschedule(IWDG),
-            Block::Wwdg => {
-                self.wwdg_changed();
-                self.reschedule(WWDG);
-            }
             Block::Exti => self.exti_changed(),
-            Block::Crc | Block::Syscfg | Block::Dbgmcu => {}
+            Block::Other(n) => self.other_changed(n),
+            Block::Syscfg | Block::Dbgmcu => {}
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Saves register values with the name of their peripheral, and which of the tables of that name
 //! they have: chips may differ. The register tables are part of the program, not of the machine.
 
-use crate::chip::CHIPS;
+use crate::chip::chips;
 use crate::memory::Memory;
 use crate::peripherals::registers::{Register, Registers};
 use crate::soc::Soc;
@@ -43,7 +43,7 @@ fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(|| {
         let mut tables = Tables::new();
-        for chip in &CHIPS {
+        for chip in chips() {
             let mut soc = Soc::new(Memory::of(chip));
             for (peripheral, table) in soc.register_tables() {
                 let known = tables.entry(peripheral).or_default();

@@ -1,32 +1,27 @@
 //! The schedule: for each peripheral, the cycle of its next event that anyone can see. It changes
 //! only when a peripheral does, never with time alone.
 
-use super::{Soc, I2CS, SPIS, TIMERS, USARTS};
+use super::{Soc, TIMERS, USARTS};
+use crate::peripherals::Peripheral;
 use serde::{Deserialize, Serialize};
 
 /// Places in the schedule: the timers, then the other peripherals.
 pub(super) const FIRST_USART: usize = TIMERS;
-pub(super) const FIRST_SPI: usize = FIRST_USART + USARTS;
-pub(super) const FIRST_I2C: usize = FIRST_SPI + SPIS;
-pub(super) const ADC: usize = FIRST_I2C + I2CS;
-pub(super) const RNG: usize = ADC + 1;
-pub(super) const FLASH: usize = RNG + 1;
-pub(super) const IWDG: usize = FLASH + 1;
-pub(super) const WWDG: usize = IWDG + 1;
-const SOURCES: usize = WWDG + 1;
+pub(super) const FLASH: usize = FIRST_USART + USARTS;
+pub(super) const FIRST_OTHER: usize = FLASH + 1;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Schedule {
-    #[serde(with = "serde_big_array::BigArray")]
-    cycles: [u64; SOURCES],
+    cycles: Vec<u64>,
     next: u64,
 }
 
 impl Schedule {
-    pub fn new() -> Schedule {
+    /// Nothing is due. `others` is the number of peripherals from [`FIRST_OTHER`] on.
+    pub fn new(others: usize) -> Schedule {
         Schedule {
-            cycles: [NEVER; SOURCES],
+            cycles: vec![NEVER; FIRST_OTHER + others],
             next: NEVER,
         }
     }
@@ -37,8 +32,10 @@ impl Schedule {
         self.next
     }
 
-    pub fn due(&self, source: usize, cycle: u64) -> bool {
-        self.cycles[source] <= cycle
+    /// The first source from `from` on that has an event up to `cycle`.
+    pub fn next_due(&self, from: usize, cycle: u64) -> Option<usize> {
+        let due = self.cycles[from..].iter().position(|next| *next <= cycle);
+        due.map(|place| from + place)
     }
 
     /// Sets the next event of a source. True if the next of all events changed.
@@ -62,21 +59,16 @@ impl Soc {
 
     /// Call after a change of the clocks.
     pub(super) fn reschedule_all(&mut self) {
-        for source in 0..SOURCES {
+        for source in 0..self.schedule.cycles.len() {
             self.reschedule(source);
         }
     }
 
     fn event_of(&self, source: usize) -> Option<u64> {
         match source {
-            FIRST_USART..FIRST_SPI => self.usarts[source - FIRST_USART].next_event(),
-            FIRST_SPI..FIRST_I2C => self.spis[source - FIRST_SPI].next_event(),
-            FIRST_I2C..ADC => self.i2cs[source - FIRST_I2C].next_event(),
-            ADC => self.adc.next_event(),
-            RNG => self.rng.next_event(),
+            FIRST_USART..FLASH => self.usarts[source - FIRST_USART].next_event(),
             FLASH => self.flash.next_event(),
-            IWDG => self.iwdg.next_event(),
-            WWDG => self.wwdg.next_event(),
+            FIRST_OTHER.. => self.others.get(source - FIRST_OTHER).next_event(),
             timer => self.timers[timer].next_event(),
         }
     }
@@ -86,15 +78,15 @@ impl Soc {
 pub(super) mod tests {
     use super::*;
     use crate::memory::Memory;
-    use crate::peripherals::address_map::{self, Block};
+    use crate::peripherals::address_map::Block;
     use crate::peripherals::registers::Register;
     use crate::random::Random;
     use cortex_m::bus::{Bus, Width};
 
     fn is_scheduled(soc: &Soc) -> bool {
-        let cycles = soc.schedule.cycles;
-        (0..SOURCES).all(|source| cycles[source] == soc.event_of(source).unwrap_or(NEVER))
-            && soc.schedule.next == cycles.into_iter().fold(NEVER, u64::min)
+        let cycles = &soc.schedule.cycles;
+        (0..cycles.len()).all(|source| cycles[source] == soc.event_of(source).unwrap_or(NEVER))
+            && soc.schedule.next == cycles.iter().copied().fold(NEVER, u64::min)
     }
 
     /// Addresses of the registers of all peripherals that have events or pins.
@@ -104,12 +96,20 @@ pub(super) mod tests {
             let named = tables.iter().find(|table| table.0 == name);
             named.map_or(&[] as &[Register], |table| table.1)
         };
-        address_map::entries(soc.memory().chip())
+        soc.memory()
+            .chip()
+            .peripherals
+            .iter()
             .filter(|place| {
                 let block = place.block;
-                block.is_some_and(|block| !matches!(block, Block::Rcc | Block::Flash | Block::Iwdg))
+                let wanted = !matches!(block, None | Some(Block::Rcc | Block::Flash));
+                wanted && place.name != "IWDG"
             })
-            .flat_map(|place| rows(place.name).iter().map(|row| place.base + row.offset))
+            .flat_map(|place| {
+                rows(place.name.as_str())
+                    .iter()
+                    .map(|row| place.base + row.offset)
+            })
             .collect()
     }
 

@@ -28,7 +28,7 @@ use machine::Machine;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use stm32::chip::{Chip, ChipArgument, NUCLEO};
+use stm32::chip::{nucleo, Chip, ChipArgument};
 use stm32::memory::elf::Firmware;
 use stm32::memory::image::{parse_hexadecimal, ImageArgument};
 use stm32::memory::{Memory, FLASH_BASE, SRAM_BASE};
@@ -97,7 +97,7 @@ impl BoardArguments {
         BoardArguments {
             firmware: None,
             image: Vec::new(),
-            chip: ChipArgument(NUCLEO),
+            chip: ChipArgument(nucleo()),
             hse: None,
             timing,
             flash_acr: None,
@@ -253,7 +253,7 @@ pub fn execute(arguments: Arguments) -> ExitCode {
 fn stopped(stop: &Stop, first_try: Option<(&Chip, &str)>) -> ExitCode {
     match (stop, first_try) {
         (Stop::Unmodelled { .. }, Some((chip, gaps))) => {
-            let name = chip.name;
+            let name = &chip.name;
             eprintln!("virtual-nucleo: {stop}; this is the {name}: first try {gaps}, which goes past what is not modelled");
         }
         _ => eprintln!("virtual-nucleo: {stop}"),

@@ -223,7 +223,7 @@ fn tell(
 
 /// The USART of this name, as an index into the table of all.
 fn usart_named(text: &str) -> Result<usize> {
-    let known = |model: &usart::Model| model.name.eq_ignore_ascii_case(text);
+    let known = |name: &&str| name.eq_ignore_ascii_case(text);
     match usart::MODELS.iter().position(known) {
         Some(usart) => Ok(usart),
         None => bail!("{text:?} is no USART: write usart1, usart2, usart3, uart4, uart5 or usart6"),

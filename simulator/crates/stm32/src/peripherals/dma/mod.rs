@@ -98,6 +98,7 @@ pub struct Dma {
 }
 
 impl Dma {
+    /// `irqs` are the interrupt lines of its streams.
     pub fn new(name: &'static str, irqs: [u16; STREAMS]) -> Dma {
         Dma {
             registers: Registers::new(name, &TABLE),

@@ -9,8 +9,8 @@ mod sectors;
 
 use super::rcc::{Frequency, RESET_CLOCK};
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
-use crate::chip::{Chip, NUCLEO};
+use super::{Peripheral, Supply};
+use crate::chip::{nucleo, Chip};
 use lock::Lock;
 use operation::Operation;
 use serde::{Deserialize, Serialize};
@@ -104,13 +104,9 @@ pub struct Flash {
     ignores_writes: bool,
 }
 
-fn nucleo() -> &'static Chip {
-    NUCLEO
-}
-
 impl Flash {
     pub fn of(chip: &'static Chip) -> Flash {
-        let large = chip.flash_bytes > NUCLEO.flash_bytes;
+        let large = chip.flash_bytes > nucleo().flash_bytes;
         Flash {
             chip,
             registers: Registers::new("FLASH", if large { &LARGE_TABLE } else { &TABLE }),
@@ -152,11 +148,6 @@ impl Flash {
     /// The chip, which a snapshot keeps beside its memories.
     pub fn set_chip(&mut self, chip: &'static Chip) {
         self.chip = chip;
-    }
-
-    /// Sets the core clock, which turns microseconds into cycles from the next operation on.
-    pub fn set_core_clock(&mut self, core: Frequency) {
-        self.core = core;
     }
 
     /// The halfwords of the option bytes: RDP and USER, nWRP (§3.6.1, table 9).
@@ -252,6 +243,22 @@ impl Peripheral for Flash {
         self.operation = None;
         self.core = RESET_CLOCK;
     }
+
+    fn set_clocks(&mut self, clocks: &Supply, _now: u64) {
+        self.core = clocks.core;
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.interrupt())
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.end_of_operation()
+    }
+
+    fn advance(&mut self, now: u64) {
+        self.operate(now);
+    }
 }
 
 #[cfg(test)]
@@ -260,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_is_forced_holds_once_the_register_is_set_and_the_register_does_not_tell() {
-        let mut flash = Flash::of(NUCLEO);
+        let mut flash = Flash::of(nucleo());
         flash.force_access_control(5);
         assert_eq!(flash.access_control(), 0, "as after reset");
         flash.write(ACR, 0x702, 0).unwrap();
@@ -274,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_two_keys_open_and_lock_closes() {
-        let mut flash = Flash::of(NUCLEO);
+        let mut flash = Flash::of(nucleo());
         assert_eq!(flash.read(CR, 0), LOCK);
         flash.write(KEYR, KEYS[0], 0).unwrap();
         assert_eq!(flash.read(CR, 0), LOCK);
@@ -288,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_wrong_key_locks_until_reset() {
-        let mut flash = Flash::of(NUCLEO);
+        let mut flash = Flash::of(nucleo());
         for key in [KEYS[1], KEYS[0], KEYS[1]] {
             flash.write(KEYR, key, 0).unwrap();
         }
@@ -302,7 +309,7 @@ mod tests {
 
     #[test]
     fn wait_states_bound_the_clock() {
-        let mut flash = Flash::of(NUCLEO);
+        let mut flash = Flash::of(nucleo());
         assert_eq!(flash.highest_core_hz(), 30_000_000);
         flash.write(ACR, 2, 0).unwrap();
         assert_eq!(flash.highest_core_hz(), 84_000_000);
@@ -310,7 +317,7 @@ mod tests {
 
     #[test]
     fn option_bytes_have_their_own_keys_and_wdg_sw_reads_one() {
-        let mut flash = Flash::of(NUCLEO);
+        let mut flash = Flash::of(nucleo());
         assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET);
         assert_eq!(flash.read(OPTCR, 0) >> 5 & 1, 1);
         flash.write(OPTCR, OPTCR_RESET & !(1 << 18), 0).unwrap();

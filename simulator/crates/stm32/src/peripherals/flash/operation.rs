@@ -19,7 +19,7 @@ impl Flash {
         self.operation.map_or(0, |operation| operation.end)
     }
 
-    pub fn next_event(&self) -> Option<u64> {
+    pub(super) fn end_of_operation(&self) -> Option<u64> {
         self.operation.map(|operation| operation.end)
     }
 
@@ -28,7 +28,7 @@ impl Flash {
         matches!(offset, CR | OPTCR)
     }
 
-    pub fn advance(&mut self, now: u64) {
+    pub(super) fn operate(&mut self, now: u64) {
         if self.operation.is_some_and(|operation| operation.end <= now) {
             self.operation = None;
             self.registers.set_bits(SR, BSY, false);
@@ -43,7 +43,7 @@ impl Flash {
     /// Starts programming for a store to the array at `offset` bytes. False if it is not allowed;
     /// then its flag is set. False also if an injected fault keeps it from having an effect.
     pub fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
-        self.advance(now);
+        self.operate(now);
         let error = self.programming_error(offset, width);
         if error != 0 {
             self.fail(error);
@@ -157,7 +157,7 @@ mod tests {
     const X32: u32 = 2 << PSIZE_SHIFT;
 
     fn open() -> Flash {
-        let mut flash = Flash::of(crate::chip::NUCLEO);
+        let mut flash = Flash::of(crate::chip::nucleo());
         for key in KEYS {
             flash.write(KEYR, key, 0).unwrap();
         }
@@ -197,7 +197,7 @@ mod tests {
             flash.write(SR, flag, 0).unwrap();
             assert_eq!(flash.read(SR, 0), 0);
         }
-        let mut locked = Flash::of(crate::chip::NUCLEO);
+        let mut locked = Flash::of(crate::chip::nucleo());
         assert!(!locked.program(0, Width::Byte, 0));
         assert_eq!(locked.read(SR, 0), PGSERR);
     }

@@ -3,6 +3,7 @@
 
 use super::super::registers::Unmodelled;
 use super::{Timer, CCER, CCMR1, CCR1, CCR4, SR};
+use crate::peripherals::Peripheral;
 
 const SELECTION: u32 = 0b11;
 const PRESCALER_SHIFT: u32 = 2;
@@ -22,7 +23,7 @@ impl Timer {
     }
 
     /// Whether reading this register can change the interrupt.
-    pub fn read_has_effect(offset: u32) -> bool {
+    pub(super) fn read_clears_flag(offset: u32) -> bool {
         (CCR1..=CCR4).contains(&offset)
     }
 
@@ -139,7 +140,6 @@ impl Timer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Peripheral;
     use super::super::{ARR, CCMR2, CEN, CNT, CR1, DIER, EGR};
     use super::*;
 

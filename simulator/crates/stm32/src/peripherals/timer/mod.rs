@@ -11,7 +11,7 @@ mod models;
 mod next_event;
 
 use super::registers::{Registers, Unmodelled};
-use super::Peripheral;
+use super::{Peripheral, Supply};
 pub use models::{Model, MODELS};
 use serde::{Deserialize, Serialize};
 
@@ -128,11 +128,12 @@ pub struct Timer {
 }
 
 impl Timer {
-    pub fn new(model: &Model) -> Timer {
+    /// `irqs` are the interrupt lines of its update and of its channels.
+    pub fn new(model: &Model, [update_irq, capture_irq]: [u16; 2]) -> Timer {
         Timer {
             registers: Registers::new(model.name, model.table),
-            update_irq: model.update_irq,
-            capture_irq: model.capture_irq,
+            update_irq,
+            capture_irq,
             counter_max: model.counter_max,
             channel_count: model.channels,
             advanced: model.advanced,
@@ -153,7 +154,9 @@ impl Timer {
     #[cfg(test)]
     pub fn named(name: &str) -> Timer {
         let model = MODELS.iter().find(|model| model.name == name);
-        Timer::new(model.expect("the table has it"))
+        let model = model.expect("the table has it");
+        let lines = if model.advanced { [25, 27] } else { [28, 28] };
+        Timer::new(model, lines)
     }
 
     /// Changes the clock at cycle `now`: core cycles per timer clock. `None`: the clock is off.
@@ -222,22 +225,6 @@ impl Timer {
 
     fn pending(&self) -> u32 {
         self.registers.get(SR) & self.registers.get(DIER) & EVENTS
-    }
-
-    /// Counts up to cycle `now`.
-    pub fn advance(&mut self, now: u64) {
-        let Some(divider) = self.divider else { return };
-        // The divider is a power of two (RM0368 §6.2: the timers' clocks).
-        let target = now >> divider.trailing_zeros();
-        if target <= self.tick {
-            return;
-        }
-        if target < self.change_tick {
-            self.count_partly(target - self.tick);
-            self.tick = target;
-        } else {
-            self.pass_changes(target);
-        }
     }
 
     fn pass_changes(&mut self, target: u64) {
@@ -487,6 +474,38 @@ impl Peripheral for Timer {
         self.channels = [Channel::default(); 4];
         self.triggered = false;
         self.update_change_tick();
+    }
+
+    fn advance(&mut self, now: u64) {
+        let Some(divider) = self.divider else { return };
+        // The divider is a power of two (RM0368 §6.2: the timers' clocks).
+        let target = now >> divider.trailing_zeros();
+        if target <= self.tick {
+            return;
+        }
+        if target < self.change_tick {
+            self.count_partly(target - self.tick);
+            self.tick = target;
+        } else {
+            self.pass_changes(target);
+        }
+    }
+
+    fn set_clocks(&mut self, clocks: &Supply, now: u64) {
+        self.set_divider(clocks.timer, now);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.next_visible_event()
+    }
+
+    /// The line of its update, then the line of its channels. Several timers may share one.
+    fn interrupts(&self) -> u32 {
+        u32::from(self.signals(self.update_irq)) | u32::from(self.signals(self.capture_irq)) << 1
+    }
+
+    fn read_has_effect(&self, offset: u32) -> bool {
+        Timer::read_clears_flag(offset)
     }
 }
 

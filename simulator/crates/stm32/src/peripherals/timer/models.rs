@@ -1,5 +1,4 @@
-//! The timers of the line: which registers each has, and which interrupts (RM0368 §10.1.3 table 38,
-//! RM0090 §12.1.3 table 61).
+//! The timers of the line: which registers each has.
 
 use super::{ARPE, CEN, EVENTS, MOE, OPM, OSSI, UDIS, UIF, URS};
 use super::{ARR, BDTR, CCER, CCMR1, CCMR2, CCR1, CCR4, CNT, CR1, CR2, DIER, EGR, PSC, RCR, SR};
@@ -9,13 +8,9 @@ use crate::peripherals::registers::Register;
 pub struct Model {
     pub name: &'static str,
     pub(super) table: &'static [Register],
-    pub(super) update_irq: u16,
-    pub(super) capture_irq: u16,
     pub(super) counter_max: u32,
     pub(super) channels: usize,
     pub(super) advanced: bool,
-    /// Clocked by APB2 instead of APB1.
-    pub on_apb2: bool,
 }
 
 /// CC1OF–CC4OF.
@@ -130,96 +125,44 @@ static BASIC: [Register; 8] = [
     Register::new(ARR, "ARR", 0xFFFF, 0xFFFF),
 ];
 
-const fn general(
-    name: &'static str,
-    table: &'static [Register],
-    irq: u16,
-    counter_max: u32,
-) -> Model {
+const fn general(name: &'static str, table: &'static [Register], counter_max: u32) -> Model {
     Model {
         name,
         table,
-        update_irq: irq,
-        capture_irq: irq,
         counter_max,
         channels: 4,
         advanced: false,
-        on_apb2: false,
     }
 }
 
-const fn advanced(name: &'static str, update_irq: u16, capture_irq: u16) -> Model {
+const fn advanced(name: &'static str) -> Model {
     Model {
-        update_irq,
         advanced: true,
-        on_apb2: true,
-        ..general(name, &ADVANCED, capture_irq, 0xFFFF)
+        ..general(name, &ADVANCED, 0xFFFF)
     }
 }
 
-const fn small(
-    name: &'static str,
-    table: &'static [Register],
-    irq: u16,
-    channels: usize,
-    on_apb2: bool,
-) -> Model {
+const fn small(name: &'static str, table: &'static [Register], channels: usize) -> Model {
     Model {
         channels,
-        on_apb2,
-        ..general(name, table, irq, 0xFFFF)
+        ..general(name, table, 0xFFFF)
     }
 }
 
 /// The timers of the line, in the order of their index. Not every chip has all.
 pub static MODELS: [Model; 14] = [
-    general("TIM2", &TABLE_32, 28, u32::MAX),
-    general("TIM3", &TABLE_16, 29, 0xFFFF),
-    general("TIM4", &TABLE_16, 30, 0xFFFF),
-    general("TIM5", &TABLE_32, 50, u32::MAX),
-    advanced("TIM1", 25, 27),
-    advanced("TIM8", 44, 46),
-    small("TIM9", &TWO_CHANNELS, 24, 2, true),
-    small("TIM10", &ONE_CHANNEL, 25, 1, true),
-    small("TIM11", &ONE_CHANNEL, 26, 1, true),
-    small("TIM12", &TWO_CHANNELS, 43, 2, false),
-    small("TIM13", &ONE_CHANNEL, 44, 1, false),
-    small("TIM14", &ONE_CHANNEL, 45, 1, false),
-    small("TIM6", &BASIC, 54, 0, false),
-    small("TIM7", &BASIC, 55, 0, false),
+    general("TIM2", &TABLE_32, u32::MAX),
+    general("TIM3", &TABLE_16, 0xFFFF),
+    general("TIM4", &TABLE_16, 0xFFFF),
+    general("TIM5", &TABLE_32, u32::MAX),
+    advanced("TIM1"),
+    advanced("TIM8"),
+    small("TIM9", &TWO_CHANNELS, 2),
+    small("TIM10", &ONE_CHANNEL, 1),
+    small("TIM11", &ONE_CHANNEL, 1),
+    small("TIM12", &TWO_CHANNELS, 2),
+    small("TIM13", &ONE_CHANNEL, 1),
+    small("TIM14", &ONE_CHANNEL, 1),
+    small("TIM6", &BASIC, 0),
+    small("TIM7", &BASIC, 0),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The TIMx_..._IRQn of ST's stm32f407xx.h (CMSIS for the F4, 2.6.10).
-    #[test]
-    fn interrupts_have_the_numbers_of_the_device_header() {
-        let rows = [
-            ("TIM1", 25, 27),
-            ("TIM2", 28, 28),
-            ("TIM3", 29, 29),
-            ("TIM4", 30, 30),
-            ("TIM5", 50, 50),
-            ("TIM6", 54, 54),
-            ("TIM7", 55, 55),
-            ("TIM8", 44, 46),
-            ("TIM9", 24, 24),
-            ("TIM10", 25, 25),
-            ("TIM11", 26, 26),
-            ("TIM12", 43, 43),
-            ("TIM13", 44, 44),
-            ("TIM14", 45, 45),
-        ];
-        assert_eq!(rows.len(), MODELS.len());
-        for (name, update, capture) in rows {
-            let model = MODELS.iter().find(|model| model.name == name).unwrap();
-            assert_eq!(
-                (model.update_irq, model.capture_irq),
-                (update, capture),
-                "{name}"
-            );
-        }
-    }
-}

@@ -5,7 +5,7 @@ use super::{Timer, ARR, BY_UPDATE, CCER, CCR1, CR1, DIER, OPM, PSC, SR, UDIS, UI
 impl Timer {
     /// The core cycle by which the timer must be advanced, because an output or the interrupt may
     /// change.
-    pub fn next_event(&self) -> Option<u64> {
+    pub(super) fn next_visible_event(&self) -> Option<u64> {
         let divider = self.divider?;
         let channels = self.watched_channels();
         if !self.counting() || (channels == 0 && !self.update_shows()) {
