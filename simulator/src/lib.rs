@@ -8,6 +8,7 @@ pub mod core;
 pub mod debug_port;
 pub mod edges;
 pub mod machine;
+pub mod manners;
 pub mod memory;
 pub mod observe;
 pub mod peripherals;

@@ -6,7 +6,7 @@
 
 use super::lead_in::LeadIn;
 use super::mishaps::{derail, Mishap, Mishaps, SampleClock};
-use super::{hear, CaptureRequest, Debugger, SLICE_CYCLES};
+use super::{hear, CaptureRequest, Debugger, NotesFile, SLICE_CYCLES};
 use crate::clips::{Clips, Inputs};
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
@@ -88,6 +88,7 @@ pub struct Desk {
     /// When the board last stopped, if it stands still, and how much of that time has been sampled.
     still: Option<(Instant, Duration)>,
     faults: BoardFaults,
+    notes_file: Option<NotesFile>,
     line: Line,
     /// When somebody last wanted something.
     wanted: Instant,
@@ -104,6 +105,7 @@ impl Desk {
         debugger: Debugger,
         power: Power,
         faults: BoardFaults,
+        notes_file: Option<NotesFile>,
     ) -> Desk {
         let now = Instant::now();
         Desk {
@@ -117,6 +119,7 @@ impl Desk {
             still: None,
             line: Line::new(faults.line.clone()),
             faults,
+            notes_file,
             wanted: now,
             anchor: (now, Duration::ZERO),
         }
@@ -279,6 +282,9 @@ impl Desk {
         let idles = self.faults.loader_idles.load(Ordering::Relaxed);
         self.machine.ignore_flash_writes(idles);
         let slice = self.machine.run_slice(limit, cycles);
+        if let Some(notes_file) = &mut self.notes_file {
+            notes_file.see(&self.machine);
+        }
         let sent = self.machine.take_transmitted();
         self.serial.send(self.line.carry(&sent));
         let edges = self.machine.take_edges();
