@@ -66,8 +66,8 @@ class EmulatedDesk(ServingProcess):
     in `D0=PA9,D3=open`. Its clock is `clock_error_ppm` millionths too fast. `flash_acr` is what the
     flash does, whatever the firmware sets. `start` is now, or capture, which holds the board in
     reset until then. `options` are further words of the command line; without any the firmware
-    stops at whatever is odd. `program` stands in for the one that is built. Raises SimulatorError if
-    umockdev is missing, or the process does not start, and BuildError.
+    stops at whatever is odd. `program` stands in for the one that is built. Raises SimulatorError
+    if umockdev is missing, or the process does not start, and BuildError.
     """
 
     control: Path

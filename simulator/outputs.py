@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -66,6 +66,13 @@ class Note:
     reads: int
     writes: int
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """The note that a file has as this object."""
+        pc = None if row["pc"] is None else int(row["pc"], 16)
+        known = {"address": int(row["address"], 16), "pc": pc, "function": row["function"] or ""}
+        return cls(**{**row, **known})
+
     def __str__(self) -> str:
         """A line for a report."""
         where = self.function or (f"{self.pc:#010x}" if self.pc is not None else "")
@@ -86,17 +93,7 @@ class Note:
 
 def notes_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
     """The notes that a file of the simulator has."""
-    return tuple(
-        Note(
-            **{
-                **row,
-                "address": int(row["address"], 16),
-                "pc": None if row["pc"] is None else int(row["pc"], 16),
-                "function": row["function"] or "",
-            }
-        )
-        for row in rows
-    )
+    return tuple(map(Note.of, rows))
 
 
 def read_notes(path: Path) -> tuple[Note, ...]:

@@ -11,6 +11,7 @@ use super::{faults, gaps, limit, masks, notes, stopped, BoardArguments, FAULTED,
 use crate::core::Stop;
 use crate::edges::Pin;
 use crate::machine::{Limit, Machine, SEMIHOSTING};
+use crate::manners::Manners;
 use crate::memory::elf::Firmware;
 use crate::observe::notes::as_json;
 use crate::observe::standstill::{self, Standstill};
@@ -177,7 +178,8 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     };
     report(arguments, &machine, &counters, &started, &told)?;
     notes::tell(&machine, names);
-    if let Some(sentence) = standstill.as_ref().and_then(|found| found["sentence"].as_str()) {
+    let sentence = standstill.as_ref().and_then(|found| found["sentence"].as_str());
+    if let Some(sentence) = sentence.filter(|_| machine.manners() != Manners::Strict) {
         eprintln!("virtual-nucleo: {sentence}");
     }
     Ok(tell(arguments, &mut machine, firmware.as_ref(), &end))

@@ -181,13 +181,29 @@ impl Soc {
                 }
             }
         };
-        if let Err(odd) = self.block(block).write(offset, merged, now) {
-            let carried_out = odd.1.carried_out();
-            self.take(odd, address, Access::Write, now)?;
-            if !carried_out {
-                return Ok(());
+        match self.block(block).write(offset, merged, now) {
+            Ok(()) => self.propagate(block, offset, merged, address, now),
+            Err(odd) => {
+                let carried_out = odd.1.carried_out();
+                let taken = self.take(odd, address, Access::Write, now);
+                if carried_out {
+                    // Whoever does not take it sees the whole of what was done.
+                    return taken.and(self.propagate(block, offset, merged, address, now));
+                }
+                taken
             }
         }
+    }
+
+    #[inline(always)]
+    fn propagate(
+        &mut self,
+        block: Block,
+        offset: u32,
+        merged: u32,
+        address: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
         self.propagate_write(block, offset, merged, now)
             .or_else(|odd| self.take(odd, address, Access::Write, now))
     }
