@@ -92,8 +92,8 @@ class EmulatedDesk(ServingProcess):
         super().__init__(program)
         self._elf = elf
         self._image = image
-        self._options = ["--name", name, "--channels", str(channels), "--start", start]
-        self._options += options
+        self._strict = tuple(options) == STRICT
+        self._options = [*options, "--name", name, "--channels", str(channels), "--start", start]
         self._options += ["--bare"] if bare else []
         self._options += ["--clips", clips] if clips else []
         self._options += ["--clock-error-ppm", str(clock_error_ppm)]
@@ -121,7 +121,7 @@ class EmulatedDesk(ServingProcess):
     def _arguments(self) -> list[str | Path]:
         self._usb_folder.mkdir()
         arguments: list[str | Path] = ["desk", "--folder", self._usb_folder, *self._options]
-        arguments += ["--notes", self.notes_file]
+        arguments += [] if self._strict else ["--notes", self.notes_file]
         arguments += [self._elf] if self._elf else []
         if self._image is not None:
             file = self._folder / "operations.bin"

@@ -53,8 +53,8 @@ class Served(ServingProcess):
         super().__init__(program)
         self._elf = elf
         self._image = image
-        self._options = ["--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
-        self._options += options
+        self._strict = tuple(options) == STRICT
+        self._options = [*options, "--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
         self._options += ["--probe", "0"] if probe else []
         self._options += ["--clips", clips] if clips else []
         self._options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
@@ -75,7 +75,8 @@ class Served(ServingProcess):
         return self._folder / "windows.csv"
 
     def _arguments(self) -> list[str | Path]:
-        arguments: list[str | Path] = ["serve", self._elf, *self._options, "--notes", self._folder / _NOTES]
+        arguments: list[str | Path] = ["serve", self._elf, *self._options]
+        arguments += [] if self._strict else ["--notes", self._folder / _NOTES]
         if self._image is not None:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)

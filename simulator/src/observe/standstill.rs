@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// No loop that only polls is longer.
 const MOST_STEPS: usize = 512;
+/// An exception's entry and return have fewer parts.
+const MOST_PARTS: usize = 64;
 /// So many things that a loop reads are tried.
 const MOST_POLLED: usize = 8;
 /// Where nothing is on its way, this many cycles show what time alone changes (an oscillator that
@@ -230,23 +232,35 @@ fn steps(
 ) -> Option<(Vec<u32>, Vec<Seen>)> {
     let (mut places, mut accesses) = (Vec::new(), Vec::new());
     for _ in 0..count {
-        let pc = machine.core().pc();
-        let log = RefCell::new(Vec::new());
-        let end = machine.cycles() + 1;
-        let ran = machine.advance(end, |core, soc, until| {
-            let mut spy = Spy {
-                bus: soc,
-                listen: |seen| log.borrow_mut().push(seen),
-                changed,
-                pc,
-            };
-            core.run_one(&mut spy, until)
-        });
-        ran.ok()?;
-        accesses.extend(log.into_inner());
+        let before = machine.core().instructions();
+        // An interrupt may come first.
+        for _ in 0..MOST_PARTS {
+            accesses.extend(part(machine, changed)?);
+            if machine.core().instructions() != before {
+                break;
+            }
+        }
         places.push(machine.core().pc());
     }
     Some((places, accesses))
+}
+
+/// Runs one instruction, or a part of an exception's entry or return. Returns its accesses.
+fn part(machine: &mut Machine, changed: Option<(u32, u32)>) -> Option<Vec<Seen>> {
+    let pc = machine.core().pc();
+    let log = RefCell::new(Vec::new());
+    let end = machine.cycles() + 1;
+    let ran = machine.advance(end, |core, soc, until| {
+        let mut spy = Spy {
+            bus: soc,
+            listen: |seen| log.borrow_mut().push(seen),
+            changed,
+            pc,
+        };
+        core.run_one(&mut spy, until)
+    });
+    ran.ok()?;
+    Some(log.into_inner())
 }
 
 /// The bus, and somebody who listens.
