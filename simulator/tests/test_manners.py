@@ -62,9 +62,16 @@ def test_what_the_simulator_says_of_notes_is_no_reason_of_an_end(odd: Path) -> N
 
 def test_a_note_of_a_file_is_written_as_it_was_read() -> None:
     row = {
-        **{"kind": "clock_off", "what": "GPIOH_ODR (its clock is off in RCC)", "address": "0x40021c14"},
-        **{"differs": False, "consequence": "reads 0", "pc": None, "function": None, "cycle": 12},
-        **{"reads": 2, "writes": 3},
+        "kind": "clock_off",
+        "what": "GPIOH_ODR (its clock is off in RCC)",
+        "address": "0x40021c14",
+        "differs": False,
+        "consequence": "reads 0",
+        "pc": None,
+        "function": None,
+        "cycle": 12,
+        "reads": 2,
+        "writes": 3,
     }
     (note,) = notes_of([row])
     assert note.as_json() == row
