@@ -346,7 +346,13 @@ impl Machine {
             {
                 let what = format!("the instruction {opcode:#06x}");
                 let notes = self.soc.notes_mut();
-                notes.note(Oddity::Instruction, what, pc, Access::Read, self.core.cycles());
+                notes.note(
+                    Oddity::Instruction,
+                    what,
+                    pc,
+                    Access::Read,
+                    self.core.cycles(),
+                );
                 notes.place(pc);
                 self.core.fault_at_undefined()
             }
@@ -405,11 +411,10 @@ impl Machine {
         let manners = self.soc.notes_mut().set_manners(Manners::Strict);
         let written = self.core.debug_write(&mut self.soc, address, width, value);
         self.soc.notes_mut().set_manners(manners);
-        let written = written
-            .or_else(|fault| match fault {
-                DebugFault::Stop(stop) => self.handle_stop(stop).map_err(DebugFault::Stop),
-                fault => Err(fault),
-            });
+        let written = written.or_else(|fault| match fault {
+            DebugFault::Stop(stop) => self.handle_stop(stop).map_err(DebugFault::Stop),
+            fault => Err(fault),
+        });
         self.settle();
         written
     }

@@ -78,7 +78,9 @@ impl Oddity {
             Oddity::Reserved => "reserved, and ignored as on the chip",
             Oddity::Bits => "not modelled, and without effect here",
             Oddity::Register => "not modelled: reads as after reset, writes are lost",
-            Oddity::Absent => "no such peripheral is modelled: reads as after reset, writes are lost",
+            Oddity::Absent => {
+                "no such peripheral is modelled: reads as after reset, writes are lost"
+            }
             Oddity::ClockOff => "reads 0 and ignores writes, as on the chip",
             Oddity::Setting => "not allowed by the manual, and taken as the chip takes it",
             Oddity::Instruction => "a UsageFault, as on the chip",

@@ -49,7 +49,11 @@ fn noted(part: &str, kind: &str, what: &str, reads: u32) -> Value {
 
     let (strict, stats) = told(&elf, &["--semihosting", "--strict"]);
     assert_eq!(strict.status.code(), Some(3), "{part}: {strict:?}");
-    assert!(stderr(&strict).contains(what) && stderr(&strict).contains(pc), "{}", stderr(&strict));
+    assert!(
+        stderr(&strict).contains(what) && stderr(&strict).contains(pc),
+        "{}",
+        stderr(&strict)
+    );
     assert_eq!(stderr(&strict).lines().count(), 1);
     assert_eq!(stats["notes"], serde_json::json!([]));
     note
@@ -59,7 +63,12 @@ fn noted(part: &str, kind: &str, what: &str, reads: u32) -> Value {
 fn reserved_bits_are_ignored() {
     // RM0368 6.3.9: GPIOA to GPIOE, GPIOH, CRC, DMA1 and DMA2.
     let what = "RCC_AHB1ENR (bits 0x0000ef60)";
-    let note = noted("RESERVED", "reserved_bits", what, 0x1F & 0x61 | 0x1000 & 0xFF61);
+    let note = noted(
+        "RESERVED",
+        "reserved_bits",
+        what,
+        0x1F & 0x61 | 0x1000 & 0xFF61,
+    );
     assert_eq!(note["differs"], false);
     assert_eq!((&note["reads"], &note["writes"]), (&0.into(), &1.into()));
     let note = noted("TWICE", "reserved_bits", what, 0x1001);
@@ -91,7 +100,10 @@ fn an_absent_peripheral_may_be_written_and_not_read() {
         let (output, _) = told(&elf, options);
         assert_eq!(output.status.code(), Some(3));
         let said = stderr(&output);
-        assert!(said.contains("SDIO_POWER at 0x40012c00 is not modelled"), "{said}");
+        assert!(
+            said.contains("SDIO_POWER at 0x40012c00 is not modelled"),
+            "{said}"
+        );
         assert!(said.contains("first try --gaps"), "{said}");
     }
     let (output, stats) = told(&elf, &["--semihosting", "--gaps"]);
@@ -111,7 +123,12 @@ fn a_peripheral_without_a_clock_reads_zero_and_is_one_note() {
 #[test]
 fn settings_that_the_manual_does_not_allow_are_taken() {
     // 5.4.1: the register reads what was written.
-    noted("SCALE", "setting", "PWR_CR (VOS is a reserved value)", 0xC000);
+    noted(
+        "SCALE",
+        "setting",
+        "PWR_CR (VOS is a reserved value)",
+        0xC000,
+    );
     // 6.3.1: HSION, HSIRDY, HSITRIM 16, HSEON, HSERDY: the clock at OSC_IN is there.
     let what = "RCC_CR (HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal; --hse names one)";
     noted("SOURCE", "setting", what, 0x0003_0083);
@@ -144,7 +161,14 @@ fn a_program_that_does_nothing_odd_is_the_same_with_all_manners() {
     let elf = board_firmware("manners", &[]);
     let outcome = |option: Option<&str>| {
         let (edges, stats) = (scratch("edges.csv"), scratch("stats.json"));
-        let fixed = ["--until", "5ms", "--edges", text(&edges), "--stats", text(&stats)];
+        let fixed = [
+            "--until",
+            "5ms",
+            "--edges",
+            text(&edges),
+            "--stats",
+            text(&stats),
+        ];
         let options: Vec<&str> = fixed.into_iter().chain(option).collect();
         assert!(run(&elf, &options).status.success());
         let stats: Value = serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
@@ -165,7 +189,10 @@ fn a_note_costs_no_time() {
     let cycles = |bits: &str| {
         let macros = ["ODD=TWICE", &format!("ODD_BITS={bits}")];
         let (_, stats) = told(&firmware("program.c", bits, &macros), &["--semihosting"]);
-        (stats["cycles"].clone(), stats["notes"].as_array().unwrap().len())
+        (
+            stats["cycles"].clone(),
+            stats["notes"].as_array().unwrap().len(),
+        )
     };
     let (plain, none) = cycles("0x00001001");
     let (noted, one) = cycles("0x0000FF61");
@@ -194,7 +221,10 @@ fn a_jump_to_where_no_code_is_takes_the_fault_that_a_core_takes() {
     }
     let erased = fault_of_jump("0x08060000");
     assert!(erased.contains("CFSR 0x00010000"), "{erased}");
-    assert!(erased.contains("note: the instruction 0xffffffff at 0x08060000"), "{erased}");
+    assert!(
+        erased.contains("note: the instruction 0xffffffff at 0x08060000"),
+        "{erased}"
+    );
     let elf = firmware("program.c", "erased", &["JUMP=0x08060000"]);
     let (output, _) = told(&elf, &["--strict"]);
     assert_eq!(output.status.code(), Some(3));
@@ -222,18 +252,27 @@ fn a_program_that_polls_for_ever_says_for_what() {
     assert_eq!(found["for_ever"], true);
     assert!(found["function"].as_str().is_some());
     let said = stderr(&output);
-    assert!(said.contains("polls for ever") && said.contains("RCC_CR"), "{said}");
+    assert!(
+        said.contains("polls for ever") && said.contains("RCC_CR"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_poll_that_interrupts_do_not_end_is_told_and_no_more_than_is_known() {
     let (_, stats) = told(&program("POLLS=FLAG"), &[]);
     let found = &stats["standstill"];
-    assert_eq!((&found["kind"], &found["for_ever"]), (&"polls".into(), &false.into()));
+    assert_eq!(
+        (&found["kind"], &found["for_ever"]),
+        (&"polls".into(), &false.into())
+    );
     assert_eq!(found["register"], Value::Null);
     // Any bit of the flag would end the loop.
     assert_eq!(found["mask"], "0xffffffff");
-    assert!(found["sentence"].as_str().unwrap().contains("within 100 ms after the end"));
+    assert!(found["sentence"]
+        .as_str()
+        .unwrap()
+        .contains("within 100 ms after the end"));
 }
 
 #[test]
@@ -278,7 +317,9 @@ fn a_program_for_another_core_is_refused_by_name_unless_asked_for() {
         assert_eq!(output.status.code(), Some(1));
         let said = stderr(&output);
         assert!(said.contains(name) && said.lines().count() == 1, "{said}");
-        assert!(run(&elf, &["--until", "1ms", "--any-core"]).status.success());
+        assert!(run(&elf, &["--until", "1ms", "--any-core"])
+            .status
+            .success());
     }
     // A Cortex-M3's program runs on every Cortex-M4.
     for fits in [10, 13] {
@@ -294,7 +335,11 @@ fn a_big_endian_program_is_refused_by_name() {
     fs::write(&elf, file).unwrap();
     let output = run(&elf, &["--until", "1ms"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("big-endian"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("big-endian"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -303,8 +348,18 @@ fn latency_takes_semihosting_and_tells_the_notes() {
     let (answers, stats) = (scratch("answers.csv"), scratch("stats.json"));
     let arguments = |more: &[&str]| {
         let mut command = virtual_nucleo();
-        command.arg("latency").arg(&elf).args(["--exception", "44", "--enable", "0"]);
-        command.args(["--until", "cycles:60", "--every", "1", "--answers", text(&answers)]);
+        command
+            .arg("latency")
+            .arg(&elf)
+            .args(["--exception", "44", "--enable", "0"]);
+        command.args([
+            "--until",
+            "cycles:60",
+            "--every",
+            "1",
+            "--answers",
+            text(&answers),
+        ]);
         command.args(["--stats", text(&stats)]).args(more);
         command.output().unwrap()
     };

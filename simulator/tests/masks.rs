@@ -299,7 +299,10 @@ fn a_stall_of_the_flash_is_as_long_as_the_program_measures_it() {
     let shown = fs::read_to_string(&uart).unwrap();
     let measured = shown.lines().find_map(|line| line.strip_prefix("stalled "));
     let measured = u64::from_str_radix(measured.unwrap(), 16).unwrap();
-    assert!((measured - 40..=measured).contains(&longest), "{longest} of {measured}");
+    assert!(
+        (measured - 40..=measured).contains(&longest),
+        "{longest} of {measured}"
+    );
 }
 
 #[test]

@@ -149,7 +149,10 @@ fn a_crystal_starts_after_its_time_and_nothing_never_does() {
     assert!(stderr(&output).contains("--hse"), "{}", stderr(&output));
     // Its amplifier passes the clock, all the same.
     let output = run(&elf, &["--semihosting"]);
-    assert_eq!((output.status.code(), stdout(&output)), (Some(0), "00000000\n".into()));
+    assert_eq!(
+        (output.status.code(), stdout(&output)),
+        (Some(0), "00000000\n".into())
+    );
 }
 
 #[test]

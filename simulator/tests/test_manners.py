@@ -45,7 +45,7 @@ def test_a_snapshot_goes_on_with_the_manners_of_its_run(odd: Path) -> None:
         simulator.run(strict.snapshots[0], until="2ms")
 
 
-def test_masks_marks_and_latencies_have_the_notes(odd: Path, tmp_path: Path) -> None:
+def test_masks_and_latencies_have_the_notes(odd: Path) -> None:
     program = user_program(odd)
     found = masks.run_masks(program, "2ms")
     assert not found.ended

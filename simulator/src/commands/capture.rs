@@ -2,8 +2,8 @@
 //! samples are those of the same sampler, from reset on, and only their edges are written.
 
 use super::counts::WindowsArguments;
-use super::notes::NotesArgument;
 use super::edge_stream::EdgeStream;
+use super::notes::NotesArgument;
 use super::outputs::Output;
 use super::{stopped, BoardArguments};
 use crate::clips::{Clips, Inputs};

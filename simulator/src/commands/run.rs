@@ -178,7 +178,9 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     };
     report(arguments, &machine, &counters, &started, &told)?;
     notes::tell(&machine, names);
-    let sentence = standstill.as_ref().and_then(|found| found["sentence"].as_str());
+    let sentence = standstill
+        .as_ref()
+        .and_then(|found| found["sentence"].as_str());
     if let Some(sentence) = sentence.filter(|_| machine.manners() != Manners::Strict) {
         eprintln!("virtual-nucleo: {sentence}");
     }

@@ -74,8 +74,8 @@ fn of_file(mut reader: object::read::elf::AttributeReader<'_>) -> Option<(u64, u
     let (mut architecture, mut profile) = (None, 0);
     while let Some(tag) = reader.read_tag().ok()? {
         // From 32 on, odd tags have strings (the standard's 3.1.3).
-        let text = matches!(tag, TAG_CPU_RAW_NAME | TAG_CPU_NAME)
-            || tag > FIRST_OF_RULE && tag % 2 == 1;
+        let text =
+            matches!(tag, TAG_CPU_RAW_NAME | TAG_CPU_NAME) || tag > FIRST_OF_RULE && tag % 2 == 1;
         if text {
             reader.read_string().ok()?;
             continue;

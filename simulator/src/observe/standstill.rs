@@ -30,7 +30,10 @@ const PERIPHERALS: u32 = 0x4000_0000;
 /// Why a program can never do anything else.
 pub enum Standstill {
     /// It sleeps at `pc`, with these interrupts enabled.
-    Sleeps { pc: u32, enabled: Vec<u8> },
+    Sleeps {
+        pc: u32,
+        enabled: Vec<u8>,
+    },
     Polls(Poll),
 }
 

@@ -139,7 +139,13 @@ mod tests {
     fn a_peripheral_without_a_clock_is_one_note() {
         let mut notes = Notes::default();
         for (address, cycle) in [(0x4002_1C04, 5), (0x4002_1C20, 6), (0x4002_1804, 7)] {
-            notes.note(Oddity::ClockOff, "GPIO".into(), address, Access::Write, cycle);
+            notes.note(
+                Oddity::ClockOff,
+                "GPIO".into(),
+                address,
+                Access::Write,
+                cycle,
+            );
         }
         let counts: Vec<(u32, u64)> = notes
             .in_order()

@@ -135,7 +135,12 @@ impl Timer {
     /// What is missing of a mode that has missing bits. An `Err` is a mode that cannot be without
     /// them.
     fn lacking(&self, offset: u32, mode: u32) -> Result<Unmodelled, Unmodelled> {
-        let bits = |why| Unmodelled(format!("{} ({why})", self.registers.name(offset)), Oddity::Bits);
+        let bits = |why| {
+            Unmodelled(
+                format!("{} ({why})", self.registers.name(offset)),
+                Oddity::Bits,
+            )
+        };
         match mode & SELECTION {
             0 => Ok(bits("OCxCE: clearing by ETRF")),
             1 | 2 => Ok(bits("ICxF: an input filter")),
