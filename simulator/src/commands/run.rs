@@ -430,7 +430,8 @@ struct Told<'a> {
 /// What the program waits for in vain at the end of a run that nothing else ended.
 fn standstill_of(machine: &Machine, end: &End) -> Option<Standstill> {
     match end {
-        End::Done => standstill::find(machine),
+        // Where a fault ended it, that is told.
+        End::Done if machine.core().active_fault().is_none() => standstill::find(machine),
         _ => None,
     }
 }
