@@ -62,9 +62,7 @@ MODES = ("sweep", "random")
     help="let the board enable the interrupt when it pends it, at this priority, 0 to 15",
 )
 @option("--explain", is_flag=True, help="list what the longest wait or section spent its cycles on")
-@shared.chip
-@shared.hse
-@option("--gaps", is_flag=True, help="go on past registers that are not modelled")
+@shared.own_program
 @judging
 @json_option
 def command(
@@ -76,7 +74,10 @@ def command(
     explain: bool,
     chip: str,
     hse: str,
+    strict: bool,
     gaps: bool,
+    semihosting: bool,
+    any_core: bool,
     as_json: bool,
     judging: Judging,
     **asked: Any,
@@ -93,7 +94,15 @@ def command(
     from cli.work import latency
     from simulator.program import user_program
 
-    program = user_program(str(elf), chip=chip, hse=hse, gaps=gaps)
+    program = user_program(
+        str(elf),
+        chip=chip,
+        hse=hse,
+        strict=strict,
+        gaps=gaps,
+        semihosting=semihosting,
+        any_core=any_core,
+    )
     question = latency.question(irq=irq, until=until, **asked) if irq else None
     ready = gate.ready(judging, of_latency.COMMAND, latency.kinds(question, section))
     found = latency.run(program, question, section, until=until, around=around or "", explain=explain)

@@ -24,18 +24,7 @@ from cli.shell.values import FILE, INSTANT
     help="a file for flame graph tools to write: a line for each call stack, with its cycles",
 )
 @option("--perfetto", type=FILE, help="a timeline to write, which ui.perfetto.dev opens")
-@shared.chip
-@shared.hse
-@option(
-    "--gaps",
-    is_flag=True,
-    help="go on past registers that are not modelled: the first thing to try if the run stops at one",
-)
-@option(
-    "--semihosting",
-    is_flag=True,
-    help="answer the program's calls to its host; what it prints is not shown",
-)
+@shared.own_program
 @judging
 @json_option
 def command(

@@ -27,7 +27,14 @@ EDGES = ("both", "rising", "falling")
     help="the program to load, built for the board; what is on a real board runs when not given",
 )
 @shared.board
-@option("--duration", "duration_s", type=SECONDS, default="1s", help="how long to capture: 2s, 500ms")
+@option(
+    "--duration",
+    "--until",
+    "duration_s",
+    type=SECONDS,
+    default="1s",
+    help="how long to capture: 2s, 500ms; of a program that is loaded, from its reset",
+)
 @shared.samplerate
 @option(
     "--edges",
@@ -35,6 +42,7 @@ EDGES = ("both", "rising", "falling")
     default="both",
     help="which edges of STIM and CTRL are stimuli: both, rising or falling",
 )
+@shared.own_program
 @json_option
 def command(elf: Path | None, as_json: bool, **chosen: Any) -> int:
     """Observe any program from the wire alone.

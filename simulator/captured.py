@@ -12,7 +12,7 @@ from base.processes import children, signals
 from base.run_folder.edge_stream import read_stream
 from base.run_folder.edges import MOST_EDGES, EdgeList
 from simulator.build import SimulatorError, build
-from simulator.run import MOST_S, count_arguments, image_argument
+from simulator.run import MOST_S, STRICT, count_arguments, image_argument
 
 _IMAGE, _EDGES, _UART, _WINDOWS = "operations.bin", "edges.stream", "uart.log", "windows.csv"
 
@@ -51,7 +51,7 @@ def capture(
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-capture-") as name:
         folder = Path(name)
         (folder / _IMAGE).write_bytes(image)
-        command: list[str | Path] = [program or build(), "capture", elf.resolve()]
+        command: list[str | Path] = [program or build(), "capture", elf.resolve(), *STRICT]
         command += ["--image", image_argument(Path(_IMAGE))] if image else []
         command += ["--samplerate", str(samplerate_hz), "--samples", str(samples)]
         command += ["--most-edges", str(MOST_EDGES), "--edges", _EDGES, "--uart-log", _UART]

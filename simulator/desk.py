@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Sequence
 from ctypes.util import find_library
 from pathlib import Path
 
 from simulator.build import SimulatorError
 from simulator.process import ServingProcess
-from simulator.run import image_argument
+from simulator.run import STRICT, image_argument
 
 _LIBRARY = "umockdev-preload"
 
@@ -64,8 +65,9 @@ class EmulatedDesk(ServingProcess):
     leaves the upload of its firmware to the host; `clips` says what its inputs are clipped to, as
     in `D0=PA9,D3=open`. Its clock is `clock_error_ppm` millionths too fast. `flash_acr` is what the
     flash does, whatever the firmware sets. `start` is now, or capture, which holds the board in
-    reset until then. `program` stands in for the one that is built. Raises SimulatorError if
-    umockdev is missing, or the process does not start, and BuildError.
+    reset until then. `options` are further words of the command line; without any the firmware
+    stops at whatever is odd. `program` stands in for the one that is built. Raises SimulatorError
+    if umockdev is missing, or the process does not start, and BuildError.
     """
 
     control: Path
@@ -84,12 +86,14 @@ class EmulatedDesk(ServingProcess):
         clock_error_ppm: int = 0,
         flash_acr: int | None = None,
         start: str = "now",
+        options: Sequence[str] = STRICT,
         program: Path | None = None,
     ) -> None:
         super().__init__(program)
         self._elf = elf
         self._image = image
-        self._options = ["--name", name, "--channels", str(channels), "--start", start]
+        self._strict = tuple(options) == STRICT
+        self._options = [*options, "--name", name, "--channels", str(channels), "--start", start]
         self._options += ["--bare"] if bare else []
         self._options += ["--clips", clips] if clips else []
         self._options += ["--clock-error-ppm", str(clock_error_ppm)]
@@ -106,12 +110,18 @@ class EmulatedDesk(ServingProcess):
         return environment(self._usb_folder)
 
     @property
+    def notes_file(self) -> Path:
+        """What the program did that is odd (outputs.read_notes)."""
+        return self._folder / "notes.json"
+
+    @property
     def _usb_folder(self) -> Path:
         return self._folder / "usb"
 
     def _arguments(self) -> list[str | Path]:
         self._usb_folder.mkdir()
         arguments: list[str | Path] = ["desk", "--folder", self._usb_folder, *self._options]
+        arguments += [] if self._strict else ["--notes", self.notes_file]
         arguments += [self._elf] if self._elf else []
         if self._image is not None:
             file = self._folder / "operations.bin"

@@ -14,7 +14,7 @@ import polars as pl
 
 from base.processes import signals
 from simulator.build import build
-from simulator.outputs import hexadecimal, read_table
+from simulator.outputs import Note, hexadecimal, notes_of, read_table
 from simulator.process import run_to_end
 from simulator.program import UserProgram
 from simulator.run import Instant, instant
@@ -68,7 +68,7 @@ class Answers:
     `rows`, one for each row of neighbouring pends with the same answer: `first_pended`,
     `last_pended`, `pends`, `taken` Int64; `outcome`, `core_hz` String; `pc`, `exception`,
     `return_pc` Int64; `waits` String. `ended` says why the run ended early, in the simulator's
-    words; empty if it did not.
+    words; empty if it did not. `notes` are what was odd in the undisturbed run.
     """
 
     first_use_cycle: int | None
@@ -80,6 +80,7 @@ class Answers:
     every: int | None
     rows: pl.DataFrame
     ended: str
+    notes: tuple[Note, ...] = ()
 
 
 def ask(program: UserProgram, question: Question) -> Answers:
@@ -100,6 +101,7 @@ def ask(program: UserProgram, question: Question) -> Answers:
             every=found["every"],
             rows=_read(folder / _ANSWERS),
             ended=ended,
+            notes=notes_of(found["notes"]),
         )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -47,12 +47,71 @@ class ClockSpan:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something odd that the program did and that did not stop the run.
+
+    `kind` and `consequence` are those of docs/reference/simulator-files.md. The instruction at `pc`
+    did it first, in `cycle`; None and an empty `function` if that is not known. The run may be
+    another than the chip's from there on if it `differs`.
+    """
+
+    kind: str
+    what: str
+    address: int
+    differs: bool
+    consequence: str
+    pc: int | None
+    function: str
+    cycle: int
+    reads: int
+    writes: int
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """The note that a file has as this object."""
+        pc = None if row["pc"] is None else int(row["pc"], 16)
+        known = {"address": int(row["address"], 16), "pc": pc, "function": row["function"] or ""}
+        return cls(**{**row, **known})
+
+    def __str__(self) -> str:
+        """A line for a report."""
+        where = self.function or (f"{self.pc:#010x}" if self.pc is not None else "")
+        place = f" in {where}" if where else ""
+        times = " and ".join(
+            f"{count:,} {verb}" for count, verb in ((self.reads, "read"), (self.writes, "written")) if count
+        )
+        if self.kind == "undefined_instruction":
+            times = f"{self.reads:,} executed"
+        return f"{self.what}: {times}, first{place} in cycle {self.cycle:,}; {self.consequence}"
+
+    def as_json(self) -> dict[str, Any]:
+        """What docs/reference/simulator-files.md describes."""
+        pc = None if self.pc is None else f"{self.pc:#010x}"
+        told = {**self.__dict__, "address": f"{self.address:#010x}", "pc": pc}
+        return {**told, "function": self.function or None}
+
+
+def notes_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
+    """The notes that a file of the simulator has."""
+    return tuple(map(Note.of, rows))
+
+
+def read_notes(path: Path) -> tuple[Note, ...]:
+    """Reads the file of `--notes`. None are in one that is not there yet."""
+    try:
+        return notes_of(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return ()
+
+
+@dataclass(frozen=True)
 class Stats:
     """How much a run executed, and how fast.
 
     `instructions` are all that the program went through. Of these, `skipped_instructions` belong to
     waiting loops, whose effect was repeated without executing them. `host_seconds` and `mips`
     differ from run to run; the rest does not. `clocks` are those of the core since reset, in order.
+    `notes` are what was odd, and `standstill` a sentence if the program can never do anything else.
     """
 
     instructions: int
@@ -61,6 +120,8 @@ class Stats:
     host_seconds: float
     mips: float
     clocks: tuple[ClockSpan, ...]
+    notes: tuple[Note, ...] = ()
+    standstill: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +155,10 @@ def read_stats(path: Path) -> Stats:
         ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"]))
         for row in found["clocks"]
     )
-    return Stats(**{name: found[name] for name in Stats.__dataclass_fields__} | {"clocks": clocks})
+    told = {name: found[name] for name in Stats.__dataclass_fields__}
+    told["notes"] = notes_of(found["notes"])
+    told["standstill"] = (found["standstill"] or {}).get("sentence", "")
+    return Stats(**told | {"clocks": clocks})
 
 
 def read_edges(path: Path) -> pl.DataFrame:

@@ -126,6 +126,8 @@ class ServingProcess:
 
 
 _OWN = "virtual-nucleo: "
+_NOTES = ("note: ", "notes: ", "gaps: ")
+"""What begins a line that its files have, too."""
 
 
 def run_to_end(command: Sequence[str | Path], stats: Path) -> str:
@@ -154,6 +156,7 @@ def _words(stderr: str) -> str:
     """What the simulator says, in one line; not what the program or the options' parser adds."""
     lines = stderr.splitlines()
     own = [line.removeprefix(_OWN).strip() for line in lines if line.startswith(_OWN)]
+    own = [line for line in own if not line.startswith(_NOTES)]
     said = "; ".join(own) or " ".join(stderr.split()).removeprefix("error: ")
     for added in (" tip: ", " Usage: ", " For more information, "):
         said = said.partition(added)[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from base.files.elf import DAMAGED
+from base.files.elf import DAMAGED, other_core
 from simulator.build import SimulatorError
 
 FLASH_ADDRESS = 0x0800_0000
@@ -31,37 +31,60 @@ class UserProgram:
 
 
 def user_program(
-    elf: str | Path, *, chip: str = "", hse: str = "", gaps: bool = False, semihosting: bool = False
+    elf: str | Path,
+    *,
+    chip: str = "",
+    hse: str = "",
+    strict: bool = False,
+    gaps: bool = False,
+    semihosting: bool = False,
+    any_core: bool = False,
 ) -> UserProgram:
     """The program in the file `elf`, for a chip and a crystal; an empty string leaves the default.
 
-    With `gaps` it goes on past registers that are not modelled, with `semihosting` it may call its
-    host, which not every command of virtual-nucleo answers. Raises SimulatorError with one
-    sentence: if there is no such file, if it is no ELF file for this core, or if its vector table
-    is not where the core looks for it.
+    `strict` stops it at the first thing that is odd; with `gaps` it goes on past what is not
+    modelled, too. With `semihosting` it may call its host. `any_core` takes one that was made for
+    another core, too. Raises SimulatorError with one sentence: if there is no such file, if it is
+    no ELF file for this core, or if its vector table is not where the core looks for it.
     """
     path = Path(elf)
-    _check(path)
+    _check(path, any_core)
+    if strict and gaps:
+        raise SimulatorError("--strict and --gaps contradict each other: give one of them.")
     named = (("--chip", chip), ("--hse", hse))
     options = [f"{option}={value}" for option, value in named if value]
-    switches = (("--gaps", gaps), ("--semihosting", semihosting))
+    switches = (
+        *(("--strict", strict), ("--gaps", gaps)),
+        *(("--semihosting", semihosting), ("--any-core", any_core)),
+    )
     return UserProgram(path, (*options, *(switch for switch, on in switches if on)))
 
 
-def _check(path: Path) -> None:
+def _check(path: Path, any_core: bool) -> None:
     try:
         with path.open("rb") as file:
-            _check_elf(path, ELFFile(file))
+            elf = ELFFile(file)
+            _check_elf(path, elf)
+            made_for = "" if any_core else other_core(elf)
     except OSError as error:
         raise SimulatorError(f"{path} cannot be read: {error.strerror or error}.") from None
     except DAMAGED:
         raise SimulatorError(
             f"{path} is no ELF file: name the program that the linker wrote, not a .bin or .hex made of it."
         ) from None
+    if made_for:
+        raise SimulatorError(
+            f"{path} was made for {made_for}, and this is a Cortex-M4 (Armv7E-M): build it with "
+            "-mcpu=cortex-m4, or run it all the same with --any-core."
+        )
 
 
 def _check_elf(path: Path, elf: ELFFile) -> None:
-    if elf["e_machine"] != "EM_ARM" or elf.elfclass != 32 or not elf.little_endian:
+    if elf["e_machine"] == "EM_ARM" and not elf.little_endian:
+        raise SimulatorError(
+            f"{path} is a big-endian program, and this core is little-endian: link it without -mbig-endian."
+        )
+    if elf["e_machine"] != "EM_ARM" or elf.elfclass != 32:
         raise SimulatorError(
             f"{path} is a program for another processor ({elf.get_machine_arch()}, {elf.elfclass} bits): "
             "build it for a Cortex-M4, with arm-none-eabi-gcc -mcpu=cortex-m4."

@@ -45,6 +45,11 @@ _MASKS = "masks.csv"
 _PAGE = "docs/reference/virtual-nucleo.md"
 
 
+STRICT = ("--strict",)
+"""The bench's own firmware may do nothing that is odd: it stops there."""
+_MANNERS = ("--gaps", *STRICT)
+
+
 class StoppedError(SimulatorError):
     """The firmware did what is not modelled. `uart` holds what it had sent by then."""
 
@@ -55,9 +60,13 @@ class StoppedError(SimulatorError):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A whole machine at an instant. Only the build that saved it can go on from it."""
+    """A whole machine at an instant. Only the build that saved it can go on from it.
+
+    `options` say how it goes on.
+    """
 
     content: bytes
+    options: tuple[str, ...] = STRICT
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,8 @@ def run(
 ) -> Run:
     """Runs a firmware from reset, or goes on from a snapshot, up to `until`.
 
-    A firmware is the path of its ELF file, or somebody's own program with its options.
+    A firmware is the path of its ELF file, or somebody's own program with its options. The first
+    is the bench's own, and stops at whatever is odd.
 
     - `image` lies at IMAGE_ADDRESS.
     - `timing` is nucleo or ideal.
@@ -156,7 +166,8 @@ def run(
             trace=read_trace(folder / _TRACE) if trace_last or trace_window else [],
             states=tuple(read_state(folder / _state(number)) for number in range(len(states_at))),
             snapshots=tuple(
-                Snapshot((folder / _saved(number)).read_bytes()) for number in range(len(snapshots_at))
+                Snapshot((folder / _saved(number)).read_bytes(), _manners(start))
+                for number in range(len(snapshots_at))
             ),
             masks=read_changes(folder / _MASKS) if masks_of else pl.DataFrame(),
         )
@@ -187,13 +198,20 @@ def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | No
     """The arguments that say what is on the board as the run begins."""
     if isinstance(start, Snapshot):
         (folder / _START).write_bytes(start.content)
-        return ["--from-snapshot", _START]
-    firmware = start.arguments if isinstance(start, UserProgram) else [str(start.resolve())]
+        return ["--from-snapshot", _START, *start.options]
+    firmware = start.arguments if isinstance(start, UserProgram) else [str(start.resolve()), *STRICT]
     board = [*firmware, "--timing", timing]
     if image is None:
         return board
     (folder / _IMAGE).write_bytes(image)
     return [*board, "--image", image_argument(Path(_IMAGE))]
+
+
+def _manners(start: Path | UserProgram | Snapshot) -> tuple[str, ...]:
+    """The options that say what a run does about what is odd."""
+    if isinstance(start, Path):
+        return STRICT
+    return tuple(option for option in start.options if option in _MANNERS)
 
 
 def instant(at: Instant) -> str:
@@ -209,6 +227,15 @@ def _saved(number: int) -> str:
     return f"saved{number}.snapshot"
 
 
+_OWN, _NOTE = "virtual-nucleo: ", ("note: ", "notes: ", "gaps: ")
+
+
+def said(stderr: str) -> str:
+    """What the simulator said on stderr, in one line, but for its notes, which are in its files."""
+    lines = [line.removeprefix(_OWN) for line in stderr.splitlines()]
+    return " ".join(" ".join(line for line in lines if not line.startswith(_NOTE)).split())
+
+
 def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str]) -> None:
     """Runs the program in `folder`. Raises SimulatorError unless it ended as asked."""
     try:
@@ -217,7 +244,7 @@ def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str
         raise SimulatorError(
             f"The virtual Nucleo did not end within {MOST_S:g} s and was ended; run a shorter scenario."
         ) from None
-    words = " ".join(done.stderr.split()).removeprefix("virtual-nucleo: ") or "it does not say why"
+    words = said(done.stderr) or "it does not say why"
     if done.returncode == _STOPPED:
         log = folder / _UART
         uart = log.read_bytes() if log.exists() else b""

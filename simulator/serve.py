@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from simulator.outputs import Note, read_notes
 from simulator.process import ServingProcess
-from simulator.run import count_arguments, image_argument
+from simulator.run import STRICT, count_arguments, image_argument
+
+_NOTES = "notes.json"
 
 
 class Served(ServingProcess):
@@ -22,8 +25,9 @@ class Served(ServingProcess):
     get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
     `instructions_while` is a channel while which all instructions are counted, too. `clips` changes
     what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`. `flash_acr` is that of
-    run.run(). `program` stands in for the one that is built. Entering raises BuildError, and
-    SimulatorError if the process does not listen.
+    run.run(). `options` are further words of the command line; without any the firmware is the
+    bench's own, and stops at whatever is odd. `program` stands in for the one that is built.
+    Entering raises BuildError, and SimulatorError if the process does not listen.
     """
 
     analyzer: str
@@ -43,12 +47,14 @@ class Served(ServingProcess):
         instructions_while: str = "",
         clips: str = "",
         flash_acr: int | None = None,
+        options: Sequence[str] = STRICT,
         program: Path | None = None,
     ) -> None:
         super().__init__(program)
         self._elf = elf
         self._image = image
-        self._options = ["--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
+        self._strict = tuple(options) == STRICT
+        self._options = [*options, "--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
         self._options += ["--probe", "0"] if probe else []
         self._options += ["--clips", clips] if clips else []
         self._options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
@@ -60,12 +66,17 @@ class Served(ServingProcess):
         """The counts so far (outputs.read_windows). A row is there before its record is."""
         return self._table.read_bytes()
 
+    def notes(self) -> tuple[Note, ...]:
+        """What the program did so far that is odd and did not stop it."""
+        return read_notes(self._folder / _NOTES)
+
     @property
     def _table(self) -> Path:
         return self._folder / "windows.csv"
 
     def _arguments(self) -> list[str | Path]:
         arguments: list[str | Path] = ["serve", self._elf, *self._options]
+        arguments += [] if self._strict else ["--notes", self._folder / _NOTES]
         if self._image is not None:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)

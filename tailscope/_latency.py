@@ -218,7 +218,10 @@ def latency(
     enable: int | None = None,
     chip: str | None = None,
     hse: str | None = None,
+    strict: bool = False,
     gaps: bool = False,
+    semihosting: bool = False,
+    any_core: bool = False,
     any_verdict: bool = False,
 ) -> Latency:
     """Pends an interrupt of a program at every cycle, and finds how long it waits.
@@ -240,7 +243,10 @@ def latency(
         enable=enable,
         chip=chip,
         hse=hse,
+        strict=strict,
         gaps=gaps,
+        semihosting=semihosting,
+        any_core=any_core,
     )
     return Latency(part, any_verdict=any_verdict)
 

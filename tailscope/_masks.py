@@ -216,8 +216,10 @@ def masks(
     until: str = "1s",
     chip: str | None = None,
     hse: str | None = None,
+    strict: bool = False,
     gaps: bool = False,
     semihosting: bool = False,
+    any_core: bool = False,
     explain: bool = False,
     any_verdict: bool = False,
 ) -> Masks:
@@ -225,10 +227,18 @@ def masks(
 
     The options are those of the command. Raises NotComplete if the run ended early, and Error.
     """
-    return Masks(
-        ask_masks(elf, until=until, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting, explain=explain),
-        any_verdict=any_verdict,
+    part = ask_masks(
+        elf,
+        until=until,
+        chip=chip,
+        hse=hse,
+        strict=strict,
+        gaps=gaps,
+        semihosting=semihosting,
+        any_core=any_core,
+        explain=explain,
     )
+    return Masks(part, any_verdict=any_verdict)
 
 
 def ask_masks(elf: str | PathLike[str], **chosen: object) -> Part:

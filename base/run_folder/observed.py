@@ -12,7 +12,7 @@ from base.files.errors import RunError
 from base.metrology.quantiles import Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ
 from base.run_folder.folder import check_members
-from base.run_folder.manifest import REMEDY, Count, ToolReport, Verdict
+from base.run_folder.manifest import REMEDY, Count, Sentences, ToolReport, Verdict
 
 Schema = Literal[1]
 SCHEMA: Schema = 1
@@ -65,6 +65,12 @@ class ClockFound(Table):
     residual_max_samples: Number
 
 
+class ObservedReport(ToolReport):
+    """`notes` are sentences on what the program did that a chip takes without a word."""
+
+    notes: Sentences = ()
+
+
 class ObservedManifest(Observed):
     """The whole of run.json."""
 
@@ -83,7 +89,7 @@ class ObservedManifest(Observed):
     missed: dict[str, Count]
     calibration_ns: dict[str, Summary]
     tools: dict[str, str]
-    tool_report: ToolReport
+    tool_report: ObservedReport
 
 
 def read_asked(path: Path) -> Asked:

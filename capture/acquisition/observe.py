@@ -10,11 +10,13 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.manifest import ToolReport
+from base.run_folder.observed import ObservedReport
 from base.tell import Tell
 from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
@@ -94,15 +96,18 @@ def observe(
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
     silent = not (records.whole or interrupted)
     told = board.post_mortem(order.elf) if silent and order.elf else ()
+    report: dict[str, Any] = {
+        "asked_samples": request.samples,
+        "interrupted": interrupted,
+        "losses": (*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
+        "oddities": (*board.oddities(), *told, *result.oddities),
+    }
     return Observation(
         edges=result.edges,
         serial_bytes=records.data,
-        report=ToolReport(
-            asked_samples=request.samples,
-            interrupted=interrupted,
-            losses=(*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
-            oddities=(*board.oddities(), *told, *result.oddities),
-        ),
+        report=ObservedReport(**report, notes=board.notes())
+        if order.records == "none"
+        else ToolReport(**report),
         counts=board.counter.counts() if board.counter else None,
     )
 

@@ -31,6 +31,7 @@ class PinsRequest(Request):
     """What is to be observed: the pin of each channel, for how long, at which samplerate.
 
     `elf` is loaded; None leaves the board alone. `stimulus_edges` of STIM and CTRL are stimuli.
+    `options` are those of the program on a virtual board (simulator.program.user_program).
     """
 
     resource: BoardResource
@@ -39,6 +40,7 @@ class PinsRequest(Request):
     duration_s: float
     samplerate_hz: int
     stimulus_edges: StimulusEdges = "both"
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class Pins:
             records="none",
             channels=tuple(request.pins),
         )
-        with open_board(request.resource, "none", clips=clips(request.pins, request.resource)) as board:
+        clipped = clips(request.pins, request.resource)
+        with open_board(request.resource, "none", clips=clipped, options=request.options) as board:
             yield Opened(
                 self._asked(board),
                 lambda place: observe(board, order, place.watch.step, place.folder, place.watch),

@@ -57,6 +57,7 @@ def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
     """Reads the run from the wire alone in `folder`. Raises as read_stored()."""
     asked = read_asked(folder / names.OBSERVED)
     edges, asked_samples = _capture(folder)
+    report: ToolReport
     if (folder / names.MANIFEST).exists():
         report = read_observed_manifest(folder / names.MANIFEST).tool_report
     else:

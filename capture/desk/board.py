@@ -84,6 +84,9 @@ class Board(Loader, Protocol):
     def oddities(self) -> tuple[str, ...]:
         """What it said or did unexpectedly, in sentences; asked after the capture."""
 
+    def notes(self) -> tuple[str, ...]:
+        """What the program did that a chip takes without a word, in sentences; asked after it."""
+
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         """What the core tells of a run that ended without its END record, in sentences.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,9 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.processes import children
 from capture.desk.bench import BoardResource
+from capture.desk.nucleo_board import NOTES
 from simulator.desk import EmulatedDesk
+from simulator.run import STRICT
 
 MARK = "TAILSCOPE_DESK"
 """In the environment of a program that sees emulated devices: the board's name."""
@@ -34,25 +37,33 @@ def clipped(resource: BoardResource, clips: str) -> BoardResource:
     return replace(resource, emulated=resource.emulated.model_copy(update={"clips": both}))
 
 
-def run_again(resource: BoardResource) -> int:
+def run_again(resource: BoardResource, options: Sequence[str] = STRICT) -> int:
     """Runs this program's command line on the board's desk, and returns its exit status.
 
-    Signals are its to act on. Raises CaptureError where this program is on a desk already, and
-    SimulatorError where there can be none.
+    `options` are those of somebody's own program. Signals are its to act on. Raises CaptureError
+    where this program is on a desk already, and SimulatorError where there can be none.
     """
     if MARK in os.environ:
         raise CaptureError(
             f"The board {resource.name!r} is emulated, and this command runs on the desk of "
             f"{os.environ[MARK]!r} already; use one of them at a time."
         )
-    with desk_of(resource) as desk:
+    with desk_of(resource, options=options) as desk:
         status = children.attend([*seeing(resource, desk), sys.executable, *sys.orig_argv[1:]])
         _tell_of(desk)
     return status
 
 
-def desk_of(resource: BoardResource, elf: Path | None = None, image: bytes | None = None) -> EmulatedDesk:
-    """The desk of an emulated board, with `elf` and `image` in its flash; not entered yet."""
+def desk_of(
+    resource: BoardResource,
+    elf: Path | None = None,
+    image: bytes | None = None,
+    options: Sequence[str] = STRICT,
+) -> EmulatedDesk:
+    """The desk of an emulated board, with `elf` and `image` in its flash; not entered yet.
+
+    `options` are further words of the simulator's command line.
+    """
     assert resource.emulated is not None
     emulated = resource.emulated
     return EmulatedDesk(
@@ -63,6 +74,7 @@ def desk_of(resource: BoardResource, elf: Path | None = None, image: bytes | Non
         clips=emulated.clips,
         clock_error_ppm=emulated.clock_error_ppm,
         flash_acr=emulated.flash_acr,
+        options=options,
     )
 
 
@@ -70,6 +82,7 @@ def seeing(resource: BoardResource, desk: EmulatedDesk) -> list[str]:
     """What stands before a command of the bench so that it finds the board's devices on `desk`."""
     environment = desk.environment
     told = {**environment, **children.seen_by(environment[children.PRELOAD]), MARK: resource.name}
+    told[NOTES] = str(desk.notes_file)
     return ["env", *(f"{name}={value}" for name, value in told.items())]
 
 

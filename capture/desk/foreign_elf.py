@@ -40,7 +40,9 @@ def _refusal(magic: bytes, path: Path) -> str:
 def _refusal_of(elf: ELFFile) -> str:
     """What is wrong with it, as a predicate; empty if nothing is."""
     machine = elf.get_machine_arch()
-    if elf["e_machine"] != "EM_ARM" or not elf.little_endian:
+    if elf["e_machine"] == "EM_ARM" and not elf.little_endian:
+        return "is a big-endian program, and a Cortex-M is little-endian: link it without -mbig-endian."
+    if elf["e_machine"] != "EM_ARM":
         return f"is for {machine}, and the board has an Arm Cortex-M: build it for that."
     if elf["e_type"] != "ET_EXEC":
         return "is not linked to run at fixed addresses: give the executable, not an object or a library."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,7 +15,12 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Resetter
 from capture.desk.pyocd import ProbeAddress, Pyocd, post_mortem
 from capture.desk.serial_ports import is_usb_id, resolve
+from capture.desk.virtual_board import note_sentences
 from scenarios.operations import IMAGE_ADDRESS
+from simulator.outputs import read_notes
+
+NOTES = "TAILSCOPE_NOTES"
+"""In the environment of a program that sees emulated devices: the file of the board's notes."""
 
 
 class NucleoBoard:
@@ -75,6 +81,11 @@ class NucleoBoard:
     def oddities(self) -> tuple[str, ...]:
         """None."""
         return ()
+
+    def notes(self) -> tuple[str, ...]:
+        """What an emulated board noted; a real one takes everything without a word."""
+        file = os.environ.get(NOTES)
+        return note_sentences(read_notes(Path(file))) if file else ()
 
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         """The fault registers, in a sentence."""

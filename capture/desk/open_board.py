@@ -11,22 +11,35 @@ from capture.desk.emulated import is_seen
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.unloaded_board import UnloadedBoard
 from capture.desk.virtual_board import VirtualBoard
+from simulator.run import STRICT
 
 
 def open_board(
-    resource: BoardResource, records: str = "uart", looks: Sequence[int] = (), clips: str = ""
+    resource: BoardResource,
+    records: str = "uart",
+    looks: Sequence[int] = (),
+    clips: str = "",
+    options: Sequence[str] = STRICT,
 ) -> Board:
     """The board of these tables, for `records` by uart or rtt, or none, not yet started.
 
     Where there are records, a board that can count counts instructions, and executions of the
     addresses `looks`, of each operation. `clips` changes what the inputs of a virtual board's
-    analyzer are clipped to; an emulated desk has its own (capture/desk/emulated.py).
+    analyzer are clipped to, and `options` are those of somebody's own program; an emulated desk has
+    its own (capture/desk/emulated.py).
 
     Raises CaptureError for an emulated board whose devices this program does not see.
     """
     if resource.loader.kind == "virtual-nucleo":
         counted = records != "none"
-        return VirtualBoard(resource, probed=records == "rtt", looks=looks, counted=counted, clips=clips)
+        return VirtualBoard(
+            resource,
+            probed=records == "rtt",
+            looks=looks,
+            counted=counted,
+            clips=clips,
+            options=options,
+        )
     if resource.loader.kind == "none":
         return UnloadedBoard(resource)
     if not is_seen(resource):

@@ -52,6 +52,10 @@ class UnloadedBoard:
         """None."""
         return ()
 
+    def notes(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
     def post_mortem(self, _elf: Path) -> tuple[str, ...]:
         """Nothing: nobody can ask the core."""
         return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,8 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Counter, Resetter
 from capture.desk.pyocd import ProbeAddress, post_mortem
 from simulator.build import build, version
+from simulator.outputs import Note
+from simulator.run import STRICT
 from simulator.serve import Served
 
 TARGET = "stm32f401retx"
@@ -25,8 +27,9 @@ class VirtualBoard:
 
     It counts the instructions of each critical section, unless it is not `counted`. `probed` gives
     it a debug probe. `looks` are the addresses whose executions it counts in each operation, too.
-    `clips` changes what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`. `program`
-    stands in for the simulator that is built.
+    `clips` changes what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`. `options` are
+    those of somebody's own program; without any it is the bench's, which may do nothing odd.
+    `program` stands in for the simulator that is built.
     """
 
     def __init__(
@@ -37,8 +40,10 @@ class VirtualBoard:
         looks: Sequence[int] = (),
         counted: bool = True,
         clips: str = "",
+        options: Sequence[str] = STRICT,
     ) -> None:
         self._resource = resource
+        self._options = options
         self._counted = counted
         self._clips = clips
         self._program = program
@@ -73,6 +78,7 @@ class VirtualBoard:
             count_window="OP" if self._counted else "",
             instructions_while="CRIT" if self._counted else "",
             clips=self._clips,
+            options=self._options,
             program=self._program,
         )
         self.served = self._open.enter_context(served)
@@ -98,6 +104,10 @@ class VirtualBoard:
         words = self._words()
         return (f"The virtual Nucleo said: {words}.",) if words and not self.problems() else ()
 
+    def notes(self) -> tuple[str, ...]:
+        """What the program did that is odd, and that did not stop it, a sentence each."""
+        return note_sentences(self.served.notes() if self.served else ())
+
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         """The fault registers, where it has a debug probe and still runs."""
         if not self._probed or self.served is None or self.ended():
@@ -119,6 +129,11 @@ class VirtualBoard:
 
     def _words(self) -> str:
         return self.served.words() if self.served else ""
+
+
+def note_sentences(notes: Iterable[Note]) -> tuple[str, ...]:
+    """A sentence for each of the simulator's notes."""
+    return tuple(f"{note}." for note in notes)
 
 
 def look_counts(looks: Sequence[int]) -> dict[str, str]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from base.run_folder.observed import SCHEMA, Asked, ClockFound, FramesFound, ObservedManifest
+from base.run_folder.observed import (
+    SCHEMA,
+    Asked,
+    ClockFound,
+    FramesFound,
+    ObservedManifest,
+    ObservedReport,
+)
 from capture.reading.observed import ObservedWire
 from capture.verdict.observed import Seen, judge, warnings
 
@@ -24,6 +31,7 @@ def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> O
     """The whole content of run.json; `notes` are sentences on what was stored."""
     observed = seen.observed
     verdict, reasons = judge(seen)
+    report = ObservedReport(**seen.tools.model_dump())
     content = {
         "schema": SCHEMA,
         "kind": asked.kind,
@@ -37,7 +45,7 @@ def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> O
         "resolution_ns": observed.edges.sample_ns,
         "verdict": verdict,
         "reasons": list(reasons),
-        "warnings": [*warnings(seen), *notes],
+        "warnings": [*warnings(seen), *notes, *report.notes],
         "missing": list(_missing(observed, asked)),
         "frames": _frames(observed),
         "clock": _clock(observed),
@@ -47,7 +55,7 @@ def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> O
         "missed": observed.missed,
         "calibration_ns": observed.calibration_ns,
         "tools": asked.tools,
-        "tool_report": seen.tools,
+        "tool_report": report,
     }
     return ObservedManifest.model_validate(content)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from cli.shell.declare import option
 from cli.shell.values import (
@@ -20,6 +22,8 @@ from cli.shell.values import (
     Choice,
 )
 
+Command = Callable[..., Any]
+
 RECORDS = ("uart", "rtt")
 """As scenarios.operations has them, which takes a while to load."""
 USUAL_TWO = "seglist,tlsf"
@@ -34,6 +38,11 @@ allocator_file = option(
     metavar="FILE",
     help="of a run on an allocator from outside: its C file, where this machine did not build it",
 )
+any_core = option(
+    "--any-core",
+    is_flag=True,
+    help="run a program that was made for another core, such as a Cortex-M0, all the same",
+)
 board = option(
     "--board",
     type=BOARD,
@@ -45,6 +54,11 @@ chip = option(
     default="",
     show_default=False,
     help="the chip of the program, such as stm32f411re; stm32f401re when not given",
+)
+gaps = option(
+    "--gaps",
+    is_flag=True,
+    help="go on past what the virtual board cannot do, too: a first try if the run stops at something",
 )
 heap = option(
     "--heap",
@@ -93,6 +107,16 @@ scale = option(
     help="keep one block in so many of the trace; auto: as many as fit the board",
 )
 seed = option("--seed", type=SEED, help="seed of the scenario's generator")
+semihosting = option(
+    "--semihosting",
+    is_flag=True,
+    help="answer the program's calls to its host; what it prints is not shown",
+)
+strict = option(
+    "--strict",
+    is_flag=True,
+    help="stop at the first thing that the manual does not allow, or that is not modelled",
+)
 stimulus = option(
     "--stimulus",
     type=STIMULUS,
@@ -104,3 +128,10 @@ trace = option(
     help="a file of operations, which the scenario `recorded` replays (docs/how-to/traces.md)",
 )
 summary = option("--summary", type=Choice("json"), hidden=True, help="json: what --json prints")
+
+
+def own_program(command: Command) -> Command:
+    """The options of somebody's own program on the virtual board (simulator.program)."""
+    for one in (any_core, semihosting, gaps, strict, hse, chip):
+        command = one(command)
+    return command

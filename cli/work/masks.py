@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from analysis.program.masks.document import folded
 from analysis.program.masks.measure import MaskReport, measure
@@ -18,19 +19,16 @@ def run(
     *,
     until: str,
     explain: bool,
-    chip: str,
-    hse: str,
-    gaps: bool,
-    semihosting: bool,
     output: Path | None,
     folded_file: Path | None,
     perfetto: Path | None,
+    **board: Any,
 ) -> MaskReport:
     """Measures the program in the file `elf`, and writes each file that is named.
 
-    Raises TailscopeError.
+    `board` are the words of simulator.program.user_program(). Raises TailscopeError.
     """
-    program = user_program(elf, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting)
+    program = user_program(elf, **board)
     with progress.shown() as tell:
         found = measure(program, until, explain, tell)
     if output:

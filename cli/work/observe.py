@@ -8,16 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from base.files.errors import CaptureError
 from base.microseconds import microseconds
 from base.paths import RUNS
 from base.run_folder import folder as names
 from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
 from capture.acquisition.pins import Pins, PinsRequest
 from capture.conduct import run as conduct
-from capture.desk.bench import read_bench
+from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
 from capture.store import RunResult
 from cli.work import kept, where, wire_table
+from simulator.program import user_program
 
 
 def show(*, json: bool, **words: Any) -> bool:
@@ -39,13 +41,16 @@ def run(
     samplerate_hz: int | None,
     edges: StimulusEdges,
     runs_folder: Path = RUNS,
+    **chosen: Any,
 ) -> RunResult:
     """Observes a program. Raises TailscopeError.
 
-    On an emulated board the command runs again on its desk, and SystemExit carries its status.
+    `chosen` are the words of simulator.program.user_program() for a virtual board. On an emulated
+    board the command runs again on its desk, and SystemExit carries its status.
     """
     resource = read_bench().board(board)
     checked = check_pins(pins, resource)
+    options = _options(resource, elf, **chosen)
     request = PinsRequest(
         resource,
         pins=checked,
@@ -53,12 +58,26 @@ def run(
         duration_s=duration_s,
         samplerate_hz=samplerate_hz or resource.analyzer.samplerate_hz,
         stimulus_edges=edges,
+        options=options,
         runs=runs_folder,
         progress=_tell,
     )
     Pins(request).check()
-    where.run(board, clips(checked, resource))
+    where.run(board, clips(checked, resource), options)
     return conduct(Pins(request))
+
+
+def _options(resource: BoardResource, elf: Path | None, **chosen: Any) -> tuple[str, ...]:
+    """What the virtual board is told of the program. Raises TailscopeError of a real board."""
+    virtual = resource.loader.kind == "virtual-nucleo" or resource.emulated is not None
+    given = sorted(f"--{name.replace('_', '-')}" for name, value in chosen.items() if value)
+    if virtual and elf is not None:
+        return user_program(elf, **chosen).options
+    if given and not virtual:
+        raise CaptureError(
+            f"{', '.join(given)}: only a virtual board can be told so, and {resource.name!r} is a real one."
+        )
+    return ()
 
 
 def _tell(step: str) -> None:

@@ -7,6 +7,7 @@ mod elf;
 mod hostile;
 mod idle;
 mod latency;
+mod manners;
 mod masks;
 mod observe;
 mod peripherals;

@@ -12,7 +12,7 @@ use support::{board_firmware, firmware, message_image, scratch, text, virtual_nu
 
 fn run(arguments: &[&str]) -> Output {
     virtual_nucleo()
-        .arg("run")
+        .args(["run", "--strict"])
         .args(arguments)
         .output()
         .unwrap()
@@ -272,6 +272,37 @@ fn a_log_costs_the_program_nothing() {
         assert!(plain.0 == outcome(name, &[arguments, &log, &traced].concat()).0);
         assert!(before == fs::read(&masks).unwrap(), "{name}: step by step");
     }
+}
+
+#[test]
+fn a_stall_of_the_flash_is_as_long_as_the_program_measures_it() {
+    let elf = firmware("flash.c", "flash", &[]);
+    let [masks, uart] = ["flash.csv", "flash.txt"].map(scratch);
+    let files = ["--masks", text(&masks), "--uart-log", text(&uart)];
+    let output = run(&[&[text(&elf)], &files[..]].concat());
+    assert!(output.status.success() && output.stderr.is_empty());
+    let rows = read_masks(&masks);
+    let mut stalls: Vec<(u64, u64)> = Vec::new();
+    let flash = rows.iter().filter(|row| row.what == "flash");
+    for pair in flash.collect::<Vec<_>>().chunks(2) {
+        let [begin, end] = pair else {
+            panic!("a stall without an end")
+        };
+        assert_eq!((begin.value, end.value), (1, 0));
+        match stalls.last_mut() {
+            Some(last) if last.1 == begin.cycle => last.1 = end.cycle,
+            _ => stalls.push((begin.cycle, end.cycle)),
+        }
+    }
+    let longest = stalls.iter().map(|(begin, end)| end - begin).max().unwrap();
+    // CYCCNT around the erasure, with the store that starts it and the reads.
+    let shown = fs::read_to_string(&uart).unwrap();
+    let measured = shown.lines().find_map(|line| line.strip_prefix("stalled "));
+    let measured = u64::from_str_radix(measured.unwrap(), 16).unwrap();
+    assert!(
+        (measured - 40..=measured).contains(&longest),
+        "{longest} of {measured}"
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn shown(source: &str, arguments: &[&str]) -> Vec<(String, u32)> {
     );
     let log = scratch(&format!("peripherals-{source}.txt"));
     let output = virtual_nucleo()
-        .arg("run")
+        .args(["run", "--strict"])
         .arg(&elf)
         .args(arguments)
         .arg("--uart-log")

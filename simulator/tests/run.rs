@@ -26,7 +26,10 @@ fn spacings(edges: &[CsvEdge]) -> Vec<u64> {
 fn what_software_says_on_stimulus_ports_is_written_down() {
     let elf = support::firmware("itm.c", "itm", &[]);
     let stimuli = scratch("itm.csv");
-    let output = run(&elf, &["--until", "1ms", "--itm", text(&stimuli)]);
+    let output = run(
+        &elf,
+        &["--strict", "--until", "1ms", "--itm", text(&stimuli)],
+    );
     assert!(output.status.success() && output.stderr.is_empty());
     let written = fs::read_to_string(&stimuli).unwrap();
     let rows: Vec<&str> = written
@@ -133,7 +136,10 @@ fn two_runs_are_equal_to_the_byte() {
 fn an_unmodelled_register_stops_the_run_and_keeps_what_was_recorded() {
     let elf = board_firmware("unmodelled", &["TOUCH_UNMODELLED"]);
     let edges = scratch("unmodelled.csv");
-    let output = run(&elf, &["--until", "1s", "--edges", text(&edges)]);
+    let output = run(
+        &elf,
+        &["--strict", "--until", "1s", "--edges", text(&edges)],
+    );
     assert_eq!(output.status.code(), Some(3));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr.lines().count(), 1);
@@ -175,11 +181,14 @@ fn gaps_are_passed_and_listed() {
     let lines: Vec<&str> = stderr.lines().collect();
     assert_eq!(lines.len(), 2, "{stderr}");
     assert!(lines[0].contains("not the STM32F401RE's"));
-    let gap = "TIM2_SMCR (bits 0x00000007) at 0x40000008: 0 read, 1 written, first at pc 0x0800";
+    let gap =
+        "note: TIM2_SMCR (bits 0x00000007) at 0x40000008: 0 read, 1 written, first at pc 0x0800";
     assert!(lines[1].contains(gap), "{stderr}");
     let stats: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
-    assert!(stats["gaps"][0].as_str().unwrap().starts_with("TIM2_SMCR"));
+    let note = &stats["notes"][0];
+    assert!(note["what"].as_str().unwrap().starts_with("TIM2_SMCR"));
+    assert_eq!(note["kind"], "unmodelled_bits");
     assert!(stats["cycles"].as_u64().unwrap() > 30_000);
 }
 

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use support::{board_firmware, message_image, read_edges, scratch, virtual_nucleo};
+use support::{board_firmware, message_image, read_edges, scratch, text, virtual_nucleo};
 
 struct Board {
     process: Child,
@@ -331,7 +331,7 @@ fn garbage_is_answered_and_harms_nobody() {
 #[test]
 fn a_stop_ends_the_capture_after_its_last_sample_with_status_3() {
     let elf = board_firmware("stopped", &["TOUCH_UNMODELLED"]);
-    let board = Board::start(&elf, &["--uart", "tcp:0"]);
+    let board = Board::start(&elf, &["--uart", "tcp:0", "--strict"]);
     let mut client = board.client();
     client.socket.write_all(b"samplerate 84000000\n").unwrap();
     client.lines.read_line(&mut String::new()).unwrap();
@@ -349,6 +349,21 @@ fn a_stop_ends_the_capture_after_its_last_sample_with_status_3() {
         stderr.contains("TIM2_SMCR") && stderr.lines().count() == 1,
         "{stderr}"
     );
+}
+
+#[test]
+fn what_is_odd_goes_to_a_file_while_the_board_serves() {
+    let elf = board_firmware("noted", &["TOUCH_UNMODELLED"]);
+    let notes = scratch("notes.json");
+    let board = Board::start(&elf, &["--uart", "tcp:0", "--notes", text(&notes)]);
+    // 100 ms: the third interrupt comes long before.
+    assert_eq!(board.client().capture(1_000_000, 100_000).len(), 100_000);
+    assert_eq!(board.finish(), (Some(0), String::new()));
+    let told: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&notes).unwrap()).unwrap();
+    assert_eq!(told.as_array().unwrap().len(), 1);
+    assert_eq!(told[0]["what"], "TIM2_SMCR (bits 0x00000007)");
+    assert_eq!(told[0]["writes"], 1);
 }
 
 #[test]

@@ -14,8 +14,12 @@ from simulator.program import user_program
 
 
 def test_options_are_handed_on_as_they_are(elf: Path) -> None:
-    program = user_program(elf, chip="stm32f411re", hse="none", gaps=True, semihosting=True)
-    assert program.arguments == [str(elf), "--chip=stm32f411re", "--hse=none", "--gaps", "--semihosting"]
+    program = user_program(elf, chip="stm32f411re", hse="none", gaps=True, semihosting=True, any_core=True)
+    words = ["--chip=stm32f411re", "--hse=none", "--gaps", "--semihosting", "--any-core"]
+    assert program.arguments == [str(elf), *words]
+    assert user_program(elf, strict=True).arguments == [str(elf), "--strict"]
+    with pytest.raises(SimulatorError, match="contradict"):
+        user_program(elf, strict=True, gaps=True)
 
 
 def test_a_program_runs_like_its_elf_file(elf: Path) -> None:
@@ -46,6 +50,35 @@ def test_a_program_behind_a_bootloader_is_refused(tmp_path: Path) -> None:
 
 def test_an_object_file_is_refused(tmp_path: Path) -> None:
     assert "is not linked" in refused(linked(tmp_path, "-c"))
+
+
+IN_FLASH = ["-Wl,-Ttext=0x08000000", "-Wl,--entry=start", "-nostartfiles"]
+
+
+@pytest.mark.parametrize(
+    ("core", "name"), [("cortex-m0", "Cortex-M0"), ("cortex-m23", "Cortex-M23"), ("cortex-m33", "Cortex-M33")]
+)
+def test_a_program_for_another_core_is_refused_by_name_unless_asked_for(
+    core: str, name: str, tmp_path: Path
+) -> None:
+    """The compiler itself says for which core it compiles."""
+    elf = linked(tmp_path, f"-mcpu={core}", *IN_FLASH)
+    assert f"was made for a {name}" in refused(elf) and "--any-core" in refused(elf)
+    assert user_program(elf, any_core=True).options == ("--any-core",)
+    with pytest.raises(SimulatorError, match=name):
+        simulator.run(elf, until="1ms")
+
+
+@pytest.mark.parametrize("core", ["cortex-m3", "cortex-m4", "cortex-m7"])
+def test_a_program_for_a_core_of_armv7_m_is_taken(core: str, tmp_path: Path) -> None:
+    assert user_program(linked(tmp_path, f"-mcpu={core}", *IN_FLASH)).options == ()
+
+
+def test_a_big_endian_program_is_refused_by_name(tmp_path: Path) -> None:
+    elf = linked(tmp_path, "-mbig-endian", *IN_FLASH)
+    assert "is a big-endian program" in refused(elf)
+    with pytest.raises(SimulatorError, match="big-endian"):
+        simulator.run(elf, until="1ms")
 
 
 def test_a_program_of_this_machine_is_refused() -> None:

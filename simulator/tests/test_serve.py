@@ -19,7 +19,7 @@ def test_the_program_is_asked_as_specified(tmp_path: Path, uart: str, option: st
     with Served(FIRMWARE, uart=uart, program=listening(tmp_path)) as board:
         assert (board.analyzer, board.uart, board.probe) == ("127.0.0.1:41001", "/dev/pts/3", "")
         assert (board.status(), board.words()) == (None, "")
-    assert asked(tmp_path) == ["serve", "fw.elf", "--uart", option, "--start", "get"]
+    assert asked(tmp_path) == ["serve", "fw.elf", "--strict", "--uart", option, "--start", "get"]
 
 
 def test_an_image_is_placed_where_the_firmware_looks_for_it(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from analysis.program.latency.answers import Answered, Wait
 from analysis.program.latency.measure import Explained, Latencies, SectionTimes, Subject, handler
 from base.metrology.quantiles import summarise
 from simulator.interrupts import name_of
+from simulator.outputs import Note
 
 SCHEMA = 1
 
@@ -22,7 +23,19 @@ def as_json(subject: Subject, asked: Latencies | None, sections: list[SectionTim
         found["latency"] = _latency(subject, asked)
     if sections:
         found["sections"] = [_section(subject, one) for one in sections]
+    found["noted"] = [note.as_json() for note in _notes(asked, sections)]
     return found
+
+
+def _notes(asked: Latencies | None, sections: list[SectionTimes]) -> list[Note]:
+    """What was odd in the runs, by its first cycle; of one that several saw, the longest's."""
+    seen = [one.notes for one in sections] + ([asked.answers.notes] if asked else [])
+    by_what: dict[tuple[str, int, str], Note] = {}
+    for note in (note for notes in seen for note in notes):
+        known = by_what.setdefault((note.kind, note.address, note.what), note)
+        if note.reads + note.writes > known.reads + known.writes:
+            by_what[note.kind, note.address, note.what] = note
+    return sorted(by_what.values(), key=lambda one: one.cycle)
 
 
 def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from simulator import latency, masks
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
 from simulator.latency import Answers, Question
+from simulator.outputs import Note
 from simulator.program import UserProgram
 from simulator.run import Instant
 
@@ -64,6 +65,7 @@ class SectionTimes:
     clock: Clock
     worst: list[tuple[Passed, Explained]]
     ended: str
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,8 @@ def section_times(
         tell(f"explaining the longest {section.name}")
         spans = [(one.begin, one.end) for one in worst]
         explained = _explained(subject, spans, 1 if explain else 0)
-        told.append(SectionTimes(measured, clock, list(zip(worst, explained, strict=True)), found.ended))
+        whole = list(zip(worst, explained, strict=True))
+        told.append(SectionTimes(measured, clock, whole, found.ended, found.stats.notes))
     return told
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from analysis.program.latency.answers import ENTRY_ALONE
+from analysis.program.masks.text import HEADING_OF_NOTES
 from base.microseconds import microseconds
+from simulator.outputs import Note
 
 _MOST_CAUSES = 8
 _MOST_TOTALS = 8
@@ -24,6 +26,8 @@ def as_text(document: dict[str, Any]) -> str:
         lines += _latency(document["latency"])
     for section in document.get("sections", ()):
         lines += [*([""] if lines else []), *_section(section)]
+    if document["noted"]:
+        lines += ["", HEADING_OF_NOTES, *(f"  {Note.of(row)}" for row in document["noted"])]
     return "\n".join(lines)
 
 

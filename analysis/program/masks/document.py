@@ -35,6 +35,7 @@ def as_json(found: MaskReport) -> dict[str, Any]:
             for span in found.run.stats.clocks
         ],
         "notes": list(found.notes),
+        "noted": [one.as_json() for one in found.run.stats.notes],
         "intervals": {kind: _kind(found, kind) for kind in KINDS},
         "worst": [one.as_json() for one in found.worst],
         "open": [one.as_json() for one in found.still_open],

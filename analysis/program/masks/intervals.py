@@ -57,7 +57,7 @@ _AFTER_ALL = 1 << 62
 
 
 class Sleep:
-    """The spans of cycles in which the core slept, in order."""
+    """The spans of cycles in which the core slept, or waited for its flash, in order."""
 
     def __init__(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> None:
         begins, ends = np.asarray(begin, dtype=np.int64), np.asarray(end, dtype=np.int64)
@@ -86,6 +86,14 @@ def sleep(changes: pl.DataFrame, end_cycle: int, code: Callable[[int, int], byte
     ).filter(value=1)
     waits = {pc: any(code(pc, len(form)) == form for form in _WFI) for pc in slept["pc"].unique()}
     waited = slept.filter(pl.Series([waits[pc] for pc in slept["pc"]], dtype=pl.Boolean))
+    return Sleep(waited["begin"], waited["end"])
+
+
+def stalls(changes: pl.DataFrame, end_cycle: int) -> Sleep:
+    """When the core waited for its flash, which was programmed or erased."""
+    rows = changes.filter(what="flash")
+    spans = rows.select("value", begin="cycle", end=pl.col("cycle").shift(-1, fill_value=end_cycle))
+    waited = spans.filter(value=1)
     return Sleep(waited["begin"], waited["end"])
 
 

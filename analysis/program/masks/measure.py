@@ -13,7 +13,7 @@ from analysis.explain.program import Program
 from analysis.program.masks import tasks
 from analysis.program.masks import worst as masks_worst
 from analysis.program.masks.death import stopped
-from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep
+from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep, stalls
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions, Holding, held, parts
 from analysis.program.masks.priorities import executed as executed_priorities
@@ -61,7 +61,8 @@ def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
 class MaskReport:
     """The result of a run of `program` up to `until`.
 
-    `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS and `ns`.
+    `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS, `ns` and
+    `stalled_cycles`.
     `worst` are those that ended, the longest at each place, and `still_open` those that did not.
     `steps` are the instructions of the longest of each kind, where they were asked for. `stopped`
     says that the program came to a stop before the end, or that the run did; else it is empty. It
@@ -109,7 +110,7 @@ def of_run(
     clock = Clock(run.stats.clocks)
     slept = sleep(run.changes, run.stats.cycles, elf.code)
     told = intervals(run.changes, slept)
-    told = told.with_columns(ns=_ns(clock, told))
+    told = told.with_columns(ns=_ns(clock, told), stalled_cycles=_stalled(run, told))
     names = tasks.names(program, elf, run.changes, image)
     exceptions = Exceptions(run.changes)
     worst, still_open = (
@@ -149,6 +150,13 @@ def of_run(
         stopped=stop,
         steps=steps,
     )
+
+
+def _stalled(run: MaskRun, told: pl.DataFrame) -> pl.Series:
+    """The cycles of each interval in which the core waited for the flash."""
+    ends = told["end_cycle"].fill_null(run.stats.cycles)
+    waited = stalls(run.changes, run.stats.cycles).within(told["begin_cycle"], ends)
+    return pl.Series("stalled_cycles", waited, dtype=pl.Int64)
 
 
 def _ns(clock: Clock, told: pl.DataFrame) -> pl.Series:
@@ -200,7 +208,7 @@ def _notes(
     elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, exceptions: Exceptions, until: str
 ) -> list[str]:
     """Sentences that must be known beside the numbers."""
-    notes = []
+    notes = [f"{run.stats.standstill[:1].upper()}{run.stats.standstill[1:]}."] if run.stats.standstill else []
     end = "it ended" if run.ended else until
     if not program.functions:
         notes.append(f"{elf.name} is stripped: addresses stand where names would.")

@@ -23,6 +23,9 @@ _SHOWN_FRAMES = 8
 _NS_PER_US = 1000
 
 
+HEADING_OF_NOTES = "Noted and gone on with: what the manual does not allow, or is not modelled"
+
+
 def as_text(found: MaskReport) -> str:
     """A headline, the kinds, the longest by place, and what each priority waits for."""
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
@@ -71,6 +74,8 @@ def _parts(found: MaskReport) -> Iterator[Sequence[str | Table]]:
         yield "Still open at the end, and not counted", *(_open(one) for one in found.still_open)
     if found.priorities:
         yield "Not taken, by priority: everything that holds such an interrupt off", _priorities(found)
+    if found.run.stats.notes:
+        yield HEADING_OF_NOTES, *(f"  {one}" for one in found.run.stats.notes)
     for kind, steps in found.steps.items():
         yield f"Instructions of the longest {kind}", *_explained(steps)
 
@@ -104,7 +109,15 @@ def _worst(one: Worst) -> list[str]:
     return [
         f"  {one.cycles:>10,} {microseconds(one.ns):>12} {one.count:>8,}×  {one.name}{task}",
         f"      {who(one)}",
+        *([f"      {waited_for_flash(one)}"] if one.stalled_cycles else []),
     ]
+
+
+def waited_for_flash(one: Worst) -> str:
+    """What the flash has to do with the length of an interval."""
+    return (
+        f"for {one.stalled_cycles:,} of these cycles the core waited for the flash: it was written or erased"
+    )
 
 
 def who(one: Worst) -> str:

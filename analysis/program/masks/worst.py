@@ -25,9 +25,10 @@ class Worst:
     `level` is BASEPRI's value, or the number of the handler's exception. `stack` are the calls at
     its beginning, innermost first; of a handler first itself, then what it interrupted. `held`
     names the exceptions that were enabled then and that it held off. `cycles` do not count
-    `asleep_cycles`, in which an interrupt would have woken the core. `most_ns` is the longest time
-    of all: where the clock changed, another than that of the most cycles may have taken it. If it
-    is still open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None.
+    `asleep_cycles`, in which an interrupt would have woken the core. For `stalled_cycles` of it the
+    core waited for its flash, which was programmed or erased. `most_ns` is the longest time of all:
+    where the clock changed, another than that of the most cycles may have taken it. If it is still
+    open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Worst:
     held: tuple[str, ...]
     count: int
     most_ns: float | None
+    stalled_cycles: int = 0
 
     @property
     def caller(self) -> Place | None:
@@ -66,6 +68,7 @@ class Worst:
             "begin_cycle": self.begin_cycle,
             "end_cycle": self.end_cycle,
             "asleep_cycles": self.asleep_cycles,
+            "stalled_cycles": self.stalled_cycles,
             "begin": self.begin.as_json(),
             "end": None if self.end is None else self.end.as_json(),
             "stack": [frame.as_json() for frame in self.stack],
@@ -192,6 +195,7 @@ def _worst(
         held=tuple(places.exception(one) for one in held),
         count=count,
         most_ns=row["most_ns"],
+        stalled_cycles=row.get("stalled_cycles") or 0,
     )
 
 

@@ -73,6 +73,9 @@ class SocketBoard:
     def oddities(self) -> tuple[str, ...]:
         return ()
 
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
     def post_mortem(self, elf: Path) -> tuple[str, ...]:
         return (f"{elf.name} faulted.",)
 

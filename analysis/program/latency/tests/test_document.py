@@ -119,6 +119,7 @@ def caused(cause: dict[str, Any], pends: int, worst_cycles: int) -> dict[str, An
 DOCUMENT = {
     "schema": 1,
     "elf": "my.elf",
+    "noted": [],
     "latency": {
         "irq": "TIM3",
         "exception": 45,

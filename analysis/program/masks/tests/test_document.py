@@ -56,6 +56,7 @@ def interval(
         "begin_cycle": span[0],
         "end_cycle": span[1],
         "asleep_cycles": 0,
+        "stalled_cycles": 0,
         "begin": at(begin),
         "end": None if end is None else at(end),
         "stack": [at(0x0800_0300), at(0x0800_0200)],
@@ -89,6 +90,7 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
             {"cycle": 600, "ns": 37_500.0, "core_hz": 32e6},
         ],
         "notes": ["The run ended at cycle 1,000: It stopped."],
+        "noted": [],
         "intervals": {
             "primask": {**counted(*masked, still_open=1), "by_level": []},
             "faultmask": none,

@@ -7,7 +7,7 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
-from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep
+from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep, stalls
 from analysis.program.masks.tests.changes import changes
 from simulator.outputs import ClockSpan
 
@@ -113,6 +113,15 @@ def test_sleep_for_an_event_counts() -> None:
     table = slept(WFE)
     found = intervals(table, sleep(table, 1000, code))
     assert found.select("cycles", "asleep_cycles").row(0) == (920, 0)
+
+
+def test_waiting_for_the_flash_is_added_up_and_may_last_to_the_end() -> None:
+    table = changes(
+        *((10, "flash", 1), (50, "flash", 0), (50, "flash", 1), (60, "flash", 0)),
+        *((100, "primask", 1), (200, "flash", 1)),
+    )
+    waited = stalls(table, 1000).within(pl.Series([0, 20, 100]), pl.Series([100, 55, 1000]))
+    assert waited.tolist() == [50, 35, 800]
 
 
 def test_sleep_within_a_handler_counts() -> None:

@@ -10,6 +10,12 @@ from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import TASK
 from analysis.program.masks.tests.test_document import STEPS
 from analysis.program.masks.text import as_text, headline, length, who
+from simulator.outputs import Note
+
+NOTE = Note(
+    *("reserved_bits", "RCC_AHB1ENR (bits 0x00000060)", 0x4002_3830, False, "ignored", 0x0800_0210, "main"),
+    *(70, 0, 1),
+)
 
 WHOLE = """\
 my.elf, 1,000 cycles: the longest interval is 100 cycles (6.25 µs), primask, raised by lock (main.c:10), \
@@ -86,6 +92,18 @@ def test_of_many_places_ten_are_shown_and_of_a_stack_eight_calls(monkeypatch: py
         "It held off no interrupt that was enabled; 1,234 more cycles asleep.",
     ]
     assert "more places" not in as_text(replace(found, worst=(longest,) * 10))
+
+
+def test_notes_and_waiting_for_the_flash_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made.report(monkeypatch)
+    stats = replace(found.run.stats, notes=(NOTE,), standstill="the program sleeps for ever")
+    longest = replace(found.worst[0], stalled_cycles=60)
+    lines = as_text(replace(found, run=replace(found.run, stats=stats), worst=(longest,))).splitlines()
+    assert "      for 60 of these cycles the core waited for the flash: it was written or erased" in lines
+    first = lines.index("Noted and gone on with: what the manual does not allow, or is not modelled")
+    assert lines[first + 1] == f"  {NOTE}"
+    again = made.report(monkeypatch, replace(found.run, stats=stats))
+    assert "The program sleeps for ever." in again.notes
 
 
 def test_a_length_a_task_and_a_caller_that_are_not_known_are_left_out(

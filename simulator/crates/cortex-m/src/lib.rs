@@ -451,6 +451,16 @@ impl Core {
         self.exceptions.used()
     }
 
+    /// Interrupts that are enabled. Bit n is exception n.
+    pub fn enabled_interrupts(&self) -> u128 {
+        self.exceptions.enabled()
+    }
+
+    /// The address of the instruction executed last.
+    pub fn last_executed(&self) -> u32 {
+        self.previous_pc
+    }
+
     /// The exception that the core is in. 0 is Thread mode.
     pub fn exception(&self) -> u8 {
         self.ipsr

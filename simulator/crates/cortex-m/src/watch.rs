@@ -25,6 +25,8 @@ pub enum What {
     Word,
     /// 1: the core begins to sleep. 0: it wakes.
     Sleep,
+    /// 1: the core waits for the flash, which is programmed or erased. 0: it goes on.
+    Flash,
     Reset,
 }
 
@@ -125,6 +127,13 @@ impl Core {
         watch.map_or(Vec::new(), |watch| std::mem::take(&mut watch.changes))
     }
 
+    /// Waits up to `cycle` for the flash, which is programmed or erased.
+    pub fn wait_for_busy_flash(&mut self, cycle: u64) {
+        self.note_change(What::Flash, 1, self.pc, None);
+        self.advance_to(cycle);
+        self.note_change(What::Flash, 0, self.pc, None);
+    }
+
     /// Goes on watching after a reset.
     pub(super) fn carry_watch_over(&mut self, watch: Option<Box<Watch>>) {
         self.watch = watch;
@@ -213,6 +222,9 @@ impl Core {
     }
 
     fn note_change(&mut self, what: What, value: u32, pc: u32, began: Option<u64>) {
+        if self.watch.is_none() {
+            return;
+        }
         let context = self.context(None);
         self.note(Change {
             cycle: self.cycles,

@@ -9,10 +9,11 @@ use cortex_m::{Core, DebugFault, RunEnd, Stop, Timing};
 use serde::{Deserialize, Serialize};
 use stm32::chip::Chip;
 use stm32::edges::{Edge, Pin, CHANNELS};
+use stm32::manners::{Access, Manners, Oddity};
 use stm32::memory::Memory;
 use stm32::peripherals::rcc::{Hse, ResetCause};
 use stm32::peripherals::registers::Unmodelled;
-use stm32::soc::gaps::Touched;
+use stm32::soc::notes::Note;
 use stm32::soc::Soc;
 use stm32::timebase::{Seconds, Timebase};
 
@@ -44,11 +45,35 @@ const RESET_CYCLES: u64 = 1 << 16;
 pub struct Machine {
     core: Core,
     soc: Soc,
-    /// Whatever is not modelled is noted and does not stop the run.
-    past_gaps: bool,
-    /// BKPT 0xAB is a call to the host, which whoever runs the machine answers.
+    /// What BKPT 0xAB does.
     #[serde(skip)]
-    semihosting: bool,
+    semihosting: Semihosting,
+    /// What the host remembers of the program's calls.
+    #[serde(skip)]
+    pub calls: Calls,
+}
+
+/// What becomes of the program's calls to its host.
+#[derive(Clone, Copy, Default)]
+enum Semihosting {
+    /// There is no host: a HardFault, as at every BKPT that no debugger takes.
+    #[default]
+    Nobody,
+    /// The run ends, and whoever runs the machine answers.
+    Caller,
+    /// This answers.
+    Answered(Answerer),
+}
+
+/// Answers a call, and lets the machine go on behind it. False if the program ended itself.
+pub type Answerer = fn(&mut Machine) -> bool;
+
+/// The host's side of the calls.
+#[derive(Clone, Copy, Default)]
+pub struct Calls {
+    pub errno: u32,
+    /// Bytes of the features file that were read.
+    pub features_read: usize,
 }
 
 /// The immediate of the BKPT that calls the host (Arm, "Semihosting for AArch32 and AArch64", 4.1).
@@ -60,23 +85,37 @@ impl Machine {
         let mut machine = Machine {
             core: Core::new(timing),
             soc: Soc::new(memory),
-            past_gaps: false,
-            semihosting: false,
+            semihosting: Semihosting::Nobody,
+            calls: Calls::default(),
         };
         machine.core.reset(&mut machine.soc)?;
         Ok(machine)
     }
 
-    /// From now on, registers that are not modelled do not stop the run. They read as after reset
-    /// and ignore writes. The run is then not the chip's, and [`Machine::gaps`] tells why.
-    pub fn go_past_gaps(&mut self) {
-        self.past_gaps = true;
+    /// What the machine does from now on about what is odd. A new machine is strict.
+    pub fn set_manners(&mut self, manners: Manners) {
+        self.soc.notes_mut().set_manners(manners);
+    }
+
+    pub fn manners(&self) -> Manners {
+        self.soc.notes().manners()
+    }
+
+    /// What was odd and did not stop the run, in the order of the first cycles.
+    pub fn notes(&self) -> Vec<&Note> {
+        self.soc.notes().in_order()
     }
 
     /// From now on BKPT 0xAB ends the run with [`Stop::Breakpoint`], and the machine can go on once
     /// the call is answered. Otherwise it is a HardFault, as every BKPT that no debugger takes.
     pub fn allow_semihosting(&mut self) {
-        self.semihosting = true;
+        self.semihosting = Semihosting::Caller;
+    }
+
+    /// From now on `answerer` answers BKPT 0xAB. If the program ended itself, the run ends with
+    /// [`Stop::Breakpoint`].
+    pub fn answer_calls_by(&mut self, answerer: Answerer) {
+        self.semihosting = Semihosting::Answered(answerer);
     }
 
     /// What feeds the chip's OSC_IN.
@@ -91,20 +130,11 @@ impl Machine {
         self.soc.set_console(usart);
     }
 
-    pub fn goes_past_gaps(&self) -> bool {
-        self.past_gaps
-    }
-
     /// Lets the flash wait, prefetch and cache as if FLASH_ACR held `value`, whatever the firmware
     /// sets it to. The register reads what the firmware wrote.
     pub fn force_flash_access_control(&mut self, value: u32) {
         self.soc.force_flash_access_control(value);
         self.core.heed_flash_access_control(&self.soc);
-    }
-
-    /// What the run went past.
-    pub fn gaps(&self) -> impl Iterator<Item = &Touched> {
-        self.soc.gaps().touched()
     }
 
     /// Lets the timers' own clocks stand at the core's cycle. It changes no result.
@@ -148,9 +178,18 @@ impl Machine {
 
     /// Whether the core sleeps and neither a peripheral nor SysTick will ever wake it.
     pub fn idle_for_ever(&self) -> bool {
-        self.core.asleep()
-            && self.core.next_internal_event().is_none()
-            && self.soc.next_event() == u64::MAX
+        self.core.asleep() && self.nothing_comes()
+    }
+
+    /// Whether nothing but the program itself will change anything: no event of a peripheral, and no
+    /// SysTick.
+    pub fn nothing_comes(&self) -> bool {
+        self.core.next_internal_event().is_none() && self.soc.next_event() == u64::MAX
+    }
+
+    /// The register at an address. `None` if no peripheral is there.
+    pub fn register_name(&mut self, address: u32) -> Option<String> {
+        self.soc.register_name(address)
     }
 
     /// Whether the core is in a HardFault whose handler is an endless loop, so that nothing but
@@ -232,30 +271,19 @@ impl Machine {
         Ok(())
     }
 
-    /// Accepts the stop if it comes from a gap that is tolerated. Nothing has changed yet, so the
-    /// instruction can be tried again.
-    fn tolerate(&mut self, stop: Stop) -> Result<(), Stop> {
-        let Stop::Unmodelled { what, address, pc } = &stop else {
-            return Err(stop);
-        };
-        let noted = self.past_gaps && self.soc.gaps_mut().tolerate(what.clone(), *address, *pc);
-        noted.then_some(()).ok_or(stop)
-    }
-
     /// Runs to the next event, at most to cycle `end`.
     pub fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {
         self.advance(end, Core::run)
-            .or_else(|stop| self.tolerate(stop))
     }
 
     /// Runs one instruction, one part of an exception's entry or return, or idle time up to the
     /// next event.
     pub fn run_one(&mut self, end: u64) -> Result<(), Stop> {
         self.advance(end, Core::run_one)
-            .or_else(|stop| self.tolerate(stop))
     }
 
-    fn advance(
+    /// Runs to the next event, at most to cycle `end`, by this function of the core.
+    pub fn advance(
         &mut self,
         end: u64,
         run: impl Fn(&mut Core, &mut Soc, u64) -> Result<RunEnd, Stop>,
@@ -289,7 +317,7 @@ impl Machine {
         if self.core.asleep() {
             self.skip_idle(until);
         } else if resumes > self.cycles() {
-            self.core.advance_to(resumes.min(until));
+            self.core.wait_for_busy_flash(resumes.min(until));
         } else {
             let stepped = self.core.step(&mut self.soc);
             stepped.or_else(|stop| self.handle_stop(stop))?;
@@ -306,10 +334,27 @@ impl Machine {
                 self.core.lock_up();
                 Ok(())
             }
-            Stop::Breakpoint { immediate, .. }
-                if !(self.semihosting && immediate == SEMIHOSTING) =>
+            Stop::Breakpoint { immediate, .. } => match self.semihosting {
+                Semihosting::Caller if immediate == SEMIHOSTING => Err(stop),
+                Semihosting::Answered(answer) if immediate == SEMIHOSTING => {
+                    answer(self).then_some(()).ok_or(stop)
+                }
+                _ => self.core.fault_at_breakpoint(),
+            },
+            Stop::Undefined { opcode, pc }
+                if self.manners().takes(Oddity::Instruction, Access::Read) =>
             {
-                self.core.fault_at_breakpoint()
+                let what = format!("the instruction {opcode:#06x}");
+                let notes = self.soc.notes_mut();
+                notes.note(
+                    Oddity::Instruction,
+                    what,
+                    pc,
+                    Access::Read,
+                    self.core.cycles(),
+                );
+                notes.place(pc);
+                self.core.fault_at_undefined()
             }
             stop => Err(stop),
         }
@@ -326,7 +371,7 @@ impl Machine {
     fn reset_because(&mut self, cause: ResetCause) -> Result<(), Stop> {
         self.soc
             .reset(self.core.cycles(), cause)
-            .map_err(|Unmodelled(what)| Stop::Unmodelled {
+            .map_err(|Unmodelled(what, _)| Stop::Unmodelled {
                 what,
                 address: 0,
                 pc: self.core.pc(),
@@ -347,9 +392,11 @@ impl Machine {
         self.soc.ignore_flash_writes(ignored);
     }
 
-    /// A debugger's read. It takes no time.
+    /// A debugger's read. It takes no time. What is odd about it is the debugger's, and an error.
     pub fn debug_read(&mut self, address: u32, width: Width) -> Result<u32, DebugFault> {
+        let manners = self.soc.notes_mut().set_manners(Manners::Strict);
         let read = self.core.debug_read(&mut self.soc, address, width);
+        self.soc.notes_mut().set_manners(manners);
         self.settle();
         read
     }
@@ -361,13 +408,13 @@ impl Machine {
         width: Width,
         value: u32,
     ) -> Result<(), DebugFault> {
-        let written = self
-            .core
-            .debug_write(&mut self.soc, address, width, value)
-            .or_else(|fault| match fault {
-                DebugFault::Stop(stop) => self.handle_stop(stop).map_err(DebugFault::Stop),
-                fault => Err(fault),
-            });
+        let manners = self.soc.notes_mut().set_manners(Manners::Strict);
+        let written = self.core.debug_write(&mut self.soc, address, width, value);
+        self.soc.notes_mut().set_manners(manners);
+        let written = written.or_else(|fault| match fault {
+            DebugFault::Stop(stop) => self.handle_stop(stop).map_err(DebugFault::Stop),
+            fault => Err(fault),
+        });
         self.settle();
         written
     }
@@ -382,6 +429,7 @@ impl Machine {
     }
 
     fn notify_core(&mut self) {
+        self.soc.notes_mut().place(self.core.last_executed());
         if self.soc.take_code_changed() {
             self.core.invalidate_code();
         }

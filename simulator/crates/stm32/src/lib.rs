@@ -2,6 +2,7 @@
 
 pub mod chip;
 pub mod edges;
+pub mod manners;
 pub mod memory;
 pub mod peripherals;
 #[cfg(test)]

@@ -246,6 +246,13 @@ impl Core {
         Ok(())
     }
 
+    /// An instruction that no row of the decode tables describes is UNDEFINED (A5.1): a UsageFault.
+    pub fn fault_at_undefined(&mut self) -> Result<(), Stop> {
+        self.take_trap(Trap::usage(cfsr::UNDEFINSTR))?;
+        self.leave_fast_loop();
+        Ok(())
+    }
+
     /// Whether [`Core::check_watchpoints`] must see data accesses.
     pub(super) fn has_data_watchpoints(&self) -> bool {
         (self.debug.enabled() || self.monitor_enabled()) && self.debug.watchpoints.any()

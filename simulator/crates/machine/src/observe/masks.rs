@@ -103,6 +103,7 @@ fn name(what: What) -> &'static str {
         What::Prigroup => "prigroup",
         What::Word => "scheduler",
         What::Sleep => "sleep",
+        What::Flash => "flash",
         What::Reset => "reset",
     }
 }

@@ -7,7 +7,9 @@
 pub mod condition;
 pub mod latency;
 pub mod masks;
+pub mod notes;
 pub mod stacks;
+pub mod standstill;
 pub mod stretch;
 pub mod sweep;
 pub mod trace;

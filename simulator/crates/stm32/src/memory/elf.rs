@@ -1,8 +1,11 @@
 //! Firmware as the linker writes it: loadable segments by physical address, and symbols by name.
 
+use super::elf_core::{other_core, OtherCore};
 use super::near_misses::near_misses;
 use super::{Memory, OutsideMemory};
-use object::elf::{FileHeader32, EM_ARM, ET_EXEC, PT_LOAD, STT_FILE, STT_FUNC, STT_SECTION};
+use object::elf::{
+    FileHeader32, ELFDATA2MSB, ELFMAG, EM_ARM, ET_EXEC, PT_LOAD, STT_FILE, STT_FUNC, STT_SECTION,
+};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian;
 use thiserror::Error;
@@ -15,6 +18,8 @@ pub enum ElfError {
         "not an executable for a 32-bit little-endian Arm: link the firmware for the Cortex-M4"
     )]
     NotArm,
+    #[error("a big-endian program: this core is little-endian; link it without -mbig-endian")]
+    BigEndian,
     #[error("the file has no loadable segment: link the firmware before loading it")]
     Empty,
     #[error("a loadable segment ends outside the file: it is truncated or damaged")]
@@ -40,6 +45,7 @@ fn advice(near: &[String]) -> String {
 
 /// A parsed firmware file: the bytes to place, and the symbols without their Thumb bits.
 pub struct Firmware {
+    other_core: Option<OtherCore>,
     segments: Vec<(u32, Vec<u8>)>,
     symbols: Vec<(String, u32)>,
     /// Address, size and name of the functions.
@@ -48,6 +54,9 @@ pub struct Firmware {
 
 impl Firmware {
     pub fn parse(file: &[u8]) -> Result<Firmware, ElfError> {
+        if file.starts_with(&ELFMAG) && file.get(EI_DATA) == Some(&ELFDATA2MSB) {
+            return Err(ElfError::BigEndian);
+        }
         let header = FileHeader32::<LittleEndian>::parse(file)?;
         let endian = header.endian().map_err(|_| ElfError::NotArm)?;
         if header.e_machine(endian) != EM_ARM || header.e_type(endian) != ET_EXEC {
@@ -59,23 +68,30 @@ impl Firmware {
         }
         let (symbols, functions) = symbols(header, endian, file)?;
         Ok(Firmware {
+            other_core: other_core(header, endian, file),
             segments,
             symbols,
             functions,
         })
     }
 
+    /// The core that the program was made for, if it is not this one.
+    pub fn other_core(&self) -> Option<OtherCore> {
+        self.other_core
+    }
+
+    /// A program that was linked to the flash's alias at 0 is placed in the flash.
     pub fn place(&self, memory: &mut Memory) -> Result<(), OutsideMemory> {
         self.segments
             .iter()
-            .try_for_each(|(address, bytes)| memory.load(*address, bytes))
+            .try_for_each(|(address, bytes)| memory.load(Memory::canonical(*address), bytes))
     }
 
     /// Whether memory holds what [`Firmware::place`] would put there.
     pub fn is_in(&self, memory: &Memory) -> bool {
         self.segments
             .iter()
-            .all(|(address, bytes)| memory.holds(*address, bytes))
+            .all(|(address, bytes)| memory.holds(Memory::canonical(*address), bytes))
     }
 
     /// The lowest address that the file fills.
@@ -133,6 +149,9 @@ impl Firmware {
         found.all(|(_, other)| other == address).then_some(*address)
     }
 }
+
+/// Where the header says which byte comes first (System V ABI, chapter 4).
+const EI_DATA: usize = 5;
 
 type Header = FileHeader32<LittleEndian>;
 

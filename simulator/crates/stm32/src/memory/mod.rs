@@ -1,6 +1,7 @@
 //! Flash, SRAM and core coupled memory of the chip, and what fills them before the machine starts.
 
 pub mod elf;
+mod elf_core;
 pub mod image;
 mod near_misses;
 

@@ -1,6 +1,6 @@
 //! Registers of the peripherals that the virtual board lacks (RM0368, the register map at the end
 //! of each chapter). They give names to what firmware touches, and the values after reset for runs
-//! with `--gaps`.
+//! that go past them.
 
 use super::registers::Register;
 

@@ -120,9 +120,10 @@ impl Iwdg {
         }
         let flag = usize::from(offset == RLR);
         if self.updated[flag] > now {
+            // §15.4.2, §15.4.3: it can be written only when the update is over.
             return Err(self
                 .registers
-                .refuse(offset, "written while SR tells of its update"));
+                .remark(offset, "written while SR tells of its update"));
         }
         let left = self
             .expiry

@@ -4,11 +4,11 @@ use super::address_map::Entry;
 use super::registers::Register;
 use crate::chip::Chip;
 
-/// Differences that no register shows. They are listed here, since no run stops at them.
+/// Differences that no register shows. They are listed here, since hardly a run stops at them.
 const DIFFERENCES: &[&str] = &[
     "RCC: the PLL locks after the datasheet's greatest time, crystals start after the typical time; a clock at OSC_IN, LSI and the voltage scale are ready at once",
     "RCC: clocks that the *LPENR registers gate in Sleep mode stay on",
-    "timers: input filters, slave modes, counting down, complementary outputs, break inputs and DMA requests stop the run, as do capture from TRC and clearing by ETRF; an input is seen without the synchroniser's delay",
+    "timers: capture from TRC stops the run; input filters, slave modes, clearing by ETRF, counting down, complementary outputs, break inputs and DMA requests have no effect; an input is seen without the synchroniser's delay",
     "USART: the waveform of TX is not on its pin; only USART2 has DMA requests; bytes leave and arrive whole, without noise or framing errors",
     "SPI: nothing is connected: MISO is high, so every frame reads ones; SCK, MOSI and NSS are not on their pins",
     "I2C: the bus has pull-ups and no slave: every address ends in AF; SCL and SDA are not on their pins",

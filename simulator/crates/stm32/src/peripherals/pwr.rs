@@ -59,10 +59,16 @@ impl Pwr {
         self.registers.set_bits(CSR, VOSRDY, on);
     }
 
-    /// The highest HCLK that the scale allows with the PLL on (§5.1.3).
+    /// The highest HCLK that the scale allows with the PLL on (§5.1.3). No document says what a
+    /// reserved scale allows: here, all that the chip does.
     pub fn highest_core_hz(&self) -> u64 {
-        let scale = self.scale(self.registers.get(CR));
-        scale.map_or(0, |scale| scale.highest_hz)
+        match self.scale(self.registers.get(CR)) {
+            Some(scale) => scale.highest_hz,
+            None => {
+                let scales = self.chip.scales.iter();
+                scales.map(|scale| scale.highest_hz).max().unwrap_or(0)
+            }
+        }
     }
 
     /// Whether the backup domain may be written.
@@ -82,10 +88,10 @@ impl Peripheral for Pwr {
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
-        if offset == CR && self.scale(value).is_none() {
-            return Err(self.registers.refuse(offset, "VOS is a reserved value"));
-        }
         self.registers.set(offset, value);
+        if offset == CR && self.scale(value).is_none() {
+            return Err(self.registers.remark(offset, "VOS is a reserved value"));
+        }
         Ok(())
     }
 

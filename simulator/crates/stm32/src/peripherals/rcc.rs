@@ -134,11 +134,15 @@ const fn table(clocks: &ClockBits) -> [Register; 24] {
         Register::new(APB1ENR, "APB1ENR", 0, clocks.apb1),
         Register::new(APB2ENR, "APB2ENR", 0, clocks.apb2),
         // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-        Register::new(0x50, "AHB1LPENR", clocks.in_sleep[0], 0),
-        Register::new(0x54, "AHB2LPENR", clocks.in_sleep[1], 0),
-        Register::new(0x58, "AHB3LPENR", clocks.ahb3, 0),
-        Register::new(0x60, "APB1LPENR", clocks.in_sleep[2], 0),
-        Register::new(0x64, "APB2LPENR", clocks.in_sleep[3], 0),
+        Register::new(0x50, "AHB1LPENR", clocks.in_sleep[0], 0)
+            .missing(clocks.in_sleep[0] | clocks.ahb1),
+        Register::new(0x54, "AHB2LPENR", clocks.in_sleep[1], 0)
+            .missing(clocks.in_sleep[1] | clocks.ahb2),
+        Register::new(0x58, "AHB3LPENR", clocks.ahb3, 0).missing(clocks.ahb3),
+        Register::new(0x60, "APB1LPENR", clocks.in_sleep[2], 0)
+            .missing(clocks.in_sleep[2] | clocks.apb1),
+        Register::new(0x64, "APB2LPENR", clocks.in_sleep[3], 0)
+            .missing(clocks.in_sleep[3] | clocks.apb2),
         Register::new(BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST).inert(LSERDY),
         Register::new(CSR, "CSR", PINRSTF | PORRSTF | BORRSTF, LSION | RMVF)
             .inert(LSIRDY | RESET_FLAGS),
@@ -409,30 +413,13 @@ impl Rcc {
         self.pll_vco().over(u64::from(divider))
     }
 
-    fn write_control(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
+    fn write_control(&mut self, mut value: u32, now: u64) -> Result<(), Unmodelled> {
         let present = self.registers.get(CR);
-        let refuse = |why| Err(self.registers.refuse(CR, why));
-        let bypassed = value & HSEBYP != 0;
-        match self.hse {
-            Hse::Clock { .. } if value & HSEON != 0 && !bypassed => {
-                return refuse(
-                    "HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal; --hse names one",
-                );
-            }
-            Hse::Crystal { .. } if value & HSEON != 0 && bypassed => {
-                return refuse("HSEON with HSEBYP: the board has a crystal at OSC_IN and no clock");
-            }
-            _ => {}
-        }
-        if value & !present & HSEON != 0 {
-            let start_us = match self.hse {
-                Hse::Crystal { .. } => HSE_START_US,
-                Hse::Clock { .. } | Hse::Nothing => 0,
-            };
-            self.hse_ready_cycle = now + self.cycles_of(start_us);
-        }
+        let remark = |why| Err(self.registers.remark(CR, why));
+        let mut odd = self.check_source(value);
         if (value ^ present) & HSEBYP != 0 && present & HSEON != 0 {
-            return refuse("HSEBYP can be written only while the HSE is off");
+            value ^= HSEBYP;
+            odd = odd.and(remark("HSEBYP can be written only while the HSE is off"));
         }
         let in_use = match self.registers.get(CFGR) & SW {
             0 => HSION,
@@ -440,14 +427,50 @@ impl Rcc {
             _ => PLLON,
         };
         if value & in_use == 0 {
-            return refuse("turning the clock off that the core runs from");
+            value |= in_use;
+            odd = odd.and(remark("turning the clock off that the core runs from"));
+        }
+        if value & !present & HSEON != 0 {
+            self.hse_ready_cycle = self.hse_starts(value, now);
         }
         if value & !present & PLLON != 0 {
-            self.check_pll(value)?;
-            self.pll_ready_cycle = now + self.cycles_of(PLL_LOCK_US);
+            let (locks, checked) = self.check_pll(value)?;
+            self.pll_ready_cycle = if locks {
+                now + self.cycles_of(PLL_LOCK_US)
+            } else {
+                u64::MAX
+            };
+            odd = odd.and(checked);
         }
         self.registers.set(CR, value);
-        Ok(())
+        odd
+    }
+
+    /// Whether the HSE is turned on for what is at OSC_IN.
+    fn check_source(&self, control: u32) -> Result<(), Unmodelled> {
+        let remark = |why| Err(self.registers.remark(CR, why));
+        let bypassed = control & HSEBYP != 0;
+        match self.hse {
+            Hse::Clock { .. } if control & HSEON != 0 && !bypassed => {
+                remark(
+                    "HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal; --hse names one",
+                )
+            }
+            Hse::Crystal { .. } if control & HSEON != 0 && bypassed => {
+                remark("HSEON with HSEBYP: the board has a crystal at OSC_IN and no clock")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The cycle in which the HSE that is turned on is ready. A clock at OSC_IN passes the
+    /// oscillator's amplifier, too. A crystal that nothing drives gives none.
+    fn hse_starts(&self, control: u32, now: u64) -> u64 {
+        match self.hse {
+            Hse::Crystal { .. } if control & HSEBYP != 0 => u64::MAX,
+            Hse::Crystal { .. } => now + self.cycles_of(HSE_START_US),
+            Hse::Clock { .. } | Hse::Nothing => now,
+        }
     }
 
     /// Core cycles of a time at the present clock.
@@ -479,28 +502,28 @@ impl Rcc {
         }
     }
 
-    /// Limits of §6.3.2: VCO input 1–2 MHz, VCO output up to 432 MHz.
-    fn check_pll(&self, control: u32) -> Result<(), Unmodelled> {
+    /// Whether the PLL locks, and which limit of §6.3.2 it exceeds: VCO input 1–2 MHz, VCO output
+    /// up to 432 MHz. Outside these the manual promises nothing; here it locks all the same.
+    fn check_pll(&self, control: u32) -> Result<(bool, Result<(), Unmodelled>), Unmodelled> {
         let configuration = self.registers.get(PLLCFGR);
         let source_on = if configuration >> 22 & 1 != 0 {
             HSEON
         } else {
             HSION
         };
-        let refuse = |why: &str| Err(self.registers.refuse(PLLCFGR, why));
+        let remark = |why: &str| Err(self.registers.remark(PLLCFGR, why));
         if control & source_on == 0 {
-            return refuse("PLL turned on while its source is off");
+            return Ok((false, remark("PLL turned on while its source is off")));
         }
         if source_on == HSEON && self.hse == Hse::Nothing {
-            return refuse(
-                "PLL turned on from the HSE, which never becomes ready: --hse names none",
-            );
+            let why = "PLL turned on from the HSE, which never becomes ready: --hse names none";
+            return Ok((false, remark(why)));
         }
         if configuration & 0x3F < 2 {
-            return refuse("PLLM below 2");
+            return Err(self.registers.refuse(PLLCFGR, "PLLM below 2"));
         }
         if self.pll_input().below_hz(1_000_000) || self.pll_input().exceeds_hz(2_000_000) {
-            return refuse("PLL input outside 1–2 MHz");
+            return Ok((true, remark("PLL input outside 1–2 MHz")));
         }
         let lowest = self.chip.lowest_vco_hz;
         if self.pll_vco().below_hz(lowest) || self.pll_vco().exceeds_hz(432_000_000) {
@@ -508,9 +531,9 @@ impl Rcc {
                 "PLL output of the VCO outside {}–432 MHz",
                 lowest / 1_000_000
             );
-            return refuse(&why);
+            return Ok((true, remark(&why)));
         }
-        Ok(())
+        Ok((true, Ok(())))
     }
 
     fn write_configuration(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
@@ -567,9 +590,10 @@ impl Peripheral for Rcc {
             CSR => self.write_status(value),
             BDCR => self.write_backup(value, now),
             PLLCFGR if self.pll_on() => {
+                // §6.3.2: it can be written only while the PLL is off.
                 return Err(self
                     .registers
-                    .refuse(PLLCFGR, "written while the PLL is on"));
+                    .remark(PLLCFGR, "written while the PLL is on"));
             }
             _ => self.registers.set(offset, value),
         }

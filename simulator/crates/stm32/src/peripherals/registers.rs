@@ -1,8 +1,10 @@
 //! The register table of a peripheral: which registers exist, their reset values, and which bits
 //! are modelled.
 //!
-//! The virtual board ignores nothing in silence. A write stops the run if it changes a register
-//! that is not in the table, or a bit that the table calls neither writable nor inert.
+//! The virtual board ignores nothing in silence. A write is odd if it changes a register that is
+//! not in the table, or a bit that the table calls neither writable nor inert.
+
+use crate::manners::Oddity;
 
 /// One row: a 32-bit register.
 #[derive(Clone, Copy, Debug)]
@@ -80,10 +82,10 @@ impl Lanes {
     };
 }
 
-/// What the model cannot do. The text names the register. Becomes
-/// [`cortex_m::bus::Fault::Unmodelled`].
+/// What is odd about an access. The text names the register. If the manners do not take it, it
+/// becomes [`cortex_m::bus::Fault::Unmodelled`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unmodelled(pub String);
+pub struct Unmodelled(pub String, pub Oddity);
 
 /// The registers of one peripheral and their values.
 #[derive(Clone)]
@@ -196,7 +198,7 @@ impl Registers {
     fn modelled(&self, offset: u32) -> Result<&'static Register, Unmodelled> {
         match self.row(offset) {
             Some(row) if row.modelled => Ok(row),
-            _ => Err(Unmodelled(self.name(offset))),
+            _ => Err(Unmodelled(self.name(offset), Oddity::Register)),
         }
     }
 
@@ -208,7 +210,12 @@ impl Registers {
         let merged = (present & !lanes.written) | (value & lanes.written);
         let foreign = (merged ^ present) & !(row.writable | row.inert) & lanes.addressed;
         if foreign != 0 {
-            return Err(self.refuse(offset, &format!("bits {foreign:#010x}")));
+            let oddity = match foreign & row.missing {
+                0 => Oddity::Reserved,
+                _ => Oddity::Bits,
+            };
+            let what = format!("{} (bits {foreign:#010x})", self.name(offset));
+            return Err(Unmodelled(what, oddity));
         }
         Ok(row.keep(present, merged))
     }
@@ -224,9 +231,14 @@ impl Registers {
         ))
     }
 
-    /// An error about a register that exists: `TIM2_CR1 (bits 0x00000060)`.
+    /// A mode that the model lacks: `USART2_CR1 (9 data bits)`. Nothing has been written.
     pub fn refuse(&self, offset: u32, why: &str) -> Unmodelled {
-        Unmodelled(format!("{} ({why})", self.name(offset)))
+        Unmodelled(format!("{} ({why})", self.name(offset)), Oddity::Mode)
+    }
+
+    /// A setting that the manual does not allow. What the chip does about it is done.
+    pub fn remark(&self, offset: u32, why: &str) -> Unmodelled {
+        Unmodelled(format!("{} ({why})", self.name(offset)), Oddity::Setting)
     }
 
     #[inline]
@@ -260,7 +272,10 @@ mod tests {
         assert_eq!(registers.merge(0, 0x1515_1515, repeated_byte), Ok(0x15));
         assert_eq!(
             registers.merge(0, 0x1515_1515, Lanes::WORD),
-            Err(Unmodelled("TIM9_CR (bits 0x15151400)".into()))
+            Err(Unmodelled(
+                "TIM9_CR (bits 0x15151400)".into(),
+                Oddity::Reserved
+            ))
         );
     }
 
@@ -269,7 +284,10 @@ mod tests {
         let registers = Registers::new("TIM9", TABLE);
         assert_eq!(
             registers.merge(0, 0, Lanes::WORD),
-            Err(Unmodelled("TIM9_CR (bits 0x00000010)".into()))
+            Err(Unmodelled(
+                "TIM9_CR (bits 0x00000010)".into(),
+                Oddity::Reserved
+            ))
         );
     }
 
@@ -278,15 +296,15 @@ mod tests {
         let registers = Registers::new("TIM9", TABLE);
         assert_eq!(
             registers.merge(8, 0, Lanes::WORD),
-            Err(Unmodelled("TIM9_SMCR".into()))
+            Err(Unmodelled("TIM9_SMCR".into(), Oddity::Register))
         );
         assert_eq!(
             registers.merge(4, 0, Lanes::WORD),
-            Err(Unmodelled("TIM9+0x04".into()))
+            Err(Unmodelled("TIM9+0x04".into(), Oddity::Register))
         );
         assert_eq!(
             registers.merge(0x3FC, 0, Lanes::WORD),
-            Err(Unmodelled("TIM9+0x3fc".into()))
+            Err(Unmodelled("TIM9+0x3fc".into(), Oddity::Register))
         );
     }
 }

@@ -1,7 +1,7 @@
 //! How an access of the core reaches a memory or a register.
 
-use super::gaps::Direction;
 use super::Soc;
+use crate::manners::{Access, Oddity};
 use crate::peripherals::address_map::{
     Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
 };
@@ -37,56 +37,69 @@ impl Soc {
         Some(responder)
     }
 
-    /// Why no register answers.
+    /// What is odd about an access that no register answers.
     #[cold]
-    fn unanswered(&mut self, address: u32) -> Fault {
+    fn unanswered(&mut self, address: u32) -> Result<Unmodelled, Fault> {
         let Some(place) = self.map.find(address) else {
-            return Fault::Bus { address };
+            return Err(Fault::Bus { address });
         };
         let offset = (address - place.base) & !3;
-        let what = match place.block {
-            None => place.absent_name(offset),
+        Ok(match place.block {
+            None => Unmodelled(place.absent_name(offset), Oddity::Absent),
             Some(block) if self.responder(address).is_some() => {
-                self.block(block).registers().name(offset)
+                let name = self.block(block).registers().name(offset);
+                Unmodelled(name, Oddity::Register)
             }
             Some(block) => {
                 let name = self.block(block).registers().name(offset);
-                format!("{name} (its clock is off in RCC)")
+                Unmodelled(
+                    format!("{name} (its clock is off in RCC)"),
+                    Oddity::ClockOff,
+                )
             }
-        };
-        Fault::Unmodelled { what, address }
+        })
     }
 
-    #[cold]
-    fn read_unanswered(&mut self, address: u32, width: Width) -> Result<u32, Fault> {
-        match self.unanswered(address) {
-            Fault::Unmodelled { what, .. } if self.gaps.note(&what, address, Direction::Read) => {
-                Ok(self.reset_value(address) >> (address % 4 * 8) & width.mask())
-            }
-            fault => Err(fault),
-        }
+    /// `RCC_CR`. `None` if no peripheral is at this address.
+    pub fn register_name(&mut self, address: u32) -> Option<String> {
+        let place = self.map.find(address)?;
+        let offset = (address - place.base) & !3;
+        Some(match place.block {
+            None => place.absent_name(offset),
+            Some(block) => self.block(block).registers().name(offset),
+        })
     }
 
+    /// Notes what is odd if the manners take it. Otherwise it is a fault.
     #[cold]
-    fn write_unanswered(
+    fn take(
         &mut self,
-        fault: Fault,
-        width: Width,
-        value: u32,
+        odd: Unmodelled,
+        address: u32,
+        access: Access,
         now: u64,
     ) -> Result<(), Fault> {
-        match fault {
-            Fault::Unmodelled { what, address }
-                if self.gaps.note(&what, address, Direction::Write) =>
-            {
-                self.write_what_is_modelled(address, width, value, now);
-                Ok(())
-            }
-            fault => Err(fault),
+        let Unmodelled(what, oddity) = odd;
+        if !self.notes.manners().takes(oddity, access) {
+            return Err(Fault::Unmodelled { what, address });
         }
+        // The first time, the machine must tell which instruction it was.
+        self.attention |= self.notes.note(oddity, what, address, access, now);
+        Ok(())
     }
 
-    /// What a register that is not modelled reads in a run with `--gaps`.
+    #[cold]
+    fn read_unanswered(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
+        let odd = self.unanswered(address)?;
+        let oddity = odd.1;
+        self.take(odd, address, Access::Read, now)?;
+        Ok(match oddity {
+            Oddity::ClockOff => 0,
+            _ => self.reset_value(address) >> (address % 4 * 8) & width.mask(),
+        })
+    }
+
+    /// What a register that is not modelled reads.
     fn reset_value(&mut self, address: u32) -> u32 {
         let Some(place) = self.map.find(address) else {
             return 0;
@@ -95,21 +108,6 @@ impl Soc {
         match place.block {
             None => place.absent_register(offset).map_or(0, |row| row.reset),
             Some(block) => self.block(block).registers().reset_value(offset),
-        }
-    }
-
-    /// Writes the modelled bits of a register, in a run with `--gaps`. What the peripheral refuses
-    /// is dropped.
-    fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
-        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
-            return;
-        };
-        let (data, lanes) = on_the_bus(connection, address, width, value);
-        let peripheral = self.block(block);
-        if let Some(merged) = peripheral.registers().merge_modelled(offset, data, lanes) {
-            let _refused = peripheral
-                .write(offset, merged, now)
-                .and_then(|()| self.propagate_write(block, offset, merged, now));
         }
     }
 
@@ -164,18 +162,49 @@ impl Soc {
         now: u64,
     ) -> Result<(), Fault> {
         let Some((Responder { block, connection }, offset)) = self.responder(address) else {
-            return Err(self.unanswered(address));
+            let odd = self.unanswered(address)?;
+            return self.take(odd, address, Access::Write, now);
         };
         let now = self.stall_register_write(block, offset, now);
         self.catch_up(now);
         let (data, lanes) = on_the_bus(connection, address, width, value);
         let peripheral = self.block(block);
-        peripheral
-            .registers()
-            .merge(offset, data, lanes)
-            .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
-            .and_then(|merged| self.propagate_write(block, offset, merged, now))
-            .map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
+        let merged = match peripheral.registers().merge(offset, data, lanes) {
+            Ok(merged) => merged,
+            Err(odd) => {
+                self.take(odd, address, Access::Write, now)?;
+                let registers = self.block(block).registers();
+                match registers.merge_modelled(offset, data, lanes) {
+                    Some(merged) => merged,
+                    None => return Ok(()),
+                }
+            }
+        };
+        match self.block(block).write(offset, merged, now) {
+            Ok(()) => self.propagate(block, offset, merged, address, now),
+            Err(odd) => {
+                let carried_out = odd.1.carried_out();
+                let taken = self.take(odd, address, Access::Write, now);
+                if carried_out {
+                    // Whoever does not take it sees the whole of what was done.
+                    return taken.and(self.propagate(block, offset, merged, address, now));
+                }
+                taken
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn propagate(
+        &mut self,
+        block: Block,
+        offset: u32,
+        merged: u32,
+        address: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
+        self.propagate_write(block, offset, merged, now)
+            .or_else(|odd| self.take(odd, address, Access::Write, now))
     }
 }
 
@@ -201,7 +230,7 @@ impl Soc {
         }
         let value = match self.read_modelled(address, width, now) {
             Some(value) => value,
-            None => self.read_unanswered(address, width)?,
+            None => self.read_unanswered(address, width, now)?,
         };
         let wait_cycles = self.bridge_cycles(address, now);
         Ok(Loaded { value, wait_cycles })
@@ -222,8 +251,7 @@ impl Soc {
         if self.memory.write_ccm(address, width, value).is_some() {
             return Ok(0);
         }
-        self.write_modelled(address, width, value, now)
-            .or_else(|fault| self.write_unanswered(fault, width, value, now))?;
+        self.write_modelled(address, width, value, now)?;
         Ok(self.bridge_cycles(address, now))
     }
 }

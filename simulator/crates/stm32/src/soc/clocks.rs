@@ -1,6 +1,7 @@
 //! What a write to RCC changes in the rest of the chip.
 
 use super::Soc;
+use crate::manners::Oddity;
 use crate::peripherals::address_map::{entry_of, modelled_blocks, reset_by, Entry};
 use crate::peripherals::rcc::{AHB1RSTR, AHB2RSTR, APB1RSTR, APB2RSTR};
 use crate::peripherals::registers::Unmodelled;
@@ -24,13 +25,12 @@ impl Soc {
         if clocks.core != self.clocks.core {
             self.timebase
                 .change(now, clocks.core)
-                .map_err(|why| Unmodelled(format!("RCC_CFGR ({why})")))?;
+                .map_err(|why| Unmodelled(format!("RCC_CFGR ({why})"), Oddity::Mode))?;
             self.attention = true;
         }
         self.clocks = clocks;
-        self.check_core_clock()?;
         self.distribute_clocks(now);
-        Ok(())
+        self.check_core_clock()
     }
 
     fn distribute_clocks(&mut self, now: u64) {
@@ -61,30 +61,50 @@ impl Soc {
         }
     }
 
-    /// Limits of the chip. They hold after every single write, so firmware must write in the right
-    /// order.
-    pub(super) fn check_core_clock(&self) -> Result<(), Unmodelled> {
-        let core = self.clocks.core;
-        let chip = self.memory.chip();
-        let refuse = |why: &str| Err(Unmodelled(format!("RCC_CFGR ({why})")));
-        if core.exceeds_hz(self.flash.highest_core_hz()) {
-            return refuse("core clock too fast for FLASH_ACR.LATENCY");
-        }
-        if core.exceeds_hz(self.pwr.highest_core_hz()) {
-            return refuse("core clock too fast for PWR_CR.VOS");
-        }
-        // RM0368 §6.2: PCLK1 and PCLK2 have limits of their own.
-        for (bus, highest_hz, divider) in [
-            (1, chip.apb1_hz, self.clocks.apb1_divider),
-            (2, chip.apb2_hz, self.clocks.apb2_divider),
-        ] {
-            if core.exceeds_hz(highest_hz * divider) {
-                let mhz = highest_hz / 1_000_000;
-                return refuse(&format!(
-                    "PCLK{bus} above {mhz} MHz: PPRE{bus} divides too little"
-                ));
+    /// Limits of the chip. They should hold after every single write, so firmware must write in the
+    /// right order. An error names those that were kept before this write.
+    pub(super) fn check_core_clock(&mut self) -> Result<(), Unmodelled> {
+        let before = std::mem::take(&mut self.exceeded);
+        let mut fresh = Vec::new();
+        for (limit, why) in self.exceeded_limits().into_iter().enumerate() {
+            let Some(why) = why else {
+                continue;
+            };
+            self.exceeded |= 1 << limit;
+            if before >> limit & 1 == 0 {
+                fresh.push(why);
             }
         }
-        Ok(())
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        let what = format!("RCC_CFGR ({})", fresh.join("; "));
+        Err(Unmodelled(what, Oddity::Setting))
+    }
+
+    /// For each limit, by how it is exceeded.
+    fn exceeded_limits(&self) -> [Option<String>; 4] {
+        let core = self.clocks.core;
+        let chip = self.memory.chip();
+        let over = |highest_hz, why: &str| core.exceeds_hz(highest_hz).then(|| why.to_owned());
+        // RM0368 §6.2: PCLK1 and PCLK2 have limits of their own.
+        let bus = |bus: u32, highest_hz: u64, divider: u64| {
+            core.exceeds_hz(highest_hz * divider).then(|| {
+                let mhz = highest_hz / 1_000_000;
+                format!("PCLK{bus} above {mhz} MHz: PPRE{bus} divides too little")
+            })
+        };
+        [
+            over(
+                self.flash.highest_core_hz(),
+                "core clock too fast for FLASH_ACR.LATENCY",
+            ),
+            over(
+                self.pwr.highest_core_hz(),
+                "core clock too fast for PWR_CR.VOS",
+            ),
+            bus(1, chip.apb1_hz, self.clocks.apb1_divider),
+            bus(2, chip.apb2_hz, self.clocks.apb2_divider),
+        ]
     }
 }

@@ -10,7 +10,7 @@ mod clocks;
 mod dma;
 mod fast_registers;
 mod flash;
-pub mod gaps;
+pub mod notes;
 mod others;
 mod pins;
 mod saved_registers;
@@ -18,6 +18,7 @@ mod schedule;
 mod system_memory;
 
 use crate::edges::{Edge, Pin};
+use crate::manners::Oddity;
 use crate::memory::Memory;
 use crate::peripherals::address_map::{self, entry_of, AddressMap, Block, ResponderCache};
 use crate::peripherals::alternate_functions::{USART_RX, USART_TX};
@@ -68,8 +69,10 @@ pub struct Soc {
     clocks: Clocks,
     timebase: Timebase,
     schedule: Schedule,
-    /// What is not modelled and does not stop the run, because the user said so.
-    gaps: gaps::Gaps,
+    /// What was odd and did not stop the run.
+    notes: notes::Notes,
+    /// The limits of `check_core_clock` that are exceeded, a bit each.
+    exceeded: u8,
     /// A reset that the machine must carry out.
     reset_due: Option<ResetCause>,
     /// Items are being moved. Their accesses must not start another round.
@@ -135,7 +138,8 @@ impl Soc {
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
-            gaps: gaps::Gaps::default(),
+            notes: notes::Notes::default(),
+            exceeded: 0,
             stalled_until: 0,
             code_changed: false,
             interrupt_lines: 0,
@@ -183,7 +187,7 @@ impl Soc {
         std::mem::swap(&mut fresh.edges, &mut self.edges);
         std::mem::swap(&mut fresh.transmitted, &mut self.transmitted);
         std::mem::swap(&mut fresh.levels, &mut self.levels);
-        std::mem::swap(&mut fresh.gaps, &mut self.gaps);
+        std::mem::swap(&mut fresh.notes, &mut self.notes);
         std::mem::swap(&mut fresh.observed, &mut self.observed);
         std::mem::swap(&mut fresh.rcc, &mut self.rcc);
         std::mem::swap(&mut fresh.flash, &mut self.flash);
@@ -194,7 +198,7 @@ impl Soc {
         *self = fresh;
         self.timebase
             .change(now, self.clocks.core)
-            .map_err(|why| Unmodelled(format!("a reset here ({why})")))?;
+            .map_err(|why| Unmodelled(format!("a reset here ({why})"), Oddity::Mode))?;
         for port in 0..PORTS.len() {
             self.port_changed(port, now);
         }
@@ -215,12 +219,12 @@ impl Soc {
         self.interrupt_lines
     }
 
-    pub fn gaps(&self) -> &gaps::Gaps {
-        &self.gaps
+    pub fn notes(&self) -> &notes::Notes {
+        &self.notes
     }
 
-    pub fn gaps_mut(&mut self) -> &mut gaps::Gaps {
-        &mut self.gaps
+    pub fn notes_mut(&mut self) -> &mut notes::Notes {
+        &mut self.notes
     }
 
     /// Whether the machine must act: something is new for the core, or the schedule changed. Clears

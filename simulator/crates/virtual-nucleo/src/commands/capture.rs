@@ -3,6 +3,7 @@
 
 use super::counts::WindowsArguments;
 use super::edge_stream::EdgeStream;
+use super::notes::NotesArgument;
 use super::outputs::Output;
 use super::{stopped, BoardArguments};
 use crate::servers::beaglelogic::SAMPLERATES_HZ;
@@ -40,6 +41,8 @@ pub struct CaptureArguments {
     clips: Clips,
     #[command(flatten)]
     windows: WindowsArguments,
+    #[command(flatten)]
+    notes: NotesArgument,
 }
 
 pub fn execute(arguments: &CaptureArguments) -> Result<ExitCode> {
@@ -50,9 +53,13 @@ pub fn execute(arguments: &CaptureArguments) -> Result<ExitCode> {
     };
     let chip = machine.chip();
     let mut windows = arguments.windows.begin(firmware.as_ref(), &mut machine)?;
-    Ok(match capture(arguments, &mut machine, &mut windows)? {
+    let captured = capture(arguments, &mut machine, &mut windows)?;
+    if let Some(mut notes) = arguments.notes.begin(firmware) {
+        notes.see(&machine);
+    }
+    Ok(match captured {
         Ok(()) => ExitCode::SUCCESS,
-        Err(stop) => stopped(&stop, Some((chip, "`run --gaps`"))),
+        Err(stop) => stopped(&stop, Some((chip, "--gaps"))),
     })
 }
 

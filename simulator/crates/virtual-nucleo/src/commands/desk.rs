@@ -1,6 +1,8 @@
 //! `virtual-nucleo desk`: a board on a desk. An FX2 analyzer is clipped to its pins, and an ST-Link
 //! is wired to its core and serial port, as USB devices in a folder.
 
+use super::notes::{MannersArguments, NotesArgument};
+use super::semihosting::answer_in_silence;
 use super::serve::{watch_signals, watch_stdin};
 use super::{clocked, flash_acr, forced, hse, stopped, BoardArguments, TimingArgument};
 use crate::simulation::mishaps::Mishap;
@@ -28,6 +30,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use stm32::chip::ChipArgument;
+use stm32::memory::elf::Firmware;
 use stm32::memory::image::ImageArgument;
 use stm32::memory::Memory;
 use stm32::peripherals::rcc::Hse;
@@ -75,6 +78,16 @@ pub struct DeskArguments {
     /// Let the flash do what this value of FLASH_ACR says, whatever the firmware sets.
     #[arg(long, value_name = "0xVALUE", value_parser = flash_acr)]
     flash_acr: Option<u32>,
+    /// Run a program that was made for another core, such as a Cortex-M0, all the same.
+    #[arg(long)]
+    any_core: bool,
+    #[command(flatten)]
+    manners: MannersArguments,
+    #[command(flatten)]
+    notes: NotesArgument,
+    /// Answer the program's semihosting calls (BKPT 0xAB); what it prints is not shown.
+    #[arg(long)]
+    semihosting: bool,
     /// Each name gives the ST-Link another serial number.
     #[arg(long, value_name = "NAME", default_value = "desk")]
     name: String,
@@ -90,10 +103,14 @@ enum StartArgument {
 }
 
 pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
-    let machine = match machine(arguments)? {
+    let (firmware, machine) = machine(arguments)?;
+    let mut machine = match machine {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop, None)),
     };
+    if arguments.semihosting {
+        machine.answer_calls_by(answer_in_silence);
+    }
     let (events, arrivals) = mpsc::channel();
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
@@ -126,19 +143,25 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
         debugger,
         power,
         faults.board,
-    );
+    )
+    .noting(arguments.notes.begin(firmware));
     thread::spawn(move || desk.run());
     table.carry_out(analyzer_gone, probe_gone);
     table.serve(control);
     Ok(wait(&arrivals))
 }
 
-fn machine(arguments: &DeskArguments) -> Result<Result<Machine, Stop>> {
+fn machine(arguments: &DeskArguments) -> Result<(Option<Firmware>, Result<Machine, Stop>)> {
     if arguments.firmware.is_none() {
         let board = BoardArguments::empty(arguments.timing);
         let machine = Machine::new(Memory::of(arguments.chip.0), board.timing());
         let machine = machine.map(|machine| forced(machine, arguments.flash_acr));
-        return Ok(machine.map(|machine| clocked(machine, arguments.hse)));
+        let machine = machine.map(|machine| clocked(machine, arguments.hse));
+        let machine = machine.map(|mut machine| {
+            machine.set_manners(arguments.manners.manners());
+            machine
+        });
+        return Ok((None, machine));
     }
     let board = BoardArguments {
         firmware: arguments.firmware.clone(),
@@ -146,9 +169,11 @@ fn machine(arguments: &DeskArguments) -> Result<Result<Machine, Stop>> {
         flash_acr: arguments.flash_acr,
         chip: arguments.chip,
         hse: arguments.hse,
+        manners: arguments.manners,
+        any_core: arguments.any_core,
         ..BoardArguments::empty(arguments.timing)
     };
-    Ok(board.machine()?.1)
+    board.machine()
 }
 
 type Devices = Vec<(&'static str, u8, Plug)>;

@@ -2,19 +2,23 @@
 //! machine, and writes how long it waited.
 
 use super::outputs::Output;
-use super::{limit, stopped, BoardArguments};
+
+use super::semihosting::answer_in_silence;
+use super::{limit, notes, stopped, BoardArguments, STOPPED};
 use anyhow::{Context, Result};
 use clap::Args;
 use cortex_m::Stop;
 use machine::observe::latency::{Answer, Outcome, Question};
+use machine::observe::notes::as_json;
 use machine::observe::sweep::{first_use, Course};
-use machine::{Limit, Machine};
+use machine::{Limit, Machine, SEMIHOSTING};
 use serde_json::{json, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use stm32::memory::elf::Firmware;
 use stm32::timebase::fraction_text;
 
 #[derive(Args)]
@@ -46,9 +50,9 @@ pub struct LatencyArguments {
     /// How many cycles after the last pend an answer may come.
     #[arg(long, value_name = "CYCLES", default_value = "8400000")]
     patience: u64,
-    /// Go on past registers that are not modelled.
+    /// Answer the program's semihosting calls (BKPT 0xAB); what it prints is not shown.
     #[arg(long)]
-    gaps: bool,
+    semihosting: bool,
     /// Write the answers here (docs/reference/simulator-files.md).
     #[arg(long, value_name = "CSV")]
     answers: PathBuf,
@@ -67,7 +71,8 @@ const HEADER: &[u8] =
     b"first_pended,last_pended,pends,taken,outcome,core_hz,pc,exception,return_pc,waits\n";
 
 pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
-    let machine = match board(arguments)? {
+    let (firmware, machine) = board(arguments)?;
+    let machine = match machine {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop, None)),
     };
@@ -77,26 +82,36 @@ pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
         .context("cannot watch for Ctrl-C")?;
     let mut output = Output::create(&arguments.answers)?;
     output.write(HEADER)?;
-    let end = match begun(arguments, machine, &interrupted)? {
-        Ok((course, window)) => pend(arguments, course, &window, &mut output, &interrupted)?,
+    let end = match begun(arguments, machine, firmware.as_ref(), &interrupted)? {
+        Ok((mut course, window)) => {
+            let end = pend(arguments, &mut course, &window, &mut output, &interrupted)?;
+            tell_notes(arguments, course.machine(), firmware.as_ref())?;
+            end
+        }
         Err(end) => end,
     };
     output.finish()?;
     Ok(match end {
         End::Done => ExitCode::SUCCESS,
         End::Interrupted => ExitCode::from(INTERRUPTED),
+        End::Stopped(Stop::Breakpoint { immediate, .. }) if immediate == SEMIHOSTING => {
+            eprintln!("virtual-nucleo: the program ended itself before the last pend");
+            ExitCode::from(STOPPED)
+        }
         End::Stopped(stop) => stopped(&stop, Some((chip, "--gaps"))),
     })
 }
 
-fn board(arguments: &LatencyArguments) -> Result<Result<Machine, Stop>> {
-    let (_, machine) = arguments.board.machine()?;
-    Ok(machine.map(|mut machine| {
-        if arguments.gaps {
-            machine.go_past_gaps();
+/// The board, and its firmware if it is known.
+fn board(arguments: &LatencyArguments) -> Result<(Option<Firmware>, Result<Machine, Stop>)> {
+    let (firmware, machine) = arguments.board.machine()?;
+    let machine = machine.map(|mut machine| {
+        if arguments.semihosting {
+            machine.answer_calls_by(answer_in_silence);
         }
         machine
-    }))
+    });
+    Ok((firmware, machine))
 }
 
 enum End {
@@ -122,6 +137,7 @@ impl Window {
 fn begun(
     arguments: &LatencyArguments,
     mut machine: Machine,
+    firmware: Option<&Firmware>,
     interrupted: &AtomicBool,
 ) -> Result<Result<(Course, Window), End>> {
     let used = match arguments.enable {
@@ -138,7 +154,7 @@ fn begun(
         (None, None, None) => machine.cycles(),
     };
     if first < machine.cycles() {
-        machine = match board(arguments)? {
+        machine = match board(arguments)?.1 {
             Ok(machine) => machine,
             Err(stop) => return Ok(Err(End::Stopped(stop))),
         };
@@ -156,7 +172,7 @@ fn begun(
         end,
         every: arguments.every.unwrap_or(usual),
     };
-    write_stats(arguments, course.machine(), used, &window)?;
+    write_stats(arguments, course.machine(), firmware, used, &window)?;
     Ok(Ok((course, window)))
 }
 
@@ -187,6 +203,7 @@ fn use_before_end(
 fn write_stats(
     arguments: &LatencyArguments,
     machine: &Machine,
+    firmware: Option<&Firmware>,
     used: Option<u64>,
     window: &Window,
 ) -> Result<()> {
@@ -206,8 +223,24 @@ fn write_stats(
         "every": if random { Value::Null } else { window.every.into() },
         "pends": arguments.random.map_or(window.pends(), u64::from),
         "cycle": machine.cycles(),
+        "notes": as_json(machine, firmware),
     });
     write(&arguments.stats, &stats)
+}
+
+/// Puts the notes of the whole run into the statistics, and says them on standard error.
+fn tell_notes(
+    arguments: &LatencyArguments,
+    machine: &Machine,
+    firmware: Option<&Firmware>,
+) -> Result<()> {
+    let path = &arguments.stats;
+    let read = || format!("cannot read {}", path.display());
+    let text = fs::read_to_string(path).with_context(read)?;
+    let mut stats: Value = serde_json::from_str(&text).with_context(read)?;
+    stats["notes"] = as_json(machine, firmware);
+    notes::tell(machine, firmware);
+    write(path, &stats)
 }
 
 fn write(path: &Path, stats: &Value) -> Result<()> {
@@ -217,7 +250,7 @@ fn write(path: &Path, stats: &Value) -> Result<()> {
 
 fn pend(
     arguments: &LatencyArguments,
-    mut course: Course,
+    course: &mut Course,
     window: &Window,
     output: &mut Output,
     interrupted: &AtomicBool,

@@ -11,6 +11,7 @@ mod latency;
 mod limit;
 mod marks;
 mod masks;
+mod notes;
 mod outputs;
 mod run;
 mod save_point;
@@ -25,6 +26,7 @@ use cortex_m::bus::Width;
 use cortex_m::{Stop, Timing};
 use machine::snapshot::Snapshot;
 use machine::Machine;
+use notes::MannersArguments;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -83,6 +85,11 @@ struct BoardArguments {
     /// addresses.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr", "chip", "hse"])]
     from_snapshot: Option<PathBuf>,
+    /// Run a program that was made for another core, such as a Cortex-M0, all the same.
+    #[arg(long)]
+    any_core: bool,
+    #[command(flatten)]
+    manners: MannersArguments,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -102,6 +109,8 @@ impl BoardArguments {
             timing,
             flash_acr: None,
             from_snapshot: None,
+            any_core: false,
+            manners: MannersArguments::polite(),
         }
     }
 
@@ -123,14 +132,28 @@ impl BoardArguments {
         let machine = match (&self.from_snapshot, &firmware) {
             (Some(path), _) => Ok(restored(path, firmware.as_ref())?),
             (None, Some(firmware)) => {
+                self.check_core(firmware)?;
                 let memory = self.memory(firmware)?;
                 check_vectors(&memory, firmware)?;
                 Machine::new(memory, self.timing())
             }
             (None, None) => bail!("no firmware: name its ELF"),
         };
-        let machine = machine.map(|machine| clocked(forced(machine, self.flash_acr), self.hse));
+        let machine = machine.map(|machine| {
+            let mut machine = clocked(forced(machine, self.flash_acr), self.hse);
+            machine.set_manners(self.manners.manners());
+            machine
+        });
         Ok((firmware, machine))
+    }
+
+    fn check_core(&self, firmware: &Firmware) -> Result<()> {
+        match firmware.other_core() {
+            Some(other) if !self.any_core => bail!(
+                "the program was made for {other}, and this is a Cortex-M4 (Armv7E-M): build it with -mcpu=cortex-m4, or run it all the same with --any-core"
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// Memory with the firmware and the images in it.

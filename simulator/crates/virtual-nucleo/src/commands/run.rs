@@ -7,15 +7,17 @@ use super::save_point::SavePoint;
 use super::save_state;
 use super::semihosting::{Answer, Host};
 use super::stop_on::StopArgument;
-use super::{faults, gaps, limit, masks, stopped, BoardArguments, FAULTED, MET, UNMET};
+use super::{faults, gaps, limit, masks, notes, stopped, BoardArguments, FAULTED, MET, UNMET};
 use anyhow::{bail, Context, Result};
 use clap::Args;
 use cortex_m::Stop;
+use machine::observe::notes::as_json;
+use machine::observe::standstill::{self, Standstill};
 use machine::observe::trace::Trace;
 use machine::observe::windows::{Counter, Windows};
 use machine::observe::Observer;
 use machine::{Limit, Machine, SEMIHOSTING};
-use serde_json::json;
+use serde_json::{json, Value};
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -25,6 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Instant;
 use stm32::edges::Pin;
+use stm32::manners::Manners;
 use stm32::memory::elf::Firmware;
 use stm32::peripherals::usart;
 
@@ -114,10 +117,6 @@ pub struct RunArguments {
     /// Write instructions, cycles, speed and counts here.
     #[arg(long, value_name = "JSON")]
     stats: Option<PathBuf>,
-    /// Go on past registers that are not modelled and list them at the end; without firmware, list
-    /// all that is not modelled.
-    #[arg(long)]
-    gaps: bool,
 }
 
 /// Cycles between two looks at Ctrl-C. This limits the memory for edges.
@@ -128,7 +127,7 @@ const INTERRUPTED: u8 = 130;
 const TRACE_LAST: u32 = 64;
 
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
-    if arguments.gaps && !arguments.board.has_board() {
+    if arguments.board.manners.gaps && !arguments.board.has_board() {
         gaps::list_all(arguments.board.chip.0);
         return Ok(ExitCode::SUCCESS);
     }
@@ -137,9 +136,6 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop, None)),
     };
-    if arguments.gaps {
-        machine.go_past_gaps();
-    }
     if arguments.semihosting {
         machine.allow_semihosting();
     }
@@ -172,8 +168,22 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     if let (Some(bound), End::Done) = (missing, &end) {
         bail!("--trace-window: {bound} was not reached before the end of the run");
     }
-    report(arguments, &machine, &counters, &started, &end)?;
-    gaps::list_touched(&machine);
+    let standstill = standstill_of(&machine, &end);
+    let names = firmware.as_ref();
+    let standstill = standstill.map(|found| found.as_json(|pc| names?.function_at(pc)));
+    let told = Told {
+        end: &end,
+        firmware: names,
+        standstill: &standstill,
+    };
+    report(arguments, &machine, &counters, &started, &told)?;
+    notes::tell(&machine, names);
+    let sentence = standstill
+        .as_ref()
+        .and_then(|found| found["sentence"].as_str());
+    if let Some(sentence) = sentence.filter(|_| machine.manners() != Manners::Strict) {
+        eprintln!("virtual-nucleo: {sentence}");
+    }
     Ok(tell(arguments, &mut machine, firmware.as_ref(), &end))
 }
 
@@ -409,6 +419,23 @@ struct Started {
     instructions: u64,
 }
 
+/// What is told of a run beside its numbers.
+struct Told<'a> {
+    end: &'a End,
+    firmware: Option<&'a Firmware>,
+    /// If the program can never do anything else: why.
+    standstill: &'a Option<Value>,
+}
+
+/// What the program waits for in vain at the end of a run that nothing else ended.
+fn standstill_of(machine: &Machine, end: &End) -> Option<Standstill> {
+    match end {
+        // Where a fault ended it, that is told.
+        End::Done if machine.core().active_fault().is_none() => standstill::find(machine),
+        _ => None,
+    }
+}
+
 /// Prints lines to standard output.
 fn say<T: Display>(lines: impl IntoIterator<Item = T>) -> Result<()> {
     let mut stdout = io::stdout().lock();
@@ -442,7 +469,7 @@ fn report(
     machine: &Machine,
     counters: &[Counter],
     started: &Started,
-    end: &End,
+    told: &Told,
 ) -> Result<()> {
     if arguments.registers {
         say(save_state::all_registers(machine)
@@ -454,7 +481,7 @@ fn report(
             |counter: &Counter| format!("{} {}", counter.name, counter.executions(machine.core()));
         return say(counters.iter().map(line));
     };
-    write_stats(path, machine, counters, started, end)
+    write_stats(path, machine, counters, started, told)
 }
 
 fn write_stats(
@@ -462,7 +489,7 @@ fn write_stats(
     machine: &Machine,
     counters: &[Counter],
     started: &Started,
-    end: &End,
+    told: &Told,
 ) -> Result<()> {
     let core = machine.core();
     let host_seconds = started.at.elapsed().as_secs_f64();
@@ -487,12 +514,11 @@ fn write_stats(
         .map(|(name, value)| (name, value.into()))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    if let End::Exited(status) = end {
+    if let End::Exited(status) = told.end {
         stats["exit_status"] = (*status).into();
     }
-    if machine.goes_past_gaps() {
-        stats["gaps"] = machine.gaps().map(ToString::to_string).collect();
-    }
+    stats["notes"] = as_json(machine, told.firmware);
+    stats["standstill"] = told.standstill.clone().into();
     if !counters.is_empty() {
         stats["counts"] = counters
             .iter()

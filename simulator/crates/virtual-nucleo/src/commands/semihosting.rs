@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result};
 use cortex_m::bus::Width;
+use machine::Calls;
 use machine::Machine;
 use std::io::{self, Write};
 
@@ -58,9 +59,20 @@ pub enum Answer {
 /// The host's side of the calls.
 #[derive(Default)]
 pub struct Host {
-    errno: u32,
-    /// Bytes of the features file that were read.
-    features_read: usize,
+    calls: Calls,
+    /// What the program prints is not shown.
+    silent: bool,
+}
+
+/// Answers the call at which the machine stands, without a console. False if the program ended.
+pub fn answer_in_silence(machine: &mut Machine) -> bool {
+    let mut host = Host {
+        calls: machine.calls,
+        silent: true,
+    };
+    let answer = host.answer(machine);
+    machine.calls = host.calls;
+    matches!(answer, Ok(Answer::Goes))
 }
 
 impl Host {
@@ -117,7 +129,7 @@ impl Host {
             // Hundredths of a second since reset, and whole seconds: the simulated time.
             SYS_CLOCK => elapsed(machine, 100) as u32,
             SYS_TIME => elapsed(machine, 1) as u32,
-            SYS_ERRNO => self.errno,
+            SYS_ERRNO => self.calls.errno,
             SYS_GET_CMDLINE => command_line(machine, argument),
             SYS_HEAPINFO => heap_information(machine, argument),
             SYS_ELAPSED => {
@@ -140,7 +152,7 @@ impl Host {
     }
 
     fn refuse(&mut self, errno: u32) -> u32 {
-        self.errno = errno;
+        self.calls.errno = errno;
         FAILED
     }
 
@@ -150,7 +162,7 @@ impl Host {
         let name = bytes(machine, address, length.min(MOST_BYTES));
         match (name.as_slice(), mode) {
             (FEATURES_NAME, 0 | 1) => {
-                self.features_read = 0;
+                self.calls.features_read = 0;
                 FEATURES_HANDLE
             }
             (CONSOLE_NAME, 0..=3) => STDIN,
@@ -163,6 +175,7 @@ impl Host {
     /// How many bytes were not written.
     fn write(&mut self, handle: u32, bytes: &[u8]) -> Result<u32> {
         match handle {
+            STDOUT | STDERR if self.silent => Ok(0),
             STDOUT => {
                 let mut stdout = io::stdout().lock();
                 stdout
@@ -178,7 +191,7 @@ impl Host {
                 Ok(0)
             }
             _ => {
-                self.errno = EBADF;
+                self.calls.errno = EBADF;
                 Ok(bytes.len() as u32)
             }
         }
@@ -190,13 +203,13 @@ impl Host {
         if handle != FEATURES_HANDLE {
             return count;
         }
-        let rest = &FEATURES[self.features_read.min(FEATURES.len())..];
+        let rest = &FEATURES[self.calls.features_read.min(FEATURES.len())..];
         let taken = rest.len().min(count as usize);
         for (n, byte) in rest[..taken].iter().enumerate() {
             let place = address.wrapping_add(n as u32);
             let _outside = machine.debug_write(place, Width::Byte, (*byte).into());
         }
-        self.features_read += taken;
+        self.calls.features_read += taken;
         count - taken as u32
     }
 
@@ -204,7 +217,7 @@ impl Host {
         if handle != FEATURES_HANDLE {
             return self.refuse(EBADF);
         }
-        self.features_read = place as usize;
+        self.calls.features_read = place as usize;
         0
     }
 }

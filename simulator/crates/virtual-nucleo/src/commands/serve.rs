@@ -2,6 +2,8 @@
 //! interface.
 
 use super::counts::WindowsArguments;
+use super::notes::NotesArgument;
+use super::semihosting::answer_in_silence;
 use super::{stopped, BoardArguments};
 use crate::servers::beaglelogic::Analyzer;
 use crate::servers::probe::Probe;
@@ -43,6 +45,11 @@ pub struct ServeArguments {
     start: StartArgument,
     #[command(flatten)]
     windows: WindowsArguments,
+    #[command(flatten)]
+    notes: NotesArgument,
+    /// Answer the program's semihosting calls (BKPT 0xAB); what it prints is not shown.
+    #[arg(long)]
+    semihosting: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -60,6 +67,9 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop, None)),
     };
+    if arguments.semihosting {
+        machine.answer_calls_by(answer_in_silence);
+    }
     let chip = machine.chip();
     let windows_file = arguments.windows.begin(firmware.as_ref(), &mut machine)?;
     let (events, arrivals) = mpsc::channel();
@@ -82,6 +92,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         serial,
         probe.is_some().then(|| Debugger::new(requests)),
         windows_file,
+        arguments.notes.begin(firmware),
     );
     start(simulation, arguments.start, events.clone());
     analyzer.serve(events);
@@ -138,7 +149,7 @@ fn wait(arrivals: &Receiver<Event>, chip: &Chip) -> ExitCode {
         match event {
             Event::StdinClosed | Event::Terminated => break,
             Event::Stopped(stop) => {
-                let status = stopped(&stop, Some((chip, "`run --gaps`")));
+                let status = stopped(&stop, Some((chip, "--gaps")));
                 say_farewell(arrivals);
                 return status;
             }

@@ -6,7 +6,7 @@
 
 use super::lead_in::LeadIn;
 use super::mishaps::{derail, Mishap, Mishaps, SampleClock};
-use super::{hear, Debugger, SLICE_CYCLES};
+use super::{hear, Debugger, NotesFile, SLICE_CYCLES};
 use cortex_m::Stop;
 use desk::capture_request::CaptureRequest;
 use desk::clips::{Clips, Inputs};
@@ -89,6 +89,7 @@ pub struct Desk {
     /// When the board last stopped, if it stands still, and how much of that time has been sampled.
     still: Option<(Instant, Duration)>,
     faults: BoardFaults,
+    notes_file: Option<NotesFile>,
     line: Line,
     /// When somebody last wanted something.
     wanted: Instant,
@@ -118,9 +119,15 @@ impl Desk {
             still: None,
             line: Line::new(faults.line.clone()),
             faults,
+            notes_file: None,
             wanted: now,
             anchor: (now, Duration::ZERO),
         }
+    }
+
+    /// Where what the board notes is written, if anywhere.
+    pub fn noting(self, notes_file: Option<NotesFile>) -> Desk {
+        Desk { notes_file, ..self }
     }
 
     /// Runs as long as the process.
@@ -280,6 +287,9 @@ impl Desk {
         let idles = self.faults.loader_idles.load(Ordering::Relaxed);
         self.machine.ignore_flash_writes(idles);
         let slice = self.machine.run_slice(limit, cycles);
+        if let Some(notes_file) = &mut self.notes_file {
+            notes_file.see(&self.machine);
+        }
         let sent = self.machine.take_transmitted();
         self.serial.send(self.line.carry(&sent));
         let edges = self.machine.take_edges();

@@ -5,11 +5,13 @@ mod debugger;
 mod desk;
 mod lead_in;
 pub mod mishaps;
+mod notes_file;
 mod ring;
 mod windows_file;
 
 pub use debugger::Debugger;
 pub use desk::{BoardFaults, Desk, Power, ProbeGone};
+pub use notes_file::NotesFile;
 pub use windows_file::WindowsFile;
 
 use ::desk::capture_request::CaptureRequest;
@@ -63,6 +65,7 @@ pub struct Simulation {
     serial: Serial,
     debugger: Option<Debugger>,
     windows_file: Option<WindowsFile>,
+    notes_file: Option<NotesFile>,
 }
 
 impl Simulation {
@@ -73,6 +76,7 @@ impl Simulation {
         serial: Serial,
         debugger: Option<Debugger>,
         windows_file: Option<WindowsFile>,
+        notes_file: Option<NotesFile>,
     ) -> Simulation {
         Simulation {
             machine,
@@ -81,6 +85,7 @@ impl Simulation {
             serial,
             debugger,
             windows_file,
+            notes_file,
         }
     }
 
@@ -199,6 +204,9 @@ impl Simulation {
             Some(windows_file) => windows_file.run_slice(&mut self.machine, cycles),
             None => self.machine.run_slice(Limit::Endless, cycles),
         };
+        if let Some(notes_file) = &mut self.notes_file {
+            notes_file.see(&self.machine);
+        }
         self.serial.send(self.machine.take_transmitted());
         slice
     }

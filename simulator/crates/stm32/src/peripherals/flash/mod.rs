@@ -163,12 +163,18 @@ impl Flash {
 
     fn write_access_control(&mut self, value: u32) -> Result<(), Unmodelled> {
         // §3.8.1: a cache can be reset only while it is disabled.
-        if value & ICRST != 0 && value & ICEN != 0 || value & DCRST != 0 && value & DCEN != 0 {
+        let mut ignored = 0;
+        for (enable, reset) in [(ICEN, ICRST), (DCEN, DCRST)] {
+            if value & enable != 0 {
+                ignored |= value & reset;
+            }
+        }
+        self.registers.set(ACR, value & !ignored);
+        if ignored != 0 {
             return Err(self
                 .registers
-                .refuse(ACR, "reset of a cache that is enabled"));
+                .remark(ACR, "reset of a cache that is enabled"));
         }
-        self.registers.set(ACR, value);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 use super::super::registers::Unmodelled;
 use super::{Timer, CCER, CCMR1, CCR1, CCR4, SR};
+use crate::manners::Oddity;
 use crate::peripherals::Peripheral;
 
 const SELECTION: u32 = 0b11;
@@ -104,6 +105,7 @@ impl Timer {
     pub(super) fn write_modes(&mut self, offset: u32, value: u32) -> Result<(), Unmodelled> {
         let first = if offset == CCMR1 { 0 } else { 2 };
         let mut modes = value;
+        let mut checked = Ok(());
         for channel in first..first + 2 {
             let shift = 8 * (channel % 2);
             if self.enabled(channel) {
@@ -111,10 +113,14 @@ impl Timer {
                 let kept = SELECTION << shift;
                 modes = modes & !kept | self.registers.get(offset) & kept;
             }
-            self.check_mode(offset, modes >> shift & 0xFF)?;
+            let missing = missing_bits(modes >> shift);
+            if missing != 0 {
+                checked = Err(self.lacking(offset, modes >> shift)?);
+                modes &= !(missing << shift);
+            }
         }
         self.registers.set(offset, modes);
-        Ok(())
+        checked
     }
 
     pub(super) fn write_enables(&mut self, value: u32) {
@@ -127,14 +133,29 @@ impl Timer {
         }
     }
 
-    fn check_mode(&self, offset: u32, mode: u32) -> Result<(), Unmodelled> {
-        let refuse = |why| Err(self.registers.refuse(offset, why));
+    /// What is missing of a mode that has missing bits. An `Err` is a mode that cannot be without
+    /// them.
+    fn lacking(&self, offset: u32, mode: u32) -> Result<Unmodelled, Unmodelled> {
+        let bits = |why| {
+            Unmodelled(
+                format!("{} ({why})", self.registers.name(offset)),
+                Oddity::Bits,
+            )
+        };
         match mode & SELECTION {
-            0 if mode & CLEAR_ENABLE != 0 => refuse("OCxCE: clearing by ETRF"),
-            1 | 2 if mode & FILTER != 0 => refuse("ICxF: an input filter"),
-            3 => refuse("CCxS: capture from TRC"),
-            _ => Ok(()),
+            0 => Ok(bits("OCxCE: clearing by ETRF")),
+            1 | 2 => Ok(bits("ICxF: an input filter")),
+            _ => Err(self.registers.refuse(offset, "CCxS: capture from TRC")),
         }
+    }
+}
+
+/// Bits of a channel's mode that are not modelled.
+fn missing_bits(mode: u32) -> u32 {
+    match mode & SELECTION {
+        0 => mode & CLEAR_ENABLE,
+        1 | 2 => mode & FILTER,
+        _ => SELECTION,
     }
 }
 

@@ -1,0 +1,370 @@
+//! What the chip takes without a word: noted and gone on with, or stopped at with `--strict`. The
+//! values that registers read afterwards are the manual's (RM0368), the places those of the source
+//! (`tests/fixtures/program.c`).
+
+use crate::support;
+
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+use support::{board_firmware, firmware, run, scratch, text, virtual_nucleo};
+
+fn program(part: &str) -> PathBuf {
+    firmware("program.c", part, &[part])
+}
+
+fn odd(kind: &str) -> PathBuf {
+    firmware("program.c", kind, &[&format!("ODD={kind}")])
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The run's output and its statistics.
+fn told(elf: &PathBuf, options: &[&str]) -> (Output, Value) {
+    let stats = scratch("stats.json");
+    let fixed = ["--until", "50ms", "--stats", text(&stats)];
+    let output = run(elf, &[&fixed[..], options].concat());
+    let stats = fs::read_to_string(&stats).unwrap_or("null".into());
+    (output, serde_json::from_str(&stats).unwrap())
+}
+
+/// A program that does one odd thing goes on with a note of it, and `--strict` stops it there.
+fn noted(part: &str, kind: &str, what: &str, reads: u32) -> Value {
+    let elf = odd(part);
+    let (output, stats) = told(&elf, &["--semihosting"]);
+    assert_eq!(output.status.code(), Some(0), "{part}: {output:?}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(printed, format!("{reads:08x}\n"), "{part}");
+    let notes = stats["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 1, "{part}: {notes:?}");
+    let note = notes[0].clone();
+    assert_eq!((&note["kind"], &note["what"]), (&kind.into(), &what.into()));
+    let function = note["function"].as_str().unwrap();
+    assert!(["odd", "part", "reset"].contains(&function.split('+').next().unwrap()));
+    let pc = note["pc"].as_str().unwrap();
+    assert!(stderr(&output).contains(&format!("at pc {pc} in {function} in cycle")));
+
+    let (strict, stats) = told(&elf, &["--semihosting", "--strict"]);
+    assert_eq!(strict.status.code(), Some(3), "{part}: {strict:?}");
+    assert!(
+        stderr(&strict).contains(what) && stderr(&strict).contains(pc),
+        "{}",
+        stderr(&strict)
+    );
+    assert_eq!(stderr(&strict).lines().count(), 1);
+    assert_eq!(stats["notes"], serde_json::json!([]));
+    note
+}
+
+#[test]
+fn reserved_bits_are_ignored() {
+    // RM0368 6.3.9: GPIOA to GPIOE, GPIOH, CRC, DMA1 and DMA2.
+    let what = "RCC_AHB1ENR (bits 0x0000ef60)";
+    let note = noted(
+        "RESERVED",
+        "reserved_bits",
+        what,
+        0x1F & 0x61 | 0x1000 & 0xFF61,
+    );
+    assert_eq!(note["differs"], false);
+    assert_eq!((&note["reads"], &note["writes"]), (&0.into(), &1.into()));
+    let note = noted("TWICE", "reserved_bits", what, 0x1001);
+    assert_eq!(note["writes"], 5);
+}
+
+#[test]
+fn bits_that_are_not_modelled_have_no_effect_and_the_others_do() {
+    let what = "RCC_CFGR (bits 0x07000000)";
+    let note = noted("BITS", "unmodelled_bits", what, 4 << 10);
+    assert_eq!(note["differs"], true);
+}
+
+#[test]
+fn registers_that_are_not_modelled_read_as_after_reset() {
+    let elf = odd("WITHOUT_REGISTER");
+    let (output, stats) = told(&elf, &["--semihosting"]);
+    assert_eq!(output.stdout, b"00000000\n");
+    let note = &stats["notes"][0];
+    assert_eq!(note["kind"], "unmodelled_register");
+    assert_eq!((&note["reads"], &note["writes"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn an_absent_peripheral_may_be_written_and_not_read() {
+    noted("ABSENT", "absent_peripheral", "SDIO_POWER", 0);
+    let elf = odd("ABSENT_READ");
+    for options in [&["--semihosting"][..], &["--semihosting", "--strict"]] {
+        let (output, _) = told(&elf, options);
+        assert_eq!(output.status.code(), Some(3));
+        let said = stderr(&output);
+        assert!(
+            said.contains("SDIO_POWER at 0x40012c00 is not modelled"),
+            "{said}"
+        );
+        assert!(said.contains("first try --gaps"), "{said}");
+    }
+    let (output, stats) = told(&elf, &["--semihosting", "--gaps"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stats["notes"][0]["reads"], 1);
+}
+
+#[test]
+fn a_peripheral_without_a_clock_reads_zero_and_is_one_note() {
+    // GPIOB_MODER is 0x280 after reset (8.4.1), but nothing answers.
+    let what = "GPIOB_MODER (its clock is off in RCC)";
+    let note = noted("OFF", "clock_off", what, 0);
+    assert_eq!((&note["reads"], &note["writes"]), (&1.into(), &2.into()));
+    assert_eq!(note["differs"], false);
+}
+
+#[test]
+fn settings_that_the_manual_does_not_allow_are_taken() {
+    // 5.4.1: the register reads what was written.
+    noted(
+        "SCALE",
+        "setting",
+        "PWR_CR (VOS is a reserved value)",
+        0xC000,
+    );
+    // 6.3.1: HSION, HSIRDY, HSITRIM 16, HSEON, HSERDY: the clock at OSC_IN is there.
+    let what = "RCC_CR (HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal; --hse names one)";
+    noted("SOURCE", "setting", what, 0x0003_0083);
+    // 6.3.3: SW and SWS say PLL, PPRE1 divides by two.
+    let what = "RCC_CFGR (PCLK1 above 42 MHz: PPRE1 divides too little)";
+    noted("FAST", "setting", what, 2 | 2 << 2 | 4 << 10);
+}
+
+#[test]
+fn a_mode_that_is_not_modelled_stops_and_gaps_goes_past_it() {
+    let elf = odd("TRC");
+    let (output, _) = told(&elf, &["--semihosting"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("CCxS: capture from TRC"));
+    let (output, stats) = told(&elf, &["--semihosting", "--gaps"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stdout, b"00000000\n");
+    assert_eq!(stats["notes"][0]["kind"], "unmodelled_mode");
+    assert!(stderr(&output).contains("this run is not the STM32F401RE's"));
+}
+
+#[test]
+fn strict_and_gaps_contradict_each_other() {
+    let output = run(&odd("SCALE"), &["--strict", "--gaps"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_program_that_does_nothing_odd_is_the_same_with_all_manners() {
+    let elf = board_firmware("manners", &[]);
+    let outcome = |option: Option<&str>| {
+        let (edges, stats) = (scratch("edges.csv"), scratch("stats.json"));
+        let fixed = [
+            "--until",
+            "5ms",
+            "--edges",
+            text(&edges),
+            "--stats",
+            text(&stats),
+        ];
+        let options: Vec<&str> = fixed.into_iter().chain(option).collect();
+        assert!(run(&elf, &options).status.success());
+        let stats: Value = serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+        assert_eq!(stats["notes"], serde_json::json!([]));
+        (
+            fs::read(&edges).unwrap(),
+            stats["cycles"].clone(),
+            stats["instructions"].clone(),
+        )
+    };
+    let polite = outcome(None);
+    assert!(polite == outcome(Some("--strict")) && polite == outcome(Some("--gaps")));
+}
+
+#[test]
+fn a_note_costs_no_time() {
+    // The same stores, once to reserved bits and once to others that change nothing.
+    let cycles = |bits: &str| {
+        let macros = ["ODD=TWICE", &format!("ODD_BITS={bits}")];
+        let (_, stats) = told(&firmware("program.c", bits, &macros), &["--semihosting"]);
+        (
+            stats["cycles"].clone(),
+            stats["notes"].as_array().unwrap().len(),
+        )
+    };
+    let (plain, none) = cycles("0x00001001");
+    let (noted, one) = cycles("0x0000FF61");
+    assert_eq!((none, one), (0, 1));
+    assert_eq!(plain, noted);
+}
+
+/// The registers of the fault in which the program ended.
+fn fault_of_jump(address: &str) -> String {
+    let elf = firmware("program.c", address, &[&format!("JUMP={address}")]);
+    let (output, _) = told(&elf, &[]);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    stderr(&output)
+}
+
+#[test]
+fn a_jump_to_where_no_code_is_takes_the_fault_that_a_core_takes() {
+    // DDI 0403E, B3.2.15: IBUSERR is bit 8, IACCVIOL bit 0, UNDEFINSTR bit 16; all escalate.
+    for nothing in ["0x10000000", "0x20020000", "0x08100000"] {
+        let said = fault_of_jump(nothing);
+        assert!(said.contains("CFSR 0x00000100"), "{nothing}: {said}");
+    }
+    for never in ["0x40023800", "0xA0000000", "0xE000ED00"] {
+        let said = fault_of_jump(never);
+        assert!(said.contains("CFSR 0x00000001"), "{never}: {said}");
+    }
+    let erased = fault_of_jump("0x08060000");
+    assert!(erased.contains("CFSR 0x00010000"), "{erased}");
+    assert!(
+        erased.contains("note: the instruction 0xffffffff at 0x08060000"),
+        "{erased}"
+    );
+    let elf = firmware("program.c", "erased", &["JUMP=0x08060000"]);
+    let (output, _) = told(&elf, &["--strict"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("instruction 0xffffffff is undefined"));
+}
+
+#[test]
+fn zeros_are_code_up_to_where_the_memory_ends() {
+    // MOVS R0, R0 from behind the stack to the end of 96 KiB; then nothing answers.
+    let said = fault_of_jump("0x20008000");
+    assert!(said.contains("CFSR 0x00000100"), "{said}");
+    assert!(said.contains("0x20018000"), "{said}");
+}
+
+#[test]
+fn a_program_that_polls_for_ever_says_for_what() {
+    let (output, stats) = told(&program("POLLS=LOCKED"), &[]);
+    assert_eq!(output.status.code(), Some(0));
+    let found = &stats["standstill"];
+    assert_eq!(found["kind"], "polls");
+    assert_eq!(found["register"], "RCC_CR");
+    assert_eq!(found["address"], "0x40023800");
+    assert_eq!(found["value"], "0x00000083");
+    assert_eq!(found["mask"], "0x02000000");
+    assert_eq!(found["for_ever"], true);
+    assert!(found["function"].as_str().is_some());
+    let said = stderr(&output);
+    assert!(
+        said.contains("polls for ever") && said.contains("RCC_CR"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_poll_that_interrupts_do_not_end_is_told_and_no_more_than_is_known() {
+    let (_, stats) = told(&program("POLLS=FLAG"), &[]);
+    let found = &stats["standstill"];
+    assert_eq!(
+        (&found["kind"], &found["for_ever"]),
+        (&"polls".into(), &false.into())
+    );
+    assert_eq!(found["register"], Value::Null);
+    // Any bit of the flag would end the loop.
+    assert_eq!(found["mask"], "0xffffffff");
+    assert!(found["sentence"]
+        .as_str()
+        .unwrap()
+        .contains("within 100 ms after the end"));
+}
+
+#[test]
+fn a_loop_that_ends_or_waits_for_what_comes_is_no_standstill() {
+    for part in ["POLLS=COUNTED", "POLLS=TICKED"] {
+        let (output, stats) = told(&program(part), &[]);
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(stats["standstill"], Value::Null, "{part}");
+    }
+}
+
+#[test]
+fn a_program_that_sleeps_for_ever_says_so() {
+    let (output, stats) = told(&program("SLEEPS=0"), &[]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stats["standstill"]["kind"], "sleeps");
+    assert!(stderr(&output).contains("it has enabled no interrupt that could wake it"));
+    let (output, stats) = told(&program("SLEEPS=38"), &[]);
+    assert_eq!(stats["standstill"]["enabled"], serde_json::json!([54]));
+    assert!(stderr(&output).contains("(38) none can come without something from outside"));
+}
+
+/// A copy of a program whose build attributes name another architecture.
+fn made_for(architecture: u8) -> PathBuf {
+    let elf = board_firmware("attributes", &[]);
+    let mut file = fs::read(&elf).unwrap();
+    // Tag_CPU_name "7E-M" or "Cortex-M4", then Tag_CPU_arch (6) with 13, then Tag_CPU_arch_profile
+    // (7) with 'M' (IHI 0045, 3.3.5).
+    let tags = [6, 13, 7, b'M'];
+    let place = file.windows(4).position(|window| window == tags).unwrap();
+    file[place + 1] = architecture;
+    let other = scratch(&format!("made_for_{architecture}.elf"));
+    fs::write(&other, file).unwrap();
+    other
+}
+
+#[test]
+fn a_program_for_another_core_is_refused_by_name_unless_asked_for() {
+    for (architecture, name) in [(12, "Cortex-M0"), (16, "Cortex-M23"), (17, "Cortex-M33")] {
+        let elf = made_for(architecture);
+        let output = run(&elf, &["--until", "1ms"]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.contains(name) && said.lines().count() == 1, "{said}");
+        assert!(run(&elf, &["--until", "1ms", "--any-core"])
+            .status
+            .success());
+    }
+    // A Cortex-M3's program runs on every Cortex-M4.
+    for fits in [10, 13] {
+        assert!(run(&made_for(fits), &["--until", "1ms"]).status.success());
+    }
+}
+
+#[test]
+fn a_big_endian_program_is_refused_by_name() {
+    let mut file = fs::read(board_firmware("endian", &[])).unwrap();
+    file[5] = 2; // EI_DATA: ELFDATA2MSB
+    let elf = scratch("big.elf");
+    fs::write(&elf, file).unwrap();
+    let output = run(&elf, &["--until", "1ms"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("big-endian"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn latency_takes_semihosting_and_tells_the_notes() {
+    let elf = firmware("program.c", "calls", &["ODD=RESERVED"]);
+    let (answers, stats) = (scratch("answers.csv"), scratch("stats.json"));
+    let arguments = |more: &[&str]| {
+        let mut command = virtual_nucleo();
+        command
+            .arg("latency")
+            .arg(&elf)
+            .args(["--exception", "44", "--enable", "0"]);
+        command.args([
+            "--until",
+            "cycles:60",
+            "--every",
+            "1",
+            "--answers",
+            text(&answers),
+        ]);
+        command.args(["--stats", text(&stats)]).args(more);
+        command.output().unwrap()
+    };
+    let output = arguments(&["--semihosting"]);
+    assert!(output.status.success(), "{output:?}");
+    let told: Value = serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+    assert!(told["notes"].as_array().is_some());
+}
