@@ -6,7 +6,7 @@ use crate::support;
 
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use support::{board_firmware, firmware, run, scratch, text, virtual_nucleo};
 
@@ -23,7 +23,7 @@ fn stderr(output: &Output) -> String {
 }
 
 /// The run's output and its statistics.
-fn told(elf: &PathBuf, options: &[&str]) -> (Output, Value) {
+fn told(elf: &Path, options: &[&str]) -> (Output, Value) {
     let stats = scratch("stats.json");
     let fixed = ["--until", "50ms", "--stats", text(&stats)];
     let output = run(elf, &[&fixed[..], options].concat());

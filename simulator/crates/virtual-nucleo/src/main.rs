@@ -1,4 +1,4 @@
-use crate::commands::{self, Arguments};
+use virtual_nucleo::commands::{self, Arguments};
 use clap::Parser;
 use std::process::ExitCode;
 
