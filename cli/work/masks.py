@@ -17,6 +17,8 @@ def run(
     elf: str,
     *,
     until: str,
+    start: str,
+    kernel: str,
     explain: bool,
     chip: str,
     hse: str,
@@ -32,7 +34,7 @@ def run(
     """
     program = user_program(elf, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting)
     with progress.shown() as tell:
-        found = measure(program, until, explain, tell)
+        found = measure(program, until, explain, tell, start=start, kernel=kernel)
     if output:
         masks.write(found, output)
     if folded_file:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from analysis.program.gate.rows import Measured, Row, longest
+from analysis.program.gate.rows import FROM, Measured, Row, longest
 from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.text import who
@@ -24,7 +24,11 @@ def measured(found: MaskReport) -> Measured:
     return Measured(
         command=COMMAND,
         program=found.program.elf.name,
-        settings={"until": found.until, "options": " ".join(found.program.options)},
+        settings={
+            "until": found.until,
+            "options": " ".join(found.program.options),
+            FROM: found.beginning.asked.settings,
+        },
         kinds=MASK_KINDS,
         rows=longest(rows),
         together=tuple(_priorities(found)),

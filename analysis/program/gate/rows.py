@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 
+FROM = "from"
+"""The setting that says from when on figures count."""
+
+
 @dataclass(frozen=True)
 class Row:
     """The longest of a kind in a function, in cycles; `ns` is the longest time of any of them.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,11 @@ class Clock:
         span = self._span(at)
         found: npt.NDArray[np.float64] = self._ns[span] + (at - self._cycle[span]) * self._cycle_ns[span]
         return found
+
+    def first_cycle(self, ns: float) -> int:
+        """The first cycle that begins at `ns` after reset, or later."""
+        span = max(int(np.searchsorted(self._ns, ns, side="right")) - 1, 0)
+        return int(self._cycle[span]) + ceil((ns - self._ns[span]) / self._cycle_ns[span] - 1e-6)
 
     def between_ns(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """The time from each of `begin` to that of `end`, in ns.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
 
+from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
 from analysis.explain.sources import Inlined
 from simulator.interrupts import FIRST_IRQ
 from simulator.program import FLASH_ADDRESS
 
 _WORD_BYTES = 4
+_FIRST_HANDLER, _MOST_VECTORS = 2, 112
 SYSTEM = {
     1: "Reset",
     2: "NMI",
@@ -33,7 +36,8 @@ class Place:
     """A place in the code. `file` and `line` are empty and 0 where nothing tells them.
 
     Of code that the compiler placed into `function` from another one, `line` is that of the call.
-    In a stack, an `interrupted` place did not call what comes before it.
+    In a stack, an `interrupted` place did not call what comes before it, and a `likely` one may
+    not have: LR alone tells of it.
     """
 
     function: str
@@ -41,6 +45,7 @@ class Place:
     line: int
     address: int
     interrupted: bool = False
+    likely: bool = False
 
     @property
     def source(self) -> str:
@@ -48,26 +53,43 @@ class Place:
         return f"{self.file}:{self.line}" if self.file else ""
 
     def __str__(self) -> str:
-        return f"{self.function} ({self.source})" if self.file else self.function
+        words = f"{self.function} ({self.source})" if self.file else self.function
+        return f"likely {words}" if self.likely else words
 
     def as_json(self) -> dict[str, object]:
+        likely = {"likely": True} if self.likely else {}
         return {
             "function": self.function,
             "file": self.file or None,
             "line": self.line or None,
             "address": f"{self.address:#010x}",
+            **likely,
         }
 
 
 class Places:
-    """The places of a program, and the call stacks of one of its runs (MaskRun.stacks)."""
+    """The places of a program, and the call stacks of one of its runs (MaskRun.stacks).
 
-    def __init__(self, program: Program, stacks: pl.DataFrame) -> None:
+    `kernel` is the program's, and `behind` has the addresses of the handlers behind a common one, by
+    exception.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        stacks: pl.DataFrame,
+        kernel: Kernel | None = None,
+        behind: Mapping[int, int] | None = None,
+    ) -> None:
         self._program = program
+        self._locks = kernel.locks if kernel else {}
+        self._common = {name for table in kernel.tables for name in table.functions} if kernel else set()
+        self._behind = behind or {}
         self._stacks = stacks.sort("stack", "depth")
         self._inlined = Inlined(program)
         self._known: dict[int, tuple[Place, ...]] = {}
         self._entries: dict[int, Place | None] = {}
+        self._common_of: dict[int, str] = {}
 
     def place(self, address: int) -> Place:
         """The place of an instruction, in the function whose code it is."""
@@ -76,31 +98,66 @@ class Places:
     def stack(self, number: int | None, address: int) -> tuple[Place, ...]:
         """The calls of a stack, innermost first, with those that the compiler placed into others.
 
-        Without a number there is nothing but `address`.
+        Without a number there is nothing but `address`. What a handler returns to is what it
+        interrupted: where nothing tells that, the stack ends.
         """
         addresses = [address] if number is None else self._of_number.get(number, [address])
-        outer = [frame for one in addresses[1:] for frame in self._caller(one)]
-        return (*self._frames(addresses[0]), *outer)
+        found = list(self._frames(addresses[0]))
+        exact, inner = True, addresses[0]
+        for one in addresses[1:]:
+            call = self._call(one)
+            interrupted = call == one
+            if not interrupted and self._is_handler(inner):
+                break
+            likely = exact and not interrupted and not self._program.tells_caller(inner)
+            frames = self._frames(call)
+            found += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
+            exact, inner = interrupted, call
+        return tuple(found)
+
+    def lock(self, address: int) -> str:
+        """The kernel's word for what holds interrupts off there, of functions that were placed into
+        others the outermost; empty if there is none.
+        """
+        words = [self._locks.get(frame.function, "") for frame in self._frames(address)[:-1]]
+        return next((word for word in reversed(words) if word), "")
 
     def entry(self, exception: int) -> Place | None:
         """Where the handler of an exception begins; None if the flash has no vector for it."""
         if exception not in self._entries:
             address = FLASH_ADDRESS + _WORD_BYTES * exception
             vector = int.from_bytes(self._program.code(address, _WORD_BYTES), "little")
-            self._entries[exception] = self.place(vector & ~1) if vector & 1 else None
+            found = self.place(vector & ~1) if vector & 1 else None
+            if found and found.function in self._common and exception in self._behind:
+                self._common_of[exception] = found.function
+                found = self.place(self._behind[exception])
+            self._entries[exception] = found
         return self._entries[exception]
 
     def exception(self, number: int) -> str:
-        """`SysTick (xPortSysTickHandler)`, `IRQ 29 (TIM3_IRQHandler)`."""
+        """`SysTick (xPortSysTickHandler)`, `IRQ 38 (uart_stm32_isr behind _isr_wrapper)`."""
         name = SYSTEM.get(number) or f"IRQ {number - FIRST_IRQ}"
         entry = self.entry(number)
-        return f"{name} ({entry.function})" if entry and not entry.function.startswith("0x") else name
+        if entry is None or entry.function.startswith("0x"):
+            return name
+        common = self._common_of.get(number)
+        return f"{name} ({entry.function}{f' behind {common}' if common else ''})"
 
-    def _caller(self, address: int) -> tuple[Place, ...]:
-        """The call that returns to `address`; else what an exception interrupted there."""
-        call = self._call(address)
-        frames = self._frames(call)
-        return tuple(replace(frame, interrupted=True) for frame in frames) if call == address else frames
+    def _is_handler(self, address: int) -> bool:
+        """Whether the code is of a function that a vector names, that of reset aside."""
+        function = self._program.function_at(address)
+        return function is not None and function.address in self._handlers
+
+    @cached_property
+    def _handlers(self) -> set[int]:
+        found = set()
+        for exception in range(_FIRST_HANDLER, _MOST_VECTORS):
+            at = FLASH_ADDRESS + _WORD_BYTES * exception
+            vector = int.from_bytes(self._program.code(at, _WORD_BYTES), "little")
+            if vector and not vector & 1:
+                break  # the table has ended
+            found.add(vector & ~1)
+        return found - {0}
 
     def _call(self, address: int) -> int:
         """The call that returns to `address`, which is `address` itself if there is none.

@@ -14,6 +14,7 @@ from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions
+from analysis.program.masks.tasks import shown
 from simulator import run as simulator
 from simulator.program import UserProgram
 
@@ -27,7 +28,8 @@ class Worst:
     names the exceptions that were enabled then and that it held off. `cycles` do not count
     `asleep_cycles`, in which an interrupt would have woken the core. `most_ns` is the longest time
     of all: where the clock changed, another than that of the most cycles may have taken it. If it
-    is still open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None.
+    is still open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None. `lock` is the kernel's
+    word for the inlined function that raised it; empty if there is none.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Worst:
     held: tuple[str, ...]
     count: int
     most_ns: float | None
+    lock: str = ""
 
     @property
     def caller(self) -> Place | None:
@@ -66,6 +69,7 @@ class Worst:
             "begin_cycle": self.begin_cycle,
             "end_cycle": self.end_cycle,
             "asleep_cycles": self.asleep_cycles,
+            "lock": self.lock or None,
             "begin": self.begin.as_json(),
             "end": None if self.end is None else self.end.as_json(),
             "stack": [frame.as_json() for frame in self.stack],
@@ -188,10 +192,11 @@ def _worst(
         begin=_begin(row, places),
         end=_end(row, places),
         stack=_stack(row, places),
-        task="" if not task else tasks.get(task, f"{task:#010x}"),
+        task=shown(tasks, task) if task else "",
         held=tuple(places.exception(one) for one in held),
         count=count,
         most_ns=row["most_ns"],
+        lock="" if row["kind"] == "handler" else places.lock(row["pc"]),
     )
 
 

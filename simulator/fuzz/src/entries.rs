@@ -9,7 +9,8 @@ use virtual_nucleo::machine::{Limit, Machine};
 use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::image::ImageArgument;
 use virtual_nucleo::memory::{Memory, FLASH_BASE};
-use virtual_nucleo::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
+use virtual_nucleo::core::Watched;
+use virtual_nucleo::observe::masks::{Kernel, Masks};
 use virtual_nucleo::observe::stacks::{Code, Stacks};
 use virtual_nucleo::observe::Observer;
 use virtual_nucleo::servers::beaglelogic;
@@ -68,8 +69,12 @@ pub fn elf(data: &[u8]) {
 /// As [`run`], with a log of what holds interrupts off.
 fn run_logged(memory: Memory, firmware: &Firmware, code: Code) {
     let kernel = Kernel {
-        scheduler_suspended: firmware.variable(SCHEDULER_SUSPENDED),
-        current_task: firmware.variable(CURRENT_TASK),
+        scheduler_locked: firmware.symbol("main").ok().map(|pointer| Watched {
+            pointer: Some(pointer & !3),
+            address: 4,
+            bytes: 4,
+        }),
+        current_task: firmware.symbol("main").ok(),
     };
     let mut observer = Observer {
         masks: Some(Masks::new(kernel, Some(Stacks::new(code)))),
