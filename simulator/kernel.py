@@ -1,4 +1,4 @@
-"""Where a program's kernel keeps what the simulator notes: the task that runs, the scheduler's lock."""
+"""Where a program's kernel keeps the task that runs, and its scheduler's lock."""
 
 from __future__ import annotations
 

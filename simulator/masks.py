@@ -20,6 +20,8 @@ from simulator.process import run_to_end
 from simulator.program import UserProgram
 from simulator.run import Instant, image_argument, instant
 
+_COLUMNS = ("mark", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task")
+_PASSAGES = pl.Schema(dict.fromkeys(("address", *_COLUMNS[1:]), pl.Int64))
 _MASKS, _STACKS, _MASKS_STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
 
 
@@ -49,9 +51,10 @@ def run_masks(
 ) -> MaskRun:
     """Runs a program from reset up to `until`, and keeps what held interrupts off.
 
-    `image` lies where run.run() puts it. `kernel` says where the program's kernel has its state, and
-    `marked` which instructions to note the passages of. The run is the same as one without. What the program does
-    that is not modelled ends it early. Raises SimulatorError if it cannot run at all.
+    `image` lies where run.run() puts it. `kernel` says where the program's kernel has its state,
+    and `marked` which instructions to note the passages of. The run is the same as one without.
+    What the program does that is not modelled ends it early. Raises SimulatorError if it cannot run
+    at all.
     """
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-masks-") as name:
         folder = Path(name)
@@ -79,8 +82,6 @@ def _marks(addresses: Iterable[int]) -> list[str]:
 MOST_MARKS = 127
 """So many addresses can be marked in one run."""
 _MARKS, _PASSAGES_STATS = "marks.csv", "stats.json"
-_COLUMNS = ("mark", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task")
-_PASSAGES = pl.Schema(dict.fromkeys(("address", *_COLUMNS[1:]), pl.Int64))
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class Passages:
     """When the marked instructions executed, by `cycle`.
 
     `rows`: `address`, `cycle`, `end_cycle`, `exception`, `sp`, `end_sp`, `next_pc` and `task`, all
-    Int64; the last is null where the kernel runs no task, or is not known. `ended` says why the run ended early.
+    Int64; the last is null where the kernel runs no task, or is not known. `ended` says why the run
+    ended early.
     """
 
     stats: Stats

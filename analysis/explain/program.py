@@ -114,9 +114,7 @@ class Program:
 
     def functions_named(self, name: str) -> list[Function]:
         """The functions called `name`, also with a suffix of the compiler's: `name.lto_priv.0`."""
-        return [
-            one for one in self._functions if one.name == name or one.name.startswith(f"{name}.")
-        ]
+        return [one for one in self._functions if one.name == name or one.name.startswith(f"{name}.")]
 
     def variable(self, name: str) -> int | None:
         """The address of a variable, also with a suffix of the compiler's; None if there is not
@@ -302,9 +300,7 @@ def _code_sections(file: ELFFile) -> dict[int, tuple[int, int]]:
     }
 
 
-def _functions(
-    symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]
-) -> list[Function]:
+def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> list[Function]:
     """One function for each address, in order. Of several names the alphabet's first counts.
 
     Assemblers give sizes, and even types, only where they are told to. A function without a size
@@ -331,9 +327,7 @@ def _functions(
     return [found[address] for address in sorted(found)]
 
 
-def _global_labels(
-    symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]
-) -> dict[int, str]:
+def _global_labels(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> dict[int, str]:
     """The names of global labels in code, by address; the linker's own at a section's end aside."""
     found = {}
     for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):

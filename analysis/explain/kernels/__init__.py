@@ -1,1 +1,1 @@
-"""What is known of kernels: a TOML file each (docs/reference/kernel-toml.md), found in a program."""
+"""What is known of kernels: a TOML file each (docs/reference/kernel-toml.md)."""

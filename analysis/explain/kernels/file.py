@@ -19,6 +19,7 @@ _Path = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_]*|\[[0-9]{1,4}\]){0,16}$")
 ]
 _Names = Annotated[list[_Name], Field(max_length=64)]
+_Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=64)]
 _Paths = Annotated[list[_Path], Field(max_length=64)]
 
 
@@ -26,26 +27,26 @@ class Task(Table):
     """How the running task is found, and what it is called."""
 
     current: _Paths
-    struct: _Names = []
-    name: _Paths = []
-    entry: _Paths = []
-    number: _Paths = []
-    idle: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=64)] = []
+    struct: _Names = Field(default_factory=list)
+    name: _Paths = Field(default_factory=list)
+    entry: _Paths = Field(default_factory=list)
+    number: _Paths = Field(default_factory=list)
+    idle: _Words = Field(default_factory=list)
 
 
 class Scheduler(Table):
     """When the scheduler starts, and whether it is locked."""
 
-    starts_at: _Names = []
-    starts_after: _Names = []
-    locked: _Paths = []
-    locked_member: _Paths = []
+    starts_at: _Names = Field(default_factory=list)
+    starts_after: _Names = Field(default_factory=list)
+    locked: _Paths = Field(default_factory=list)
+    locked_member: _Paths = Field(default_factory=list)
 
 
 class Interrupts(Table):
     """Inlined functions that hold interrupts off, and what a reader calls them."""
 
-    locks: Annotated[dict[_Name, _Name], Field(max_length=64)] = {}
+    locks: Annotated[dict[_Name, _Name], Field(max_length=64, default_factory=dict)]
 
 
 class Wrapper(Table):
@@ -55,6 +56,8 @@ class Wrapper(Table):
     table: _Name
     handler: _Path
     first_exception: Annotated[int, Field(ge=0, lt=112)]
+    entry_bytes: Annotated[int, Field(ge=4, le=256)] | None = None
+    handler_offset: Annotated[int, Field(ge=0, le=252)] = 0
 
 
 class KernelFile(Table):
@@ -66,7 +69,7 @@ class KernelFile(Table):
     task: Task | None = None
     scheduler: Scheduler = Scheduler()
     interrupts: Interrupts = Interrupts()
-    wrappers: Annotated[list[Wrapper], Field(max_length=16)] = []
+    wrappers: Annotated[list[Wrapper], Field(max_length=16, default_factory=list)]
 
 
 def read(path: Path) -> KernelFile:

@@ -40,8 +40,8 @@ class Table:
 class Kernel:
     """What is known of a program's kernel. What nothing tells is empty.
 
-    `words` are for the simulator. `names`, `entries` and `numbers` are members of a task's control
-    block, the first that tells counts. The scheduler starts where one of `starts_at` first executes,
+    `words` are for the simulator. `names`, `entries` and `numbers` are members of a task's
+    control block, the first that tells counts. The scheduler starts where one of `starts_at` first executes,
     or where the function `starts_after` is first left. `locks` has the words for inlined functions
     that hold interrupts off.
     """
@@ -138,7 +138,7 @@ Variable = Callable[[str], tuple[int, Spot] | None]
 
 
 def _variables(program: Program, layout: Layout) -> Variable:
-    """Address and kind of `variable.member[3]`; a word if it is a variable of which nothing tells."""
+    """Address and kind of `variable.member[3]`; a word where nothing tells more of a variable."""
 
     def variable(path: str) -> tuple[int, Spot] | None:
         address = program.variable(path.replace("[", ".").partition(".")[0])
@@ -160,9 +160,7 @@ def _each(layout: Layout, structs: Sequence[str], paths: Iterable[str]) -> Itera
     return (spot for path in paths if (spot := layout.of_member(structs, path)))
 
 
-def _locked(
-    told: KernelFile, layout: Layout, variable: Variable, current: tuple[int, Spot] | None
-) -> str:
+def _locked(told: KernelFile, layout: Layout, variable: Variable, current: tuple[int, Spot] | None) -> str:
     """The place of the scheduler's lock in the words of virtual-nucleo; empty if it has none."""
     found = _first(variable, told.scheduler.locked)
     if found:
@@ -178,9 +176,11 @@ def _function(program: Program, names: Iterable[str]) -> Function | None:
 
 
 def _table(program: Program, layout: Layout, told: Wrapper) -> Table | None:
-    address, stride = program.variable(told.table), layout.stride(told.table)
+    """The table as debug information tells of it, else as the file does."""
+    address, stride = program.variable(told.table), layout.stride(told.table) or told.entry_bytes
     handler = layout.of_variable(f"{told.table}[0].{told.handler}")
-    if address is None or handler is None or not stride:
+    if address is None or not stride or (handler is None and told.entry_bytes is None):
         return None
+    first = address + (handler.offset if handler else told.handler_offset)
     end = address + program.data_size(told.table)
-    return Table(tuple(told.functions), address + handler.offset, end, stride, told.first_exception)
+    return Table(tuple(told.functions), first, end, stride, told.first_exception)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +35,8 @@ class Layout:
     def __init__(self, program: Program, variables: Collection[str], structs: Collection[str]) -> None:
         self._variables: dict[str, Any] = {}
         self._structs: dict[str, Any] = {}
-        try:
+        with suppress(DAMAGED):
             self._read(program.dwarf.iter_CUs(), set(variables), set(structs))
-        except DAMAGED:
-            pass
 
     def _read(self, units: Iterable[Any], variables: set[str], structs: set[str]) -> None:
         for unit in units:

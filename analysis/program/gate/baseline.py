@@ -44,8 +44,8 @@ class _File(Table):
 
 @dataclass(frozen=True)
 class Baseline:
-    """`lengths` are cycles, or OPEN, by function and kind. `limits` are words of --limit. `whole` says
-    that all of the run counts, from reset on, as in a file of schema 1.
+    """`lengths` are cycles, or OPEN, by function and kind. `limits` are words of --limit.
+    `whole` says that all of the run counts, from reset on, as in a file of schema 1.
     """
 
     path: Path

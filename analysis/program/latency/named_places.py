@@ -9,7 +9,6 @@ from analysis.explain.program import Function, Program
 from base.files.errors import nearest
 
 
-
 def function_named(program: Program, name: str) -> Function:
     """The function of that name. Raises LatencyError, which suggests near names."""
     found = [function for function in program.functions if function.name == name]

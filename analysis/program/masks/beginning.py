@@ -1,4 +1,4 @@
-"""From when on a program's figures count: where its scheduler starts, main() begins, or as asked."""
+"""From when on a program's figures count: its scheduler's start, main(), or as asked."""
 
 from __future__ import annotations
 
@@ -91,18 +91,23 @@ def asked(program: Program, kernel: Kernel | None, word: str = START) -> Asked:
 def _start(program: Program, kernel: Kernel | None) -> Asked:
     if kernel is not None and kernel.starts_after is not None:
         function = kernel.starts_after
-        words = f"{kernel.name} had started ({function.name}() returned)"
+        words = f"{kernel.name} had started ({_plain(function)}() returned)"
         exits = exits_of(program, function)
         return Asked(f"start of {kernel.name}", words, "", frozenset(exits), function, exits)
     if kernel is not None and kernel.starts_at is not None:
         function = kernel.starts_at
-        words = f"{kernel.name} started its scheduler ({function.name}())"
+        words = f"{kernel.name} started its scheduler ({_plain(function)}())"
         return _at(function, f"start of {kernel.name}", words)
     why = "no known kernel is in it" if kernel is None else f"{kernel.name}'s start is not in it"
     main = program.functions_named(_MAIN)
     if len(main) == 1:
         return _at(main[0], _MAIN, "main() began", why)
     return Asked(RESET, "reset", f"{why}, and no function main")
+
+
+def _plain(function: Function) -> str:
+    """Its name in the source, without what the compiler put behind it."""
+    return function.name.partition(".")[0]
 
 
 def _at(function: Function, settings: str, where: str, why: str = "") -> Asked:

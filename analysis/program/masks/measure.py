@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from analysis.explain.execution import Step
-from analysis.explain.program import Program
 from analysis.explain.kernels import kernel as kernels
 from analysis.explain.kernels.kernel import Kernel
+from analysis.explain.program import Program
 from analysis.program.masks import beginning, tasks
 from analysis.program.masks import worst as masks_worst
 from analysis.program.masks.beginning import START, WHOLE, Asked, Beginning
@@ -167,10 +167,10 @@ def of_run(
     told = intervals(run.changes, slept)
     told = told.with_columns(ns=_ns(clock, told))
     exceptions = Exceptions(run.changes)
-    counts, ended = pl.col("begin_cycle") >= begun.first_cycle, pl.col("end_row").is_not_null()
+    counts, over = pl.col("begin_cycle") >= begun.first_cycle, pl.col("end_row").is_not_null()
     worst, early, still_open = (
         worst_by_place(told.filter(which), run.changes, places, names, exceptions)
-        for which in (ended & counts, ended & ~counts, ~ended)
+        for which in (over & counts, over & ~counts, ~over)
     )
     state = executed_priorities(run.changes)
     at_priorities = [

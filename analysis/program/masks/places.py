@@ -70,8 +70,8 @@ class Place:
 class Places:
     """The places of a program, and the call stacks of one of its runs (MaskRun.stacks).
 
-    `kernel` is the program's, and `behind` has the addresses of the handlers behind a common one, by
-    exception.
+    `kernel` is the program's, and `behind` has the addresses of the handlers behind a common
+    one, by exception.
     """
 
     def __init__(
@@ -99,7 +99,8 @@ class Places:
         """The calls of a stack, innermost first, with those that the compiler placed into others.
 
         Without a number there is nothing but `address`. What a handler returns to is what it
-        interrupted: where nothing tells that, the stack ends.
+        interrupted: where nothing tells that, the stack ends. It does, too, where LR alone tells of
+        a caller, and the call there is one of another function.
         """
         addresses = [address] if number is None else self._of_number.get(number, [address])
         found = list(self._frames(addresses[0]))
@@ -107,13 +108,23 @@ class Places:
         for one in addresses[1:]:
             call = self._call(one)
             interrupted = call == one
-            if not interrupted and self._is_handler(inner):
-                break
             likely = exact and not interrupted and not self._program.tells_caller(inner)
+            if not interrupted and (self._is_handler(inner) or (likely and not self._may_call(call, inner))):
+                break
             frames = self._frames(call)
             found += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
             exact, inner = interrupted, call
         return tuple(found)
+
+    def tell_handlers(self, behind: Mapping[int, int]) -> None:
+        """From now on these are the handlers behind a common one."""
+        self._behind = behind
+        self._entries.clear()
+
+    def behind(self, exception: int) -> str:
+        """The name of the common handler that calls the exception's own; empty if none does."""
+        self.entry(exception)
+        return self._common_of.get(exception, "")
 
     def lock(self, address: int) -> str:
         """The kernel's word for what holds interrupts off there, of functions that were placed into
@@ -142,6 +153,14 @@ class Places:
             return name
         common = self._common_of.get(number)
         return f"{name} ({entry.function}{f' behind {common}' if common else ''})"
+
+    def _may_call(self, call: int, address: int) -> bool:
+        """Whether the call may be one of the function that holds `address`: BL tells its target."""
+        first, second = (int.from_bytes(self._program.code(call + n, 2), "little") for n in (0, 2))
+        if first & 0xF800 != 0xF000 or second & 0xD000 != 0xD000:
+            return True
+        target = self._program.function_at(_target(call, first, second))
+        return target is not None and target == self._program.function_at(address)
 
     def _is_handler(self, address: int) -> bool:
         """Whether the code is of a function that a vector names, that of reset aside."""
@@ -192,3 +211,11 @@ class Places:
             at = (call.file, call.line)
         function = self._program.function_at(address)
         return [*frames, Place(function.name if function else f"{address:#010x}", *at, address)]
+
+
+def _target(address: int, first: int, second: int) -> int:
+    """Where a BL goes (A7.7.18, encoding T1)."""
+    sign = first >> 10 & 1
+    i1, i2 = (~(second >> bit ^ sign) & 1 for bit in (13, 11))
+    offset = sign << 24 | i1 << 23 | i2 << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1
+    return address + 4 + offset - (sign << 25)

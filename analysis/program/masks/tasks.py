@@ -59,7 +59,7 @@ def told(
         for task, first, last in seen.iter_rows()
     }
     tasks = {task: one for task, one in named.items() if one}
-    return Told(tasks, _behind(elf, kernel, states.get(end)))
+    return Told(tasks, behind(elf, kernel, states.get(end)))
 
 
 def _states(program: UserProgram, cycles: Iterable[int], image: bytes | None) -> dict[int, State]:
@@ -116,7 +116,8 @@ def _number(state: State, task: int, spot: Spot) -> int:
     return int.from_bytes(state.sram[first : first + spot.bytes], "little") if first >= 0 else 0
 
 
-def _behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
+def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
+    """The handlers behind common ones, by exception, as the tables have them at `state`."""
     found: dict[int, int] = {}
     for table in kernel.tables:
         for exception in range(_MOST_EXCEPTIONS):

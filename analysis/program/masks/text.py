@@ -37,7 +37,12 @@ def as_text(found: MaskReport) -> str:
 def opening(found: MaskReport) -> list[str]:
     """The sentences that come first: that it stopped, if it did; the headline; and the notes."""
     first = [found.stopped] if found.stopped else []
-    return [*first, headline(found), *start_up(found), *(note for note in found.notes if note != found.stopped)]
+    return [
+        *first,
+        headline(found),
+        *start_up(found),
+        *(note for note in found.notes if note != found.stopped),
+    ]
 
 
 def headline(found: MaskReport) -> str:
@@ -49,7 +54,8 @@ def headline(found: MaskReport) -> str:
         after = f"from {begun.asked.where} on, " if begun.asked.time else "after start-up "
     if not found.worst:
         return f"{ran}: {after}no interval that held interrupts off has ended."
-    longest = found.worst[0]
+    of_interrupts = [one for one in found.worst if one.kind != "scheduler"]
+    longest = (of_interrupts or found.worst)[0]
     return f"{ran}: {after}the longest interval is {length(longest)}, {longest.name}, {who(longest)}."
 
 
