@@ -46,7 +46,7 @@ class Scheduler(Table):
 class Interrupts(Table):
     """Inlined functions that hold interrupts off, and what a reader calls them."""
 
-    locks: Annotated[dict[_Name, _Name], Field(max_length=64, default_factory=dict)]
+    locks: dict[_Name, _Name] = Field(default_factory=dict, max_length=64)
 
 
 class Wrapper(Table):
@@ -69,7 +69,7 @@ class KernelFile(Table):
     task: Task | None = None
     scheduler: Scheduler = Scheduler()
     interrupts: Interrupts = Interrupts()
-    wrappers: Annotated[list[Wrapper], Field(max_length=16, default_factory=list)]
+    wrappers: list[Wrapper] = Field(default_factory=list, max_length=16)
 
 
 def read(path: Path) -> KernelFile:

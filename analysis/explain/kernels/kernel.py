@@ -41,9 +41,9 @@ class Kernel:
     """What is known of a program's kernel. What nothing tells is empty.
 
     `words` are for the simulator. `names`, `entries` and `numbers` are members of a task's
-    control block, the first that tells counts. The scheduler starts where one of `starts_at` first executes,
-    or where the function `starts_after` is first left. `locks` has the words for inlined functions
-    that hold interrupts off.
+    control block, the first that tells counts. The scheduler starts where `starts_at` first
+    executes, or where the function `starts_after` is first left. `locks` has the words for inlined
+    functions that hold interrupts off. `untold` says what the program does not tell.
     """
 
     name: str

@@ -35,7 +35,7 @@ class Layout:
     def __init__(self, program: Program, variables: Collection[str], structs: Collection[str]) -> None:
         self._variables: dict[str, Any] = {}
         self._structs: dict[str, Any] = {}
-        with suppress(DAMAGED):
+        with suppress(*DAMAGED):
             self._read(program.dwarf.iter_CUs(), set(variables), set(structs))
 
     def _read(self, units: Iterable[Any], variables: set[str], structs: set[str]) -> None:

@@ -136,6 +136,8 @@ def latencies(
     tell(f"pending {name_of(question.exception)}")
     found = latency.ask(subject.user, question)
     _check(question, found)
+    if begun.asked.time:
+        begun = Beginning(begun.asked, found.first_cycle)
     taken = answers.answered(found.rows)
     worst = answers.worst_kinds(taken, MOST_WORST)
     early = _start_up(subject, question, found, tell) if question.not_before else []
@@ -150,8 +152,8 @@ def latencies(
 def _begun(subject: Subject, start: str, until: Instant, tell: Tell) -> Beginning:
     """From when on pends and sections count."""
     asked = beginning.asked(subject.program, subject.kernel, start)
-    if not asked.addresses and not asked.time:
-        return asked.found(pl.DataFrame(), NO_CLOCK)
+    if not asked.addresses:
+        return Beginning(asked, None if asked.time else 0)
     tell("running to see where start-up ends")
     passed = masks.run_marks(subject.user, asked.addresses, until, subject.words)
     return asked.found(passed.rows, Clock(passed.stats.clocks))
@@ -163,6 +165,8 @@ def _from(question: Question, begun: Beginning, start: str) -> Question:
         return replace(question, not_before=begun.first_cycle)
     if start == RESET:
         return question
+    if begun.asked.time:
+        return replace(question, start=begun.asked.time)
     if not begun.seen:
         raise LatencyError(_never(f"{start} is not executed", question.until))
     return replace(question, start=begun.first_cycle)

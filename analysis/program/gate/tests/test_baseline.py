@@ -45,13 +45,13 @@ def test_half_a_run_is_no_baseline(tmp_path: Path) -> None:
         files.of(measured(refusal="The run ended early."), tmp_path / "b.toml", "Tailscope 1", {})
 
 
-HEAD = 'schema = 1\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
+HEAD = 'schema = 2\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (HEAD.replace("1", "2"), "schema"),
+        (HEAD.replace("2", "3"), "schema"),
         (
             HEAD.replace("masks", "latency"),
             "is a baseline of latency, not of masks; name another file, or delete",

@@ -35,8 +35,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> UserProgram:
 def _asked(program: UserProgram, *sections: str, **words: Any) -> room.Asked:
     """With `explain` anything but empty, the instructions of the worst too."""
     around, explain = words.pop("around", ""), words.pop("explain", "")
+    start = words.pop("start", None)
     question = room.question(until=UNTIL, **words) if words else None
-    return room.run(program, question, sections, until=UNTIL, around=around, explain=bool(explain))
+    return room.run(
+        program, question, sections, until=UNTIL, around=around, explain=bool(explain), start=start
+    )
 
 
 def _latency(program: UserProgram, **words: Any) -> dict[str, Any]:
@@ -81,7 +84,7 @@ def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
 
 
 def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
-    found = _latency(program, enable=3, start=100)
+    found = _latency(program, enable=3, start="cycles:100")
     assert found["enabled_by"] == "board"
     assert found["window"]["first_cycle"] == 100
 
@@ -193,13 +196,13 @@ def test_an_interrupt_that_cannot_be_pended_is_told_whole(
 ) -> None:
     monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**{**ANSWERED, **told}))
     with pytest.raises(LatencyError) as refused:
-        latencies(subject(), question, "", False, lambda _: None)
+        latencies(subject(), question, "", False, lambda _: None, "reset")
     assert str(refused.value) == sentence
 
 
 def test_a_run_that_ended_before_a_pend_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**ANSWERED))
-    found = latencies(subject(), Question(45, "62us"), "", False, lambda _: None)
+    found = latencies(subject(), Question(45, "62us"), "", False, lambda _: None, "reset")
     assert (found.taken, found.worst, found.complete) == ([], [], False)
 
 

@@ -62,6 +62,7 @@ def interval(
         "task": f"0x{TASK:08x}",
         "held": ["SysTick", "IRQ 29 (on_tim3)"],
         "count": 1,
+        "lock": None,
         **told,
     }
 
@@ -89,6 +90,9 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
             {"cycle": 600, "ns": 37_500.0, "core_hz": 32e6},
         ],
         "notes": ["The run ended at cycle 1,000: It stopped."],
+        "kernel": None,
+        "start": {"from": "reset", "until": "reset", "why": "", "cycle": 0, "ns": 0.0},
+        "start_up": None,
         "intervals": {
             "primask": {**counted(*masked, still_open=1), "by_level": []},
             "faultmask": none,
