@@ -95,4 +95,4 @@ def chosen(word: str) -> list[Path]:
         return [named[word]]
     if word.endswith(".toml") or "/" in word:
         return [Path(word)]
-    raise KernelError(no_such("kernel", word, [*named, NONE], "or name a TOML file"))
+    raise KernelError(no_such("kernel", word, [*named, NONE]))
