@@ -51,7 +51,7 @@ def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:
         "causes": [
             {
                 "cause": cause.words,
-                "raised": cause.raised.as_json() if cause.raised else None,
+                "raised": _raised(subject, cause.raised.address) if cause.raised else None,
                 "pends": cause.pends,
                 "worst_cycles": cause.worst_cycles,
             }
@@ -73,7 +73,7 @@ def _start_up(subject: Subject, asked: Latencies) -> dict[str, Any] | None:
         return None
     longest = answers.worst_kinds(asked.start_up, 1)[0]
     held = longest.main
-    raised = None if held.raised is None else subject.places.place(held.raised).as_json()
+    raised = None if held.raised is None else _raised(subject, held.raised)
     return {
         "pends": sum(one.pends for one in asked.start_up),
         "first_cycle": asked.start_up[0].first,
@@ -100,8 +100,14 @@ def _worst(subject: Subject, row: Answered, explained: Explained, clock: Clock) 
     }
 
 
+def _raised(subject: Subject, address: int) -> dict[str, Any]:
+    """The place where a mask was set, with the kernel's word for it, if it has one."""
+    lock = subject.places.lock(address)
+    return {**subject.places.place(address).as_json(), **({"lock": lock} if lock else {})}
+
+
 def _wait(subject: Subject, wait: Wait) -> dict[str, Any]:
-    raised = None if wait.raised is None else subject.places.place(wait.raised).as_json()
+    raised = None if wait.raised is None else _raised(subject, wait.raised)
     return {
         "cause": answers.words(wait, subject.places),
         "cycles": wait.cycles,

@@ -151,6 +151,6 @@ def _explained(worst: dict[str, Any]) -> Iterator[str]:
 
 
 def _place(place: dict[str, Any]) -> str:
-    likely = "likely " if place.get("likely") else ""
+    likely = "likely " if place.get("likely") else f"{place['lock']} in " if place.get("lock") else ""
     where = f" ({place['file']}:{place['line']})" if place["file"] else ""
     return f"{likely}{place['function']}{where}"

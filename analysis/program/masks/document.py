@@ -42,6 +42,7 @@ def as_json(found: MaskReport) -> dict[str, Any]:
         "worst": [one.as_json() for one in found.worst],
         "open": [one.as_json() for one in found.still_open],
         "priorities": [_priority(one, found.places, found.counted_cycles) for one in found.priorities],
+        "idle_cycles": found.idle_cycles,
         "tasks": {f"{block:#010x}": name for block, name in found.tasks.items()},
         "explained": {kind: _explained(steps) for kind, steps in found.steps.items()},
     }

@@ -79,7 +79,8 @@ class MaskReport:
     `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS and `ns`,
     of all that began at `beginning` or later; what began before is in `start_up`. `worst` are those
     that ended, the longest at each place, and `still_open` those that did not, whenever they began.
-    `kernel` is the program's, None if none is known.
+    `kernel` is the program's, None if none is known. In `idle_cycles` of those that count the core
+    slept, or the kernel's idle task ran.
     `steps` are the instructions of the longest of each kind, where they were asked for. `stopped`
     says that the program came to a stop before the end, or that the run did; else it is empty. It
     is the first of `notes`.
@@ -102,6 +103,7 @@ class MaskReport:
     kernel: Kernel | None = None
     beginning: Beginning = WHOLE
     start_up: StartUp | None = None
+    idle_cycles: int = 0
 
     @property
     def cycles(self) -> int:
@@ -206,6 +208,12 @@ def of_run(
         steps=steps,
         kernel=kernel,
         beginning=begun,
+        idle_cycles=tasks.idle_cycles(
+            run.changes,
+            [task for task, one in names.items() if kernel and one in kernel.idle],
+            begun.first_cycle,
+            run.stats.cycles,
+        ),
         start_up=StartUp(told.filter(~counts), tuple(early)) if begun.first_cycle else None,
     )
 

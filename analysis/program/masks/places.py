@@ -15,7 +15,7 @@ from simulator.interrupts import FIRST_IRQ
 from simulator.program import FLASH_ADDRESS
 
 _WORD_BYTES = 4
-_FIRST_HANDLER, _MOST_VECTORS = 2, 112
+_FIRST_HANDLER, _MOST_VECTORS = 1, 112
 SYSTEM = {
     1: "Reset",
     2: "NMI",
@@ -163,7 +163,7 @@ class Places:
         return target is not None and target == self._program.function_at(address)
 
     def _is_handler(self, address: int) -> bool:
-        """Whether the code is of a function that a vector names, that of reset aside."""
+        """Whether the code is of a function that a vector names: nobody called it."""
         function = self._program.function_at(address)
         return function is not None and function.address in self._handlers
 

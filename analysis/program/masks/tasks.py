@@ -138,3 +138,21 @@ def _word(elf: Program, state: State | None, address: int) -> int | None:
 def shown(tasks: Mapping[int, str], task: int) -> str:
     """The name of a task, or the address of its control block."""
     return tasks.get(task) or f"{task:#010x}"
+
+
+def idle_cycles(changes: pl.DataFrame, idle: Iterable[int], first_cycle: int, end_cycle: int) -> int:
+    """The cycles from `first_cycle` to `end_cycle` in which the core slept, or one of the tasks
+    `idle` ran, no handler.
+    """
+
+    def now(what: str) -> pl.Expr:
+        told = pl.when(pl.col("what") == what).then("value").when(pl.col("what") == "reset").then(0)
+        return told.forward_fill().fill_null(0)
+
+    of_idle = pl.col("task").fill_null(0).is_in(list(idle)) & (now("exception") == 0)
+    spans = changes.select(
+        begin=pl.col("cycle").clip(first_cycle, end_cycle),
+        end=pl.col("cycle").shift(-1, fill_value=end_cycle).clip(first_cycle, end_cycle),
+        idle=of_idle | (now("sleep") != 0),
+    )
+    return int(spans.filter("idle").select((pl.col("end") - pl.col("begin")).sum()).item())

@@ -99,6 +99,9 @@ def _parts(found: MaskReport) -> Iterator[Sequence[str | Table]]:
         yield "Call stack of the longest", *_stack(found.worst[0])
     if found.still_open:
         yield "Still open at the end, and not counted", *(_open(one) for one in found.still_open)
+    if found.kernel and found.idle_cycles:
+        share = f"{found.idle_cycles / found.counted_cycles:.1%}"
+        yield f"Idle in {share} of the cycles: {found.kernel.name}'s idle task ran, or the core slept", ""
     if found.priorities:
         yield "Not taken, by priority: everything that holds such an interrupt off", _priorities(found)
     for kind, steps in found.steps.items():

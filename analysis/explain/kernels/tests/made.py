@@ -18,11 +18,11 @@ KERNELS = {
 COMPILER = "arm-none-eabi-gcc"
 
 
-def build(folder: Path, kernel: str, *options: str) -> Path:
+def build(folder: Path, kernel: str, *options: str, source: Path = FOLDER / "kernels.c") -> Path:
     """The ELF file of a kernel's program, made in `folder`; of an empty name one without a kernel."""
     elf = folder / f"{kernel or 'plain'}.elf"
     command = [COMPILER, "-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib", "-Wall"]
     command += ["-Wextra", "-Werror", f"-D{kernel.upper() or 'PLAIN'}=1", *(options or ("-g",))]
-    command += ["-T", str(FOLDER / "kernels.ld"), str(FOLDER / "kernels.c"), "-o", str(elf)]
+    command += ["-T", str(FOLDER / "kernels.ld"), str(source), "-o", str(elf)]
     subprocess.run(command, check=True)
     return elf

@@ -161,6 +161,7 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
                 },
             },
         ],
+        "idle_cycles": 100,
         "tasks": {f"0x{TASK:08x}": "control"},
         "explained": {
             "primask": {
