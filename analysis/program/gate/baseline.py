@@ -73,7 +73,9 @@ def read(path: Path, command: str) -> Baseline:
         for kind, cycles in kinds.items()
     }
     whole = found.schema_ == WHOLE_SCHEMA
-    settings = {**found.settings, FROM: RESET} if whole else found.settings
+    settings = dict(found.settings)
+    if whole:
+        settings[FROM] = settings.pop("start", RESET)
     return Baseline(path, command, found.made_by, settings, found.limits, lengths, whole)
 
 

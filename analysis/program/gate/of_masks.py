@@ -52,7 +52,7 @@ def _open(found: MaskReport) -> Iterator[Row]:
     helpers = {one.begin.function for one in found.worst if _ended_elsewhere(one)}
     for one in found.still_open:
         begin = one.begin_cycle
-        asleep = _slept(found, begin) if one.kind == "primask" else 0
+        asleep = _slept(found, begin) if one.kind in ("primask", "handler") else 0
         function = _caller(one) if one.begin.function in helpers else one.begin.function
         place = f"raised by {one.begin}, still open at the end"
         ns = float(found.clock.between_ns(begin, found.cycles - asleep))

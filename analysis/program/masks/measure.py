@@ -286,7 +286,10 @@ def _notes(
         notes.append(f"{elf.name} has no debug information: build it with -g to have files and lines.")
     if kernel is not None and kernel.untold:
         what = ", ".join(kernel.untold)
-        notes.append(f"The file does not tell of {kernel.name}: {what}; build it with -g to have it.")
+        notes.append(
+            f"The program does not tell of {kernel.name}: {what}; its debug information (-g) and its "
+            "settings decide that."
+        )
     if not exceptions.used:
         notes.append(f"The program enabled no interrupt before {end}: there was nothing to hold off.")
     elif told.is_empty():

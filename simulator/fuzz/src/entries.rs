@@ -4,12 +4,12 @@
 use std::io::BufReader;
 use virtual_nucleo::bus::{Bus, Width};
 use virtual_nucleo::core::Timing;
+use virtual_nucleo::core::Watched;
 use virtual_nucleo::debug_port::DebugPort;
 use virtual_nucleo::machine::{Limit, Machine};
 use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::image::ImageArgument;
 use virtual_nucleo::memory::{Memory, FLASH_BASE};
-use virtual_nucleo::core::Watched;
 use virtual_nucleo::observe::masks::{Kernel, Masks};
 use virtual_nucleo::observe::stacks::{Code, Stacks};
 use virtual_nucleo::observe::Observer;

@@ -90,11 +90,7 @@ fn hexadecimal(text: &str) -> Option<u32> {
 }
 
 /// An empty log.
-pub fn log(
-    board: &BoardArguments,
-    with_stacks: bool,
-    kernel: &KernelArguments,
-) -> Result<Masks> {
+pub fn log(board: &BoardArguments, with_stacks: bool, kernel: &KernelArguments) -> Result<Masks> {
     let kernel = Kernel {
         scheduler_locked: kernel.scheduler_value.map(|value| value.0),
         current_task: kernel.task_word(),
@@ -134,10 +130,21 @@ mod tests {
         assert_eq!(parsed("0x20000011:1"), value(None, 0x2000_0011, 1));
         let beyond = value(Some(0x2000_0010), 14, 2);
         assert_eq!(parsed("*0x20000010+14:2"), beyond);
-        for text in ["", "0x20000010", "0x20000010:3", "0x20000011:2", "20000010:4"] {
+        for text in [
+            "",
+            "0x20000010",
+            "0x20000010:3",
+            "0x20000011:2",
+            "20000010:4",
+        ] {
             assert!(parsed(text).is_err(), "{text}");
         }
-        for text in ["*0x20000010:4", "*0x20000012+0:4", "*0x20000010+-4:4", "0x08000000:4"] {
+        for text in [
+            "*0x20000010:4",
+            "*0x20000012+0:4",
+            "*0x20000010+-4:4",
+            "0x08000000:4",
+        ] {
             assert!(parsed(text).is_err(), "{text}");
         }
     }

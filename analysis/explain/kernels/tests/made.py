@@ -19,7 +19,7 @@ COMPILER = "arm-none-eabi-gcc"
 
 
 def build(folder: Path, kernel: str, *options: str, source: Path = FOLDER / "kernels.c") -> Path:
-    """The ELF file of a kernel's program, made in `folder`; of an empty name one without a kernel."""
+    """The ELF file of a kernel's program, made in `folder`; of an empty name one without one."""
     elf = folder / f"{kernel or 'plain'}.elf"
     command = [COMPILER, "-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib", "-Wall"]
     command += ["-Wextra", "-Werror", f"-D{kernel.upper() or 'PLAIN'}=1", *(options or ("-g",))]

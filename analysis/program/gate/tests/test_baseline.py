@@ -70,3 +70,15 @@ def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, text: str, told
     with pytest.raises(GateError) as caught:
         files.read(path, "masks")
     assert told in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_file_of_schema_1_is_of_a_whole_run(tmp_path: Path) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(HEAD.replace("2", "1"), encoding="utf-8")
+    old = files.read(path, "masks")
+    assert old.whole and old.settings == {"from": "reset"}
+    path.write_text(HEAD.replace("2", "1") + 'start = "cycles:90"\n', encoding="utf-8")
+    assert files.read(path, "masks").settings == {"from": "cycles:90"}
+    path.write_text(HEAD + 'from = "main"\n', encoding="utf-8")
+    new = files.read(path, "masks")
+    assert not new.whole and new.settings == {"from": "main"}

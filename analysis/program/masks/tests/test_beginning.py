@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measured(elf: Path, until: str = UNTIL, **words: str) -> MaskReport:
-    return measure(user_program(elf), until, False, lambda _: None, **words)  # type: ignore[arg-type]
+    return measure(user_program(elf), until, False, lambda _: None, **words)
 
 
 @pytest.fixture(scope="module", params=made.KERNELS)

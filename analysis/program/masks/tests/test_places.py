@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -119,9 +120,7 @@ def test_a_caller_that_lr_alone_tells_of_is_likely(found: MaskReport) -> None:
     """The call there is one of this function, or one by a pointer, which may be."""
     assert names(masked(found, "leaf")) == ["leaf", "likely caller"]
     assert names(masked(found, "hook")) == ["hook", "likely caller"]
-    assert "called by likely caller (" in str(masked(found, "leaf").caller) or "likely caller" in str(
-        masked(found, "leaf").caller
-    )
+    assert str(masked(found, "leaf").caller).startswith("likely caller")
     (_, frame) = masked(found, "leaf").as_json()["stack"]
     assert frame["likely"] is True
 
@@ -135,17 +134,16 @@ def test_a_handler_was_called_by_nobody(found: MaskReport) -> None:
     assert names(masked(found, "handler")) == ["handler"]
     (handler,) = [one for one in found.worst if one.kind == "handler"]
     assert [frame.function for frame in handler.stack] == ["handler", "reset"]
-    assert handler.stack[1].interrupted
 
 
 def test_ranges_go_to_the_next_symbol_of_the_section(found: MaskReport) -> None:
     """As binutils tell the addresses of the symbols."""
     elf = found.program.elf
     lines = subprocess.run(["arm-none-eabi-nm", "-n", elf], check=True, capture_output=True, text=True).stdout
-    rows = re.findall(r"^([0-9a-f]+) T (\w+)$", lines, re.MULTILINE)
+    rows = re.findall(r"^(08[0-9a-f]+) T (\w+)$", lines, re.MULTILINE)
     addresses = [(int(address, 16), name) for address, name in rows]
     program = Program(Path(elf))
-    for (first, name), (following, _) in zip(addresses, addresses[1:], strict=False):
+    for (first, name), (following, _) in pairwise(addresses):
         for address in (first, following - 1):
             function = program.function_at(address)
             assert function is not None and function.name == name

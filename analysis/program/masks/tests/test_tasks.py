@@ -54,7 +54,7 @@ def test_a_task_without_a_name_is_called_by_its_variable_or_its_number(tmp_path:
     found = measure(user_program(elf), "1ms", False, lambda _: None)
     assert {one.task for one in found.worst if one.kind == "primask"} == {"motor", "lamp"}
     stripped = tmp_path / "stripped.elf"
-    words = ["-N", "motor", "-N", "lamp", elf, stripped]
+    words = ["-N", "motor", "-N", "lamp", str(elf), str(stripped)]
     subprocess.run(["arm-none-eabi-objcopy", *words], check=True)
     assert find(Program(stripped)) is not None
     found = measure(user_program(stripped), "1ms", False, lambda _: None)

@@ -86,7 +86,9 @@ fn give_sizes(functions: &mut [(u32, u32)], sections: &[(u32, u32)]) {
     let mut next = u32::MAX;
     for (first, end) in functions.iter_mut().rev() {
         if *first == *end {
-            let mut within = sections.iter().filter(|(from, to)| (*from..*to).contains(&*first));
+            let mut within = sections
+                .iter()
+                .filter(|(from, to)| (*from..*to).contains(&*first));
             let section_end = within.next().map_or(*first, |(_, to)| *to);
             *end = next.min(section_end);
         }
