@@ -136,8 +136,8 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
         _held(_of(rows, "scheduler"), pl.col("value") != 0, "scheduler", None),
     ]
     told = pl.concat(found).sort("begin_cycle", "begin_row", maintain_order=True)
-    # What PRIMASK alone holds ends the sleep of WFI; in a handler, what is more urgent does.
-    masked = pl.col("kind").is_in(["primask", "handler"])
+    # Only what PRIMASK alone holds ends the sleep of WFI.
+    masked = pl.col("kind") == "primask"
     ends = told["end_cycle"].fill_null(_AFTER_ALL)
     asleep = pl.Series("asleep", sleep.within(told["begin_cycle"], ends), dtype=pl.Int64)
     return (

@@ -166,9 +166,9 @@ def of_run(
     names = remembered.tasks
     places = Places(elf, run.stacks, kernel, remembered.behind)
     slept = sleep(run.changes, run.stats.cycles, elf.code)
-    told = intervals(run.changes, slept)
-    told = told.with_columns(ns=_ns(clock, told))
     exceptions = Exceptions(run.changes)
+    told = _awake(intervals(run.changes, slept), slept, exceptions)
+    told = told.with_columns(ns=_ns(clock, told))
     counts, over = pl.col("begin_cycle") >= begun.first_cycle, pl.col("end_row").is_not_null()
     worst, early, still_open = (
         worst_by_place(told.filter(which), run.changes, places, names, exceptions)
@@ -216,6 +216,28 @@ def of_run(
         ),
         start_up=StartUp(told.filter(~counts), tuple(early)) if begun.first_cycle else None,
     )
+
+
+def _awake(told: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.DataFrame:
+    """The intervals, of which handlers that hold no other off do not count sleep.
+
+    A kernel may idle in the handler that switches tasks, the least urgent: whatever is enabled ends
+    that.
+    """
+    of_handlers = pl.Series(slept.within(told["begin_cycle"], told["end_cycle"]), dtype=pl.Int64)
+    if told.is_empty() or not (of_handlers > 0).any():
+        return told
+    asleep = [
+        cycles if cycles and kind == "handler" and not exceptions.held(kind, level, begin, end) else known
+        for kind, level, begin, end, known, cycles in zip(
+            *(told[name] for name in ("kind", "level", "begin_row", "end_row", "asleep_cycles")),
+            of_handlers,
+            strict=True,
+        )
+    ]
+    column = pl.Series("asleep_cycles", asleep, dtype=pl.Int64)
+    more = column - told["asleep_cycles"]
+    return told.with_columns(asleep_cycles=column, cycles=pl.col("cycles") - more)
 
 
 def _counted(found: pl.DataFrame, begun: Beginning) -> pl.DataFrame:

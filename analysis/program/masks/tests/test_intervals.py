@@ -140,9 +140,3 @@ def test_each_cycle_is_as_long_as_its_clock_says() -> None:
 def test_where_the_clock_stays_a_length_is_exact() -> None:
     begin, length = 10**13 + 7, 1001
     assert Clock([HSI]).between_ns([begin], [begin + length]).tolist() == [length * 62.5]
-
-
-def test_sleep_in_a_handler_is_none_of_its_length() -> None:
-    """As of a kernel that idles in the handler which switches tasks: asleep in 70 of 100 cycles."""
-    table = changes((10, "exception", 14, 10), (110, "exception", 0, 110))
-    assert told(table, Sleep([30], [100])) == [("handler", 14, 10, 100 - 70)]
