@@ -307,6 +307,9 @@ void reset(void) {
         *to++ = *from++;
     }
     disable();
+#ifdef EARLY
+    REGISTER(0xE000E100) = 1u << 28;
+#endif
     NOPS(1000);
     ENTRY();
 }

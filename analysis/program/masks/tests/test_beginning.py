@@ -24,6 +24,7 @@ from analysis.program.masks.text import as_text, headline
 from analysis.program.masks.timeline import timeline
 from simulator.outputs import ClockSpan
 from simulator.program import user_program
+from tests import lab
 
 UNTIL = "1ms"
 START_UP, OWN = 1000, 100 + 1
@@ -170,3 +171,25 @@ def test_times_are_by_the_clock_of_each_moment(folder: Path) -> None:
     nothing = pl.DataFrame(schema={"address": pl.Int64})
     for word, cycle in (("37500ns", 600), ("38500ns", 632), ("1us", 16), ("0ns", 0), ("cycles:700", 700)):
         assert asked(program, None, word).found(nothing, Clock(spans)).cycle == cycle
+
+
+def test_a_gate_judges_what_follows_start_up(folder: Path) -> None:
+    """Handler and sections take less than 300 cycles, start-up more than 1,000."""
+    elf = made.build(folder, "threadx")
+    words = ("masks", elf, "--until", UNTIL, "--limit", "any=300")
+    assert lab.run(*words).returncode == 0
+    assert lab.run(*words, "--from", "reset").returncode == 1
+
+
+def test_a_baseline_of_schema_1_still_judges_a_whole_run(folder: Path, tmp_path: Path) -> None:
+    elf, baseline = made.build(folder, "threadx"), tmp_path / "b.toml"
+    words = ("masks", elf, "--until", UNTIL, "--baseline", baseline)
+    assert lab.run(*words, "--from", "reset", "--update").returncode == 0
+    text = baseline.read_text()
+    assert "schema = 2\n" in text and 'from = "reset"\n' in text
+    assert lab.run(*words).returncode == 2, "other settings"
+    baseline.write_text(text.replace("schema = 2", "schema = 1").replace('from = "reset"\n', ""))
+    assert lab.run(*words).returncode == 0
+    assert lab.run(*words, "--update").returncode == 0
+    assert 'from = "start of ThreadX"\n' in baseline.read_text()
+    assert lab.run(*words).returncode == 0
