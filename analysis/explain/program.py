@@ -128,10 +128,10 @@ class Program:
         return found.pop() if len(found) == 1 else None
 
     def variable_at(self, address: int) -> str:
-        """The name of the variable that holds `address`; empty if there is none."""
-        return next(
-            (name for name, (first, size) in self._data.items() if first <= address < first + size), ""
-        )
+        """The variable that holds `address`, as `name` or `name+0x40`; empty if there is none."""
+        held = (one for one in self._data.items() if one[1][0] <= address < sum(one[1]))
+        name, (first, _) = next(held, ("", (address, 0)))
+        return f"{name}+{address - first:#x}" if address > first else name
 
     def tells_caller(self, address: int) -> bool:
         """Whether call frame information tells who called the code at `address`."""
