@@ -25,6 +25,10 @@ class ExplainError(TailscopeError):
     """The worst sample cannot be explained. The message says in one sentence why and what to do."""
 
 
+class KernelError(TailscopeError):
+    """A kernel's file cannot be used. The message says why and what to do."""
+
+
 class LatencyError(TailscopeError):
     """It cannot be measured. The message says in one sentence why and what to do."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT, WHOLE, Choice, Instant, Whole
+from cli.shell.values import FILE, INSTANT, WHOLE, Choice, Whole
 
 MODES = ("sweep", "random")
 
@@ -38,12 +38,8 @@ MODES = ("sweep", "random")
     default="100ms",
     help="the end: a time since reset such as 100ms, or a cycle",
 )
-@option(
-    "--from",
-    "start",
-    type=Instant(zero_too=True),
-    help="the first cycle to pend at; where the program enables the interrupt when not given",
-)
+@shared.begin
+@shared.kernel
 @option(
     "--around",
     metavar="FUNCTION",
@@ -78,6 +74,8 @@ def command(
     gaps: bool,
     semihosting: bool,
     any_core: bool,
+    start: str | None,
+    kernel: str,
     as_json: bool,
     judging: Judging,
     **asked: Any,
@@ -105,7 +103,16 @@ def command(
     )
     question = latency.question(irq=irq, until=until, **asked) if irq else None
     ready = gate.ready(judging, of_latency.COMMAND, latency.kinds(question, section))
-    found = latency.run(program, question, section, until=until, around=around or "", explain=explain)
+    found = latency.run(
+        program,
+        question,
+        section,
+        until=until,
+        around=around or "",
+        explain=explain,
+        start=gate.begins(ready, start),
+        kernel=kernel,
+    )
     settings = latency.settings(irq=irq, section=section, until=until, around=around, **asked)
     done = ready.judge(of_latency.measured(found.subject, found.latencies, found.sections, settings))
     gate.show(done, judging, as_json, lambda: found.document, lambda: text.as_text(found.document))

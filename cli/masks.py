@@ -16,6 +16,8 @@ from cli.shell.values import FILE, INSTANT
 @option(
     "--until", type=INSTANT, default="1s", help="how long to run it from reset: 100ms, 2s or cycles:8400000"
 )
+@shared.begin
+@shared.kernel
 @option("--explain", is_flag=True, help="the instructions of the longest interval of each kind, too")
 @option("--output", type=FILE, help="an HTML file to write: places, curves, timeline, priorities")
 @option(
@@ -48,6 +50,7 @@ def command(
     from cli.work import masks
 
     ready = gate.ready(judging, of_masks.COMMAND, of_masks.MASK_KINDS)
+    chosen["start"] = gate.begins(ready, chosen["start"])
     found = masks.run(str(elf), output=output, folded_file=folded, perfetto=perfetto, **chosen)
     done = ready.judge(of_masks.measured(found))
     gate.show(done, judging, as_json, lambda: document.as_json(found), lambda: text.as_text(found))

@@ -33,7 +33,8 @@ class Question:
     `exception` is 16 + N for interrupt N. Without `start` the cycles begin where the program first
     enables it. They end before `until`. A sweep takes each `every`-th; None lets the simulator
     choose. A positive `random` draws so many with `seed` instead. `enable` lets the board enable
-    the interrupt at that priority (0 to 15) when it pends it.
+    the interrupt at that priority (0 to 15) when it pends it. Without `start`, they begin at cycle
+    `not_before` if the program enables it earlier.
     """
 
     exception: int
@@ -43,12 +44,14 @@ class Question:
     random: int = 0
     seed: int = 1
     enable: int | None = None
+    not_before: int = 0
 
     @property
     def arguments(self) -> list[str]:
         """The words of virtual-nucleo's command line."""
         words = ["--exception", str(self.exception), "--until", instant(self.until)]
         words += [] if self.start is None else ["--from", instant(self.start)]
+        words += ["--not-before", str(self.not_before)] if self.start is None and self.not_before else []
         words += [] if self.every is None else ["--every", str(self.every)]
         words += ["--random", str(self.random), "--seed", str(self.seed)] if self.random else []
         words += [] if self.enable is None else ["--enable", str(self.enable)]

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from base.processes import signals
 from simulator.build import build
+from simulator.kernel import NO_WORDS, KernelWords
 from simulator.outputs import Stats, hexadecimal, read_changes, read_stacks, read_stats, read_table
 from simulator.process import run_to_end
 from simulator.program import UserProgram
 from simulator.run import Instant, image_argument, instant
 
+_COLUMNS = ("mark", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task")
+_PASSAGES = pl.Schema(dict.fromkeys(("address", *_COLUMNS[1:]), pl.Int64))
 _MASKS, _STACKS, _MASKS_STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
 
 
@@ -27,20 +30,31 @@ class MaskRun:
     """What a run left behind.
 
     `changes` and `stacks` have the columns of outputs.read_changes() and outputs.read_stacks().
-    `ended` is what the simulator says of an end that it was not asked for; else empty.
+    `ended` is what the simulator says of an end that it was not asked for; else empty. `passages`
+    are as Passages.rows, of the instructions that were to be marked.
     """
 
     stats: Stats
     changes: pl.DataFrame
     stacks: pl.DataFrame
     ended: str
+    passages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_PASSAGES))
 
 
-def run_masks(program: UserProgram, until: Instant, image: bytes | None = None) -> MaskRun:
+def run_masks(
+    program: UserProgram,
+    until: Instant,
+    image: bytes | None = None,
+    *,
+    kernel: KernelWords = NO_WORDS,
+    marked: Iterable[int] = (),
+) -> MaskRun:
     """Runs a program from reset up to `until`, and keeps what held interrupts off.
 
-    `image` lies where run.run() puts it. The run is the same as one without. What the program does
-    that is not modelled ends it early. Raises SimulatorError if it cannot run at all.
+    `image` lies where run.run() puts it. `kernel` says where the program's kernel has its state,
+    and `marked` which instructions to note the passages of. The run is the same as one without.
+    What the program does that is not modelled ends it early. Raises SimulatorError if it cannot run
+    at all.
     """
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-masks-") as name:
         folder = Path(name)
@@ -49,19 +63,25 @@ def run_masks(program: UserProgram, until: Instant, image: bytes | None = None) 
             (folder / _IMAGE).write_bytes(image)
             command += ["--image", image_argument(Path(_IMAGE))]
         command += ["--masks", _MASKS, "--mask-stacks", _STACKS, "--stats", _MASKS_STATS]
+        command += [*kernel.arguments, *_marks(marked)]
         ended = run_to_end(command, folder / _MASKS_STATS)
         return MaskRun(
             stats=read_stats(folder / _MASKS_STATS),
             changes=read_changes(folder / _MASKS),
             stacks=read_stacks(folder / _STACKS),
             ended=ended,
+            passages=_read(folder / _MARKS) if marked else pl.DataFrame(schema=_PASSAGES),
         )
+
+
+def _marks(addresses: Iterable[int]) -> list[str]:
+    places = ",".join(f"{address:#010x}" for address in sorted(set(addresses)))
+    return ["--mark", f"pc:{places}", "--marks", _MARKS] if places else []
 
 
 MOST_MARKS = 127
 """So many addresses can be marked in one run."""
 _MARKS, _PASSAGES_STATS = "marks.csv", "stats.json"
-_COLUMNS = ("mark", "cycle", "end_cycle", "exception", "sp", "end_sp", "next_pc", "task")
 
 
 @dataclass(frozen=True)
@@ -69,7 +89,8 @@ class Passages:
     """When the marked instructions executed, by `cycle`.
 
     `rows`: `address`, `cycle`, `end_cycle`, `exception`, `sp`, `end_sp`, `next_pc` and `task`, all
-    Int64; the last is null where FreeRTOS runs no task. `ended` says why the run ended early.
+    Int64; the last is null where the kernel runs no task, or is not known. `ended` says why the run
+    ended early.
     """
 
     stats: Stats
@@ -77,17 +98,18 @@ class Passages:
     ended: str
 
 
-def run_marks(program: UserProgram, addresses: Iterable[int], until: Instant) -> Passages:
+def run_marks(
+    program: UserProgram, addresses: Iterable[int], until: Instant, kernel: KernelWords = NO_WORDS
+) -> Passages:
     """Runs the program from reset up to `until`, and notes each execution of these instructions.
 
     What the program does that is not modelled ends it early. Raises SimulatorError if it cannot run
     at all.
     """
-    places = ",".join(f"{address:#010x}" for address in sorted(set(addresses)))
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-marks-") as name:
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *program.arguments, "--until", instant(until)]
-        command += ["--mark", f"pc:{places}", "--marks", _MARKS, "--stats", _PASSAGES_STATS]
+        command += [*_marks(addresses), "--stats", _PASSAGES_STATS, *kernel.arguments]
         ended = run_to_end(command, folder / _PASSAGES_STATS)
         return Passages(read_stats(folder / _PASSAGES_STATS), _read(folder / _MARKS), ended)
 

@@ -16,6 +16,7 @@ from base.processes import children, signals
 from base.run_folder import records
 from scenarios.operations import IMAGE_ADDRESS
 from simulator.build import SimulatorError, build
+from simulator.kernel import NO_WORDS, KernelWords
 from simulator.outputs import (
     State,
     Stats,
@@ -118,6 +119,7 @@ def run(
     states_at: Sequence[Instant] = (),
     snapshots_at: Sequence[Instant] = (),
     masks_of: Path | None = None,
+    kernel: KernelWords = NO_WORDS,
 ) -> Run:
     """Runs a firmware from reset, or goes on from a snapshot, up to `until`.
 
@@ -136,7 +138,7 @@ def run(
       for those from one cycle to before another instead.
     - `states_at` and `snapshots_at` ask for states and snapshots at these instants.
     - `masks_of` asks for each change of what holds interrupts and tasks off, after a snapshot: it
-      is the ELF file of the firmware, which tells where the scheduler has its state.
+      is the ELF file of the firmware. `kernel` says where its scheduler has its state.
 
     The simulator is built first if it is out of date. Raises BuildError; StoppedError if the
     firmware did what is not modelled; SimulatorError if the program refuses, is killed, or reaches
@@ -156,7 +158,7 @@ def run(
         command += [f"--save-state={_state(number)}@{instant(at)}" for number, at in enumerate(states_at)]
         saved = enumerate(snapshots_at)
         command += [f"--save-snapshot={_saved(number)}@{instant(at)}" for number, at in saved]
-        command += [str(masks_of.resolve()), "--masks", _MASKS] if masks_of else []
+        command += [str(masks_of.resolve()), "--masks", _MASKS, *kernel.arguments] if masks_of else []
         _simulate(folder, command, stop_on)
         return Run(
             uart=(folder / _UART).read_bytes(),

@@ -214,6 +214,8 @@ def masks(
     elf: str | PathLike[str],
     *,
     until: str = "1s",
+    start: str | None = None,
+    kernel: str | None = None,
     chip: str | None = None,
     hse: str | None = None,
     strict: bool = False,
@@ -225,11 +227,14 @@ def masks(
 ) -> Masks:
     """Runs a program on the virtual board, and finds all that holds interrupts off.
 
-    The options are those of the command. Raises NotComplete if the run ended early, and Error.
+    The options are those of the command; `start` is `--from`. Raises NotComplete if the run ended
+    early, and Error.
     """
     part = ask_masks(
         elf,
         until=until,
+        start=start,
+        kernel=kernel,
         chip=chip,
         hse=hse,
         strict=strict,
@@ -241,9 +246,9 @@ def masks(
     return Masks(part, any_verdict=any_verdict)
 
 
-def ask_masks(elf: str | PathLike[str], **chosen: object) -> Part:
+def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: object) -> Part:
     """The document of the command."""
-    return ask("masks", *options(chosen), "--json", "--", fspath(elf))
+    return ask("masks", *options({"from": start, **chosen}), "--json", "--", fspath(elf))
 
 
 def _none_of(name: str, kind: str | None, level: int | None) -> Interval:

@@ -56,7 +56,7 @@ class Program:
             raise ExplainError(f"{elf} is no firmware ({first_line(error)}); build it again.") from None
         if not isinstance(table, SymbolTableSection) and not stripped:
             raise ExplainError(f"{elf} has no symbols; build it again.")
-        self._functions = _functions(symbols)
+        self._functions = _functions(symbols, _code_sections(self._file))
         self._starts = [function.address for function in self._functions]
         self._labels = _labels(symbols)
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
@@ -107,6 +107,36 @@ class Program:
     def function(self, name: str) -> Function | None:
         """The function called `name`; None if there is none."""
         return next((function for function in self._functions if function.name == name), None)
+
+    def has(self, name: str) -> bool:
+        """Whether it has a function or a variable of that name."""
+        return name in self._labels or self.variable(name) is not None or bool(self.functions_named(name))
+
+    def functions_named(self, name: str) -> list[Function]:
+        """The functions called `name`, also with a suffix of the compiler's: `name.lto_priv.0`."""
+        return [one for one in self._functions if one.name == name or one.name.startswith(f"{name}.")]
+
+    def variable(self, name: str) -> int | None:
+        """The address of a variable, also with a suffix of the compiler's; None if there is not
+        exactly one.
+        """
+        found = {
+            address
+            for known, (address, _) in self._data.items()
+            if known == name or known.startswith(f"{name}.")
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def variable_at(self, address: int) -> str:
+        """The variable that holds `address`, as `name` or `name+0x40`; empty if there is none."""
+        held = (one for one in self._data.items() if one[1][0] <= address < sum(one[1]))
+        name, (first, _) = next(held, ("", (address, 0)))
+        return f"{name}+{address - first:#x}" if address > first else name
+
+    def tells_caller(self, address: int) -> bool:
+        """Whether call frame information tells who called the code at `address`."""
+        index = bisect.bisect_right(self._frame_spans, (address, 1 << 32)) - 1
+        return index >= 0 and address < self._frame_spans[index][1]
 
     @property
     def labels(self) -> dict[str, list[int]]:
@@ -182,6 +212,12 @@ class Program:
             return self._file.get_dwarf_info()
 
     @cached_property
+    def _frame_spans(self) -> list[tuple[int, int]]:
+        headers = [entry.header for entry in self.call_frames]
+        firsts = [(int(one.initial_location) & ~1, int(one.address_range)) for one in headers]
+        return sorted((first, first + size) for first, size in firsts)
+
+    @cached_property
     def _line_starts(self) -> list[int]:
         return [address for address, _ in self.lines]
 
@@ -251,14 +287,64 @@ def _kind(entry: Any) -> str:
     return str(entry.st_info.type)
 
 
-def _functions(symbols: list[tuple[str, Any]]) -> list[Function]:
-    """One function for each address, in order. Of several names the alphabet's first counts."""
+_EXECUTABLE = 0x4
+"""SHF_EXECINSTR (ELF, figure 4-11)."""
+
+
+def _code_sections(file: ELFFile) -> dict[int, tuple[int, int]]:
+    """First address and end of each section with code, by its number."""
+    return {
+        number: (int(section["sh_addr"]), int(section["sh_addr"]) + int(section["sh_size"]))
+        for number, section in enumerate(file.iter_sections())
+        if section["sh_flags"] & _EXECUTABLE
+    }
+
+
+def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> list[Function]:
+    """One function for each address, in order. Of several names the alphabet's first counts.
+
+    Assemblers give sizes, and even types, only where they are told to. A function without a size
+    goes up to the next symbol of its section, or to the section's end; a global label of code that
+    lies in no function is one.
+    """
     found: dict[int, Function] = {}
     for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):
         if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
             address = int(entry.st_value) & ~1
             found[address] = Function(name, address, int(entry.st_size))
+    labels = _global_labels(symbols, sections)
+    bounds = sorted({*found, *labels, *(end for _, end in sections.values())})
+    sized = [one for one in found.values() if one.size]
+    within = {one.address: one.address + one.size for one in sized}
+    starts = sorted(within)
+    for address, name in labels.items():
+        index = bisect.bisect_right(starts, address) - 1
+        if address not in found and (index < 0 or address >= within[starts[index]]):
+            found[address] = Function(name, address, 0)
+    for address, one in found.items():
+        if not one.size:
+            found[address] = Function(one.name, address, _up_to_next(address, bounds, sections))
     return [found[address] for address in sorted(found)]
+
+
+def _global_labels(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> dict[int, str]:
+    """The names of global labels in code, by address; the linker's own at a section's end aside."""
+    found = {}
+    for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):
+        first, end = sections.get(entry.st_shndx, (0, 0))
+        is_global = entry.st_info.bind in ("STB_GLOBAL", "STB_WEAK")
+        address = int(entry.st_value) & ~1
+        if is_global and _kind(entry) == "STT_NOTYPE" and first <= address < end and "$" not in name:
+            found[address] = name
+    return found
+
+
+def _up_to_next(address: int, bounds: list[int], sections: dict[int, tuple[int, int]]) -> int:
+    """The bytes from `address` up to the next of `bounds`; 0 if it lies in no section of code."""
+    if not any(first <= address < end for first, end in sections.values()):
+        return 0
+    following = bisect.bisect_right(bounds, address)
+    return bounds[following] - address if following < len(bounds) else 0
 
 
 def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:

@@ -17,6 +17,8 @@ import numpy as np
 import polars as pl
 
 from analysis.errors import ExplainError
+from analysis.explain.kernels import kernel
+from analysis.explain.program import Program
 from analysis.explain.worst import Worst
 from base.heap_size import DEFAULT_BYTES
 from base.run_folder.edges import NS_PER_S, EdgeList
@@ -26,6 +28,7 @@ from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
 from simulator import run as simulator
 from simulator.build import SimulatorError
+from simulator.kernel import NO_WORDS, KernelWords
 from simulator.outputs import State, words
 from simulator.run import Snapshot
 
@@ -158,6 +161,7 @@ def _look(elf: Path, snapshot: Snapshot, start: State, edges: EdgeList, worst: W
         trace_last=TRACE_MOST,
         states_at=[clock.first_cycle(at) for at in (worst.heap_at, worst.moment, worst.end)],
         masks_of=elf,
+        kernel=_words(elf),
     )
     _check(edges, clock, _rows(looked.edges, clock, start.channels, worst.last), worst.last)
     heap, moment, end = looked.states
@@ -181,6 +185,12 @@ def _check(edges: EdgeList, clock: Clock, replayed: Rows, last: int) -> None:
             f"The replay differs from the capture at sample {at:,}, so it explains nothing: the simulator is "
             "another than the one of the run; run the scenario again and explain that run."
         )
+
+
+def _words(elf: Path) -> KernelWords:
+    """Where the kernel of the bench's firmware has its state."""
+    found = kernel.find(Program(elf))
+    return found.words if found else NO_WORDS
 
 
 def _rows(edges: pl.DataFrame, clock: Clock, before: int, last: int) -> Rows:

@@ -19,6 +19,7 @@ from cli.shell.values import (
     SEED,
     STIMULUS,
     WHOLE,
+    Begin,
     Choice,
 )
 
@@ -47,6 +48,12 @@ board = option(
     "--board",
     type=BOARD,
     help="a board of `./lab list`, or the path of its TOML; bench.toml's default when not given",
+)
+begin = option(
+    "--from",
+    "start",
+    type=Begin(),
+    help="from when on it counts: start (the kernel's scheduler, else main), reset, a function, a time",
 )
 chip = option(
     "--chip",
@@ -79,6 +86,13 @@ jobs = option(
     default=lambda: os.cpu_count() or 1,
     show_default="all cores",
     help="how many processes share the work",
+)
+kernel = option(
+    "--kernel",
+    metavar="NAME|FILE|none",
+    default="",
+    show_default=False,
+    help="the program's kernel, or a TOML file that tells of it; recognised when not given",
 )
 knob = option(
     "--knob",

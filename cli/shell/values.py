@@ -247,6 +247,17 @@ class Instant(Value):
         return f"cycles:{match[2]}" if match[2] else word
 
 
+class Begin(Value):
+    """`start`, `reset`, a function of the program, or a time as Instant has it."""
+
+    name = "FUNCTION|TIME|start|reset"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.$]{0,199}", word):
+            return word
+        return Instant(zero_too=True).read(word, flag)
+
+
 class Samplerate(Value):
     """`24000000`, `24000k` or `24m`: samples per second."""
 

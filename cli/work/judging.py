@@ -15,6 +15,7 @@ from analysis.program.gate.allowance import Allowance
 from analysis.program.gate.baseline import Baseline
 from analysis.program.gate.judge import Judgement, judge
 from analysis.program.gate.rows import Measured
+from analysis.program.masks.beginning import RESET, START
 from base.files.whole import write_bytes
 from cli.shell.judging import Judging
 from cli.shell.root import version
@@ -30,6 +31,15 @@ class Done:
     document: dict[str, Any] | None = None
     exit_status: int | None = None
     markdown: str = ""
+
+
+def begins(ready: Ready, asked: str | None) -> str:
+    """From when on the figures are to count: as asked, else from the start; from reset where they
+    are held to a baseline that was made when all did so.
+    """
+    if asked:
+        return asked
+    return RESET if ready.asked.judges and ready.before and ready.before.whole else START
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,6 @@ def question(
     irq: str,
     mode: str = "sweep",
     until: Instant,
-    start: Instant | None = None,
     every: int | None = None,
     pends: int | None = None,
     seed: int | None = None,
@@ -55,7 +54,6 @@ def question(
     return Question(
         exception=exception_of(irq),
         until=until,
-        start=start,
         every=every,
         random=(pends or _USUAL_PENDS) if mode == "random" else 0,
         seed=seed or 1,
@@ -71,14 +69,16 @@ def run(
     until: Instant,
     around: str = "",
     explain: bool = False,
+    start: str | None = None,
+    kernel: str = "",
 ) -> Asked:
     """Measures what was asked for, with progress. Raises TailscopeError."""
     if asked is None and not sections:
         raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
     with progress.shown() as tell:
-        subject = measure.Subject.of(program)
-        found = measure.latencies(subject, asked, around, explain, tell) if asked else None
-        times = measure.section_times(subject, sections, until, explain, tell) if sections else []
+        subject = measure.Subject.of(program, kernel)
+        found = measure.latencies(subject, asked, around, explain, tell, start) if asked else None
+        times = measure.section_times(subject, sections, until, explain, tell, start) if sections else []
     return Asked(subject, found, times)
 
 

@@ -18,6 +18,8 @@ def run(
     elf: str,
     *,
     until: str,
+    start: str,
+    kernel: str,
     explain: bool,
     output: Path | None,
     folded_file: Path | None,
@@ -30,7 +32,7 @@ def run(
     """
     program = user_program(elf, **board)
     with progress.shown() as tell:
-        found = measure(program, until, explain, tell)
+        found = measure(program, until, explain, tell, start=start, kernel=kernel)
     if output:
         masks.write(found, output)
     if folded_file:

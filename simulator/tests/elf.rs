@@ -46,31 +46,6 @@ fn segments_and_symbols_are_where_the_linker_put_them() {
 }
 
 #[test]
-fn a_variable_is_found_under_the_compiler_s_suffix_if_there_is_one_of_it() {
-    let macros = |name: &str| format!("interrupts={name}");
-    let found = |file: &str, symbol: &str| {
-        let elf = fs::read(board_firmware(file, &[&macros(symbol)])).unwrap();
-        let firmware = Firmware::parse(&elf).unwrap();
-        firmware.variable("uxSchedulerSuspended")
-    };
-    assert_eq!(
-        found("elf_plain", "uxSchedulerSuspended"),
-        Some(0x2000_0000)
-    );
-    assert_eq!(found("elf_other", "uxSchedulerSuspendedTwice"), None);
-    let elf = board_firmware("elf_suffix", &[&macros("uxSchedulerSuspended")]);
-    let renamed = support::scratch("elf_renamed.elf");
-    let rename = "uxSchedulerSuspended=uxSchedulerSuspended.lto_priv.0";
-    let objcopy = std::process::Command::new("arm-none-eabi-objcopy")
-        .args(["--redefine-sym", rename])
-        .args([&elf, &renamed])
-        .status();
-    assert!(objcopy.unwrap().success());
-    let firmware = Firmware::parse(&fs::read(renamed).unwrap()).unwrap();
-    assert_eq!(firmware.variable("uxSchedulerSuspended"), Some(0x2000_0000));
-}
-
-#[test]
 fn a_misspelt_symbol_gets_the_names_near_it() {
     let firmware = Firmware::parse(&firmware_bytes("elf_near")).unwrap();
     let error = firmware.symbol("interupts").unwrap_err();

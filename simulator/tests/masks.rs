@@ -86,6 +86,20 @@ fn functions(elf: &Path, stack: &[u32]) -> Vec<String> {
     lines.lines().step_by(2).map(str::to_string).collect()
 }
 
+/// Where the program has its variables, as the toolchain knows them, in the words of the options.
+fn kernel(elf: &Path) -> [String; 2] {
+    let output = Command::new("arm-none-eabi-nm").arg(elf).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let address = |name: &str| {
+        let line = lines.lines().find(|line| line.ends_with(name)).unwrap();
+        format!("0x{}", &line[..8])
+    };
+    [
+        format!("--task-word={}", address(" pxCurrentTCB")),
+        format!("--scheduler-value={}:4", address(" uxSchedulerSuspended")),
+    ]
+}
+
 /// What tests/fixtures/masks.c did.
 struct Logged {
     elf: PathBuf,
@@ -99,7 +113,15 @@ impl Logged {
         let elf = firmware("masks.c", name, macros);
         let [masks, stacks, uart] =
             ["masks.csv", "stacks.csv", "txt"].map(|end| scratch(&format!("{name}.{end}")));
-        let files = ["--masks", text(&masks), "--mask-stacks", text(&stacks)];
+        let [task, scheduler] = kernel(&elf);
+        let files = [
+            "--masks",
+            text(&masks),
+            "--mask-stacks",
+            text(&stacks),
+            &task,
+            &scheduler,
+        ];
         let output = run(&[&[text(&elf), "--uart-log", text(&uart)], &files[..]].concat());
         assert!(output.status.success() && output.stderr.is_empty());
         Logged {

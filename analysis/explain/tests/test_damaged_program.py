@@ -13,9 +13,9 @@ from elftools.elf.elffile import ELFFile
 
 from analysis.errors import ExplainError
 from analysis.explain.execution import _rules
+from analysis.explain.kernels.layout import Layout, Spot
 from analysis.explain.program import Program
 from analysis.explain.sources import Inlined
-from analysis.program.masks.tasks import _field
 from simulator.build import SimulatorError
 from simulator.program import user_program
 
@@ -55,7 +55,7 @@ def read_everything(path: Path) -> None:
     inlined = Inlined(program)
     for address in range(BEGIN, BEGIN + 64, 2):
         inlined.at(address)
-    _field(program)
+    Layout(program, ["block"], ["tskTaskControlBlock"])
 
 
 def test_the_whole_one_tells_all(elf: bytes, tmp_path: Path) -> None:
@@ -68,7 +68,9 @@ def test_the_whole_one_tells_all(elf: bytes, tmp_path: Path) -> None:
     lines = {program.source_line(address) for address in range(more.address, more.address + more.size, 2)}
     assert "a.c:4" in lines <= {"a.c:4", "a.c:5"}
     assert [call.function for call in Inlined(program).at(more.address + 2)] == ["twice"]
-    assert _field(program) == (4, 16)
+    layout = Layout(program, ["block"], ["tskTaskControlBlock"])
+    assert layout.of_member(["tskTaskControlBlock"], "pcTaskName") == Spot(4, 16, "text")
+    assert layout.of_variable("block.pcTaskName[2]") == Spot(6, 1, "number")
 
 
 def test_a_damaged_one_is_read_or_told(elf: bytes, tmp_path: Path) -> None:

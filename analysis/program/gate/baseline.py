@@ -10,12 +10,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from analysis.errors import GateError
-from analysis.program.gate.rows import Measured
+from analysis.program.gate.rows import FROM, Measured
+from analysis.program.masks.beginning import RESET
 from base.files.documents import Table, open_toml
 from base.files.toml_text import key, pairs
 from base.files.whole import write_bytes
 
-SCHEMA = 1
+SCHEMA = 2
+WHOLE_SCHEMA = 1
+"""Of this version all of a run counts, from reset on: it has no setting "from"."""
 BYTES_MOST = 8 << 20
 OPEN: Literal["open"] = "open"
 """Stands for the cycles of what had not ended when the run did."""
@@ -31,7 +34,7 @@ _Kinds = dict[_Name, Annotated[int, Field(ge=0, lt=1 << 63)] | Literal["open"]]
 
 
 class _File(Table):
-    schema_: Annotated[Literal[1], Field(alias="schema")]
+    schema_: Annotated[Literal[1, 2], Field(alias="schema")]
     command: Literal["masks", "latency"]
     made_by: _Text
     settings: dict[_Name, _Text]
@@ -41,7 +44,9 @@ class _File(Table):
 
 @dataclass(frozen=True)
 class Baseline:
-    """`lengths` are cycles, or OPEN, by function and kind. `limits` are words of --limit."""
+    """`lengths` are cycles, or OPEN, by function and kind. `limits` are words of --limit.
+    `whole` says that all of the run counts, from reset on, as in a file of schema 1.
+    """
 
     path: Path
     command: str
@@ -49,6 +54,7 @@ class Baseline:
     settings: Mapping[str, str]
     limits: Mapping[str, str] = field(default_factory=dict)
     lengths: Mapping[tuple[str, str], Cycles] = field(default_factory=dict)
+    whole: bool = False
 
 
 def read(path: Path, command: str) -> Baseline:
@@ -66,7 +72,11 @@ def read(path: Path, command: str) -> Baseline:
         for function, kinds in found.functions.items()
         for kind, cycles in kinds.items()
     }
-    return Baseline(path, command, found.made_by, found.settings, found.limits, lengths)
+    whole = found.schema_ == WHOLE_SCHEMA
+    settings = dict(found.settings)
+    if whole:
+        settings[FROM] = settings.pop("start", RESET)
+    return Baseline(path, command, found.made_by, settings, found.limits, lengths, whole)
 
 
 def of(measured: Measured, path: Path, made_by: str, limits: Mapping[str, str]) -> Baseline:

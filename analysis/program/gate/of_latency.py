@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.program.gate.rows import Measured, Row, longest
+from analysis.program.gate.rows import FROM, Measured, Row, longest
 from analysis.program.latency import answers
 from analysis.program.latency.answers import Answered, Wait
 from analysis.program.latency.measure import Latencies, SectionTimes, Subject
@@ -22,11 +22,16 @@ def measured(
     kept it waiting; and the longest pass of each section, under the function that it begins in.
     """
     irq = [name_of(asked.question.exception)] if asked else []
+    begun = [*([asked.beginning] if asked else []), *(one.beginning for one in sections)]
     rows = [*(_waits(subject, asked) if asked else ()), *(_section(subject, one) for one in sections)]
     return Measured(
         command=COMMAND,
         program=subject.user.elf.name,
-        settings={**settings, "options": " ".join(subject.user.options)},
+        settings={
+            **settings,
+            "options": " ".join(subject.user.options),
+            **({FROM: begun[0].asked.settings} if begun else {}),
+        },
         kinds=(*irq, *(one.measured.section.name for one in sections)),
         rows=longest(rows),
         refusal=" ".join(_refusals(asked, sections)),
@@ -42,14 +47,17 @@ def _refusals(asked: Latencies | None, sections: Sequence[SectionTimes]) -> Iter
 
 def _waits(subject: Subject, asked: Latencies) -> Iterator[Row]:
     irq = name_of(asked.question.exception)
-    entry = subject.places.place((asked.answers.handler or 0) & ~1).function
+    own = subject.places.entry(asked.question.exception)
+    vector = subject.places.place((asked.answers.handler or 0) & ~1)
+    common = subject.places.behind(asked.question.exception)
+    entry = own.function if own and common else vector.function
     step = asked.answers.every or 1
     for one in asked.taken:
         place = _words(subject, one)
-        yield Row(entry, irq, one.cycles, one.ns, place, step_cycles=step)
+        yield Row(entry, irq, one.cycles, one.ns(asked.clock), place, step_cycles=step)
         if (by := _by(subject, one.main)) is not None:
             kind, function = by
-            yield Row(function, f"{irq} by {kind}", one.cycles, one.ns, place, step_cycles=step)
+            yield Row(function, f"{irq} by {kind}", one.cycles, one.ns(asked.clock), place, step_cycles=step)
 
 
 def _by(subject: Subject, wait: Wait) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from analysis.program.gate.rows import Measured, Row, longest
+from analysis.program.gate.rows import FROM, Measured, Row, longest
 from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import MaskReport
 from analysis.program.masks.text import who
@@ -24,7 +24,11 @@ def measured(found: MaskReport) -> Measured:
     return Measured(
         command=COMMAND,
         program=found.program.elf.name,
-        settings={"until": found.until, "options": " ".join(found.program.options)},
+        settings={
+            "until": found.until,
+            "options": " ".join(found.program.options),
+            FROM: found.beginning.asked.settings,
+        },
         kinds=MASK_KINDS,
         rows=longest(rows),
         together=tuple(_priorities(found)),
@@ -48,7 +52,7 @@ def _open(found: MaskReport) -> Iterator[Row]:
     helpers = {one.begin.function for one in found.worst if _ended_elsewhere(one)}
     for one in found.still_open:
         begin = one.begin_cycle
-        asleep = _slept(found, begin) if one.kind == "primask" else 0
+        asleep = _slept(found, begin) if one.kind in ("primask", "handler") else 0
         function = _caller(one) if one.begin.function in helpers else one.begin.function
         place = f"raised by {one.begin}, still open at the end"
         ns = float(found.clock.between_ns(begin, found.cycles - asleep))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+FROM = "from"
+"""The setting that says from when on figures count."""
+
 
 @dataclass(frozen=True)
 class Row:

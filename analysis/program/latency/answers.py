@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from analysis.program.masks.intervals import Clock
 from analysis.program.masks.places import Place, Places
-from base.run_folder.edges import NS_PER_S
 from simulator.latency import Answers
 
 ENTRY = "entry"
@@ -49,9 +49,9 @@ class Answered:
     def cycles(self) -> int:
         return self.taken - self.first
 
-    @property
-    def ns(self) -> float:
-        return float(self.cycles * NS_PER_S / self.core_hz)
+    def ns(self, clock: Clock) -> float:
+        """How long it waited, by the clocks of the run."""
+        return float(clock.between_ns(self.first, self.taken))
 
     @property
     def main(self) -> Wait:
@@ -102,15 +102,14 @@ def _wait(text: str) -> Wait:
 
 
 def latencies(
-    found: list[Answered], every: int | None
+    found: list[Answered], every: int | None, clock: Clock
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """The latency of each pend, in cycles and in ns. Two arrays of equal length."""
     cycles, ns = [], []
     for row in found:
         pended = np.arange(row.first, row.last + 1, every or 1, dtype=np.int64)
-        waited = row.taken - pended
-        cycles.append(waited)
-        ns.append(waited * float(NS_PER_S / row.core_hz))
+        cycles.append(row.taken - pended)
+        ns.append(clock.between_ns(pended, np.full_like(pended, row.taken)))
     if not cycles:
         return np.array([], dtype=np.int64), np.array([])
     return np.concatenate(cycles), np.concatenate(ns)

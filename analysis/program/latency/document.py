@@ -9,6 +9,8 @@ import numpy as np
 from analysis.program.latency import answers
 from analysis.program.latency.answers import Answered, Wait
 from analysis.program.latency.measure import Explained, Latencies, SectionTimes, Subject, handler
+from analysis.program.masks.beginning import Beginning
+from analysis.program.masks.intervals import Clock
 from base.metrology.quantiles import summarise
 from simulator.interrupts import name_of
 from simulator.outputs import Note
@@ -40,11 +42,11 @@ def _notes(asked: Latencies | None, sections: list[SectionTimes]) -> list[Note]:
 
 def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:
     question, found = asked.question, asked.answers
-    cycles, ns = answers.latencies(asked.taken, found.every)
+    cycles, ns = answers.latencies(asked.taken, found.every, asked.clock)
     return {
         "irq": name_of(question.exception),
         "exception": question.exception,
-        "handler": handler(subject, found),
+        "handler": handler(subject, question, found),
         "mode": "random" if question.random else "sweep",
         "seed": question.seed if question.random else None,
         "enabled_by": "program" if question.enable is None else "board",
@@ -54,38 +56,71 @@ def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:
         "taken": len(cycles),
         "lost": answers.lost(found),
         "ended": found.ended or None,
+        "kernel": subject.kernel.name if subject.kernel else None,
+        "start": _start(asked.beginning),
+        "start_up": _start_up(subject, asked),
         "cycles": summarise(cycles).model_dump(),
         "ns": summarise(ns).model_dump(),
         "causes": [
             {
                 "cause": cause.words,
-                "raised": cause.raised.as_json() if cause.raised else None,
+                "raised": _raised(subject, cause.raised.address) if cause.raised else None,
                 "pends": cause.pends,
                 "worst_cycles": cause.worst_cycles,
             }
             for cause in answers.causes(asked.taken, subject.places)
         ],
-        "worst": [_worst(subject, row, explained) for row, explained in asked.worst],
+        "worst": [_worst(subject, row, explained, asked.clock) for row, explained in asked.worst],
     }
 
 
-def _worst(subject: Subject, row: Answered, explained: Explained) -> dict[str, Any]:
+def _start(begun: Beginning) -> dict[str, Any]:
+    """From when on the figures count; the cycle is null where the run did not come there."""
+    asked = begun.asked
+    return {"from": asked.settings, "until": asked.where, "why": asked.why, "cycle": begun.cycle}
+
+
+def _start_up(subject: Subject, asked: Latencies) -> dict[str, Any] | None:
+    """The longest wait of the pends before that."""
+    if not asked.start_up:
+        return None
+    longest = answers.worst_kinds(asked.start_up, 1)[0]
+    held = longest.main
+    raised = None if held.raised is None else _raised(subject, held.raised)
+    return {
+        "pends": sum(one.pends for one in asked.start_up),
+        "first_cycle": asked.start_up[0].first,
+        "cycles": longest.cycles,
+        "ns": longest.ns(asked.clock),
+        "cause": answers.words(held, subject.places),
+        "raised": raised,
+    }
+
+
+def _worst(subject: Subject, row: Answered, explained: Explained, clock: Clock) -> dict[str, Any]:
     return {
         "pended": row.first,
         "last_pended": row.last,
         "taken": row.taken,
         "cycles": row.cycles,
-        "ns": row.ns,
+        "ns": row.ns(clock),
         "waits": [_wait(subject, wait) for wait in row.waits],
         "at": subject.places.place(row.pc).as_json(),
         "exception": row.exception,
+        "task": explained.task if explained.task and not row.exception else None,
         "interrupted": None if row.return_pc is None else subject.places.place(row.return_pc).as_json(),
         **_explained(explained),
     }
 
 
+def _raised(subject: Subject, address: int) -> dict[str, Any]:
+    """The place where a mask was set, with the kernel's word for it, if it has one."""
+    lock = subject.places.lock(address)
+    return {**subject.places.place(address).as_json(), **({"lock": lock} if lock else {})}
+
+
 def _wait(subject: Subject, wait: Wait) -> dict[str, Any]:
-    raised = None if wait.raised is None else subject.places.place(wait.raised).as_json()
+    raised = None if wait.raised is None else _raised(subject, wait.raised)
     return {
         "cause": answers.words(wait, subject.places),
         "cycles": wait.cycles,
@@ -102,6 +137,15 @@ def _explained(explained: Explained) -> dict[str, Any]:
     }
 
 
+def _early(one: SectionTimes) -> dict[str, Any] | None:
+    """The passes of start-up."""
+    if not one.start_up:
+        return None
+    longest = max(one.start_up, key=lambda each: each.cycles)
+    ns = float(one.clock.between_ns(longest.begin, longest.end))
+    return {"count": len(one.start_up), "cycles": longest.cycles, "ns": ns}
+
+
 def _section(subject: Subject, one: SectionTimes) -> dict[str, Any]:
     measured = one.measured
     begins = np.array([passed.begin for passed in measured.passed], dtype=np.int64)
@@ -115,6 +159,8 @@ def _section(subject: Subject, one: SectionTimes) -> dict[str, Any]:
         "unended": measured.unended,
         "crossed": measured.crossed,
         "ended": one.ended or None,
+        "start": _start(one.beginning),
+        "start_up": _early(one),
         "cycles": summarise(ends - begins).model_dump(),
         "ns": summarise(one.clock.between_ns(begins, ends)).model_dump(),
         "worst": [
@@ -124,7 +170,7 @@ def _section(subject: Subject, one: SectionTimes) -> dict[str, Any]:
                 "cycles": passed.cycles,
                 "ns": float(one.clock.between_ns(passed.begin, passed.end)),
                 "exception": passed.exception,
-                "task": None if passed.task is None else f"{passed.task:#010x}",
+                "task": None if passed.task is None else explained.task or f"{passed.task:#010x}",
                 "begin": subject.places.place(passed.begin_address).as_json(),
                 "end": subject.places.place(passed.end_address).as_json(),
                 **_explained(explained),

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from analysis.errors import LatencyError
 from analysis.explain import execution
+from analysis.explain.kernels import kernel as kernels
+from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
 from analysis.program.latency import answers, sections
 from analysis.program.latency.answers import Answered
 from analysis.program.latency.named_places import function_named
 from analysis.program.latency.sections import Measured, Passed
-from analysis.program.masks.intervals import Clock
+from analysis.program.masks import beginning, tasks
+from analysis.program.masks.beginning import RESET, START, WHOLE, Beginning
+from analysis.program.masks.intervals import NO_CLOCK, Clock
 from analysis.program.masks.places import Place, Places
 from base.run_folder.explanation import Total
 from base.tell import Tell
 from simulator import latency, masks
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
+from simulator.kernel import NO_WORDS, KernelWords
 from simulator.latency import Answers, Question
-from simulator.outputs import Note
+from simulator.outputs import Note, State
 from simulator.program import UserProgram
 from simulator.run import Instant
 
@@ -35,21 +40,30 @@ _MANY_VECTORS = 8
 
 @dataclass(frozen=True)
 class Explained:
-    """The core's work from one cycle to another: the calls at the first, and where time went."""
+    """The core's work from one cycle to another: the calls and the task at the first, and where
+    time went. The task is empty in a handler, and where nothing tells it.
+    """
 
     stack: tuple[Place, ...]
     functions: tuple[Total, ...] = ()
     dearest: tuple[Total, ...] = ()
+    task: str = ""
 
 
 @dataclass(frozen=True)
 class Latencies:
-    """The answers to a question. `worst` are waits of different kinds, with explanations."""
+    """The answers to a question. `worst` are waits of different kinds, with explanations. `clock`
+    has the clocks of the run. Where the pends begin at `beginning`, `start_up` are those of the
+    cycles before, from where the program enabled the interrupt.
+    """
 
     question: Question
     answers: Answers
     taken: list[Answered]
     worst: list[tuple[Answered, Explained]]
+    clock: Clock
+    beginning: Beginning = WHOLE
+    start_up: list[Answered] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
@@ -59,13 +73,17 @@ class Latencies:
 
 @dataclass(frozen=True)
 class SectionTimes:
-    """How long a section took each time. `worst` are the longest passes, with explanations."""
+    """How long a section took each time. `worst` are the longest passes, with explanations. Those
+    that began before `beginning` are in `start_up`, unless there are no others.
+    """
 
     measured: Measured
     clock: Clock
     worst: list[tuple[Passed, Explained]]
     ended: str
     notes: tuple[Note, ...] = ()
+    beginning: Beginning = WHOLE
+    start_up: list[Passed] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -75,34 +93,93 @@ class Subject:
     user: UserProgram
     program: Program
     places: Places
+    kernel: Kernel | None = None
 
     @classmethod
-    def of(cls, user: UserProgram) -> Subject:
+    def of(cls, user: UserProgram, kernel: str = "") -> Subject:
+        """The program, with the kernel that kernel.find() finds. Raises TailscopeError."""
         program = Program(user.elf, stripped=True)
-        return cls(user, program, Places(program, _no_stacks()))
+        found = kernels.find(program, kernel)
+        return cls(user, program, Places(program, _no_stacks(), found), found)
+
+    @property
+    def words(self) -> KernelWords:
+        """Where the kernel has its state."""
+        return self.kernel.words if self.kernel else NO_WORDS
 
 
 def _no_stacks() -> pl.DataFrame:
     return pl.DataFrame(schema={"stack": pl.Int64, "depth": pl.Int64, "pc": pl.Int64})
 
 
-def latencies(subject: Subject, question: Question, around: str, explain: bool, tell: Tell) -> Latencies:
+def latencies(
+    subject: Subject,
+    question: Question,
+    around: str,
+    explain: bool,
+    tell: Tell,
+    start: str | None = None,
+) -> Latencies:
     """Pends the interrupt at the cycles of the question, or of the longest call of `around`.
 
-    Raises TailscopeError: if the program never enables the interrupt, or has no handler for it.
+    `start` is that of beginning.asked(), and start where nothing is named. Raises
+    TailscopeError: if the program never enables the interrupt, or has no handler for it.
     """
+    begun = WHOLE
     if around:
+        if start not in (None, RESET):
+            raise LatencyError("Give --around or --from, not both: each says where the pends begin.")
         tell(f"looking for {around}")
         question = _around(subject, question, around)
+    else:
+        begun = _begun(subject, start or START, question.until, tell)
+        question = _from(question, begun, start or START)
     tell(f"pending {name_of(question.exception)}")
     found = latency.ask(subject.user, question)
     _check(question, found)
+    if begun.asked.time:
+        begun = Beginning(begun.asked, found.first_cycle)
     taken = answers.answered(found.rows)
     worst = answers.worst_kinds(taken, MOST_WORST)
+    early = _start_up(subject, question, found, tell) if question.not_before else []
     tell("explaining the worst")
     spans = [(row.first, row.taken - _entry_cycles(row)) for row in worst]
-    explained = _explained(subject, spans, 1 if explain else 0)
-    return Latencies(question, found, taken, list(zip(worst, explained, strict=True)))
+    last = 0 if found.ended else max((row.taken for row in [*taken, *early]), default=0)
+    explained, clock = _explained(subject, spans, 1 if explain else 0, last)
+    pairs = list(zip(worst, explained, strict=True))
+    return Latencies(question, found, taken, pairs, clock, begun, early)
+
+
+def _begun(subject: Subject, start: str, until: Instant, tell: Tell) -> Beginning:
+    """From when on pends and sections count."""
+    asked = beginning.asked(subject.program, subject.kernel, start)
+    if not asked.addresses:
+        return Beginning(asked, None if asked.time else 0)
+    tell("running to see where start-up ends")
+    passed = masks.run_marks(subject.user, asked.addresses, until, subject.words)
+    return asked.found(passed.rows, Clock(passed.stats.clocks))
+
+
+def _from(question: Question, begun: Beginning, start: str) -> Question:
+    """The question of the pends from there on. What is asked for by name is taken as it is."""
+    if start == START:
+        return replace(question, not_before=begun.first_cycle)
+    if start == RESET:
+        return question
+    if begun.asked.time:
+        return replace(question, start=begun.asked.time)
+    if not begun.seen:
+        raise LatencyError(_never(f"{start} is not executed", question.until))
+    return replace(question, start=begun.first_cycle)
+
+
+def _start_up(subject: Subject, question: Question, found: Answers, tell: Tell) -> list[Answered]:
+    """The waits of the cycles before the first that counts, from where the interrupt is enabled."""
+    if found.first_use_cycle is None or found.first_use_cycle >= question.not_before:
+        return []
+    tell("pending in start-up, too")
+    before = replace(question, until=question.not_before, start=found.first_use_cycle, not_before=0)
+    return answers.answered(latency.ask(subject.user, before).rows)
 
 
 def _entry_cycles(row: Answered) -> int:
@@ -111,11 +188,9 @@ def _entry_cycles(row: Answered) -> int:
 
 
 def _around(subject: Subject, question: Question, name: str) -> Question:
-    if question.start is not None:
-        raise LatencyError("Give --around or --from, not both: each says where the pends begin.")
     function = function_named(subject.program, name)
     section = sections.parse(subject.program, f"{function.name}..")
-    passed = masks.run_marks(subject.user, section.addresses, question.until)
+    passed = masks.run_marks(subject.user, section.addresses, question.until, subject.words)
     found = sections.measure(section, passed.rows).passed
     if not found:
         raise LatencyError(_never(f"{name} is never called to its end", question.until))
@@ -149,38 +224,58 @@ def _check(question: Question, found: Answers) -> None:
         )
 
 
-def handler(subject: Subject, found: Answers) -> str:
+def handler(subject: Subject, question: Question, found: Answers) -> str:
     """The handler's name, and a word of doubt if it looks like one for everything."""
     address = (found.handler or 0) & ~1
     function = subject.program.function_at(address)
     name = function.name if function else f"{address:#010x}"
+    own = subject.places.entry(question.exception)
+    if own and subject.places.behind(question.exception):
+        return f"{name}, before {own.function}"
     shared = f" (which {found.sharing} other vectors have, too: a default handler?)"
     return name + (shared if found.sharing > _MANY_VECTORS else "")
 
 
 def section_times(
-    subject: Subject, texts: Sequence[str], until: Instant, explain: bool, tell: Tell
+    subject: Subject,
+    texts: Sequence[str],
+    until: Instant,
+    explain: bool,
+    tell: Tell,
+    start: str | None = None,
 ) -> list[SectionTimes]:
     """How long these sections take, in one run. Raises TailscopeError if one is never passed."""
+    asked = beginning.asked(subject.program, subject.kernel, start or START)
     parsed = [sections.parse(subject.program, text) for text in texts]
-    addresses: set[int] = set().union(*(section.addresses for section in parsed))
+    addresses: set[int] = set(asked.addresses).union(*(section.addresses for section in parsed))
     if len(addresses) > masks.MOST_MARKS:
         raise LatencyError(f"The sections have more than {masks.MOST_MARKS} places: ask for fewer at once.")
     tell("running to see where the sections begin and end")
-    found = masks.run_marks(subject.user, addresses, until)
+    found = masks.run_marks(subject.user, addresses, until, subject.words)
     clock = Clock(found.stats.clocks)
+    begun = asked.found(found.rows, clock)
     told = []
     for section in parsed:
         measured = sections.measure(section, found.rows)
         if not measured.passed:
             raise LatencyError(_why_never(measured, found.rows, until))
+        early = _split(measured, begun)
         worst = sorted(measured.passed, key=lambda one: (-one.cycles, one.begin))[:MOST_WORST]
         tell(f"explaining the longest {section.name}")
         spans = [(one.begin, one.end) for one in worst]
-        explained = _explained(subject, spans, 1 if explain else 0)
-        whole = list(zip(worst, explained, strict=True))
-        told.append(SectionTimes(measured, clock, whole, found.ended, found.stats.notes))
+        explained, _ = _explained(subject, spans, 1 if explain else 0, 0)
+        pairs = list(zip(worst, explained, strict=True))
+        told.append(SectionTimes(measured, clock, pairs, found.ended, found.stats.notes, begun, early))
     return told
+
+
+def _split(measured: Measured, begun: Beginning) -> list[Passed]:
+    """Takes the passes of start-up out of `measured`, unless there are no others; returns them."""
+    early = [one for one in measured.passed if one.begin < begun.first_cycle]
+    if len(early) == len(measured.passed):
+        return []
+    measured.passed = measured.passed[len(early) :]
+    return early
 
 
 def _why_never(measured: Measured, rows: pl.DataFrame, until: Instant) -> str:
@@ -205,12 +300,20 @@ def _said(until: Instant) -> str:
     return f"{int(str(until).removeprefix('cycles:')):,} cycles"
 
 
-def _explained(subject: Subject, spans: Sequence[tuple[int, int]], traced: int) -> list[Explained]:
-    """The calls at each span's first cycle; of the first `traced` spans the instructions, too."""
+def _explained(
+    subject: Subject, spans: Sequence[tuple[int, int]], traced: int, last: int
+) -> tuple[list[Explained], Clock]:
+    """The calls at each span's first cycle; of the first `traced` spans the instructions, too; and
+    the clocks up to cycle `last`.
+    """
     if not spans:
-        return []
+        return [], NO_CLOCK
     begins = [begin for begin, _ in spans]
-    states = simulator.run(subject.user, until=max(begins) + 1, states_at=begins).states
+    ran = simulator.run(subject.user, until=max(*begins, last - 1) + 1, states_at=begins)
+    states = ran.states
+    kernel = subject.kernel
+    behind = tasks.behind(subject.program, kernel, states[begins.index(max(begins))]) if kernel else {}
+    subject.places.tell_handlers(behind)
     stacks = []
     for number, state in enumerate(states):
         frames = [frame.address for frame in execution.unwind(subject.program, state)] or [
@@ -218,12 +321,23 @@ def _explained(subject: Subject, spans: Sequence[tuple[int, int]], traced: int) 
         ]
         stacks += [(number, depth, address) for depth, address in enumerate(frames)]
     table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
-    places = Places(subject.program, table)
-    told = [Explained(places.stack(number, begin)) for number, begin in enumerate(begins)]
+    places = Places(subject.program, table, kernel, behind)
+    told = [
+        Explained(places.stack(number, begin), task=_task(subject, state))
+        for number, (begin, state) in enumerate(zip(begins, states, strict=True))
+    ]
     for number, (begin, end) in enumerate(spans[:traced]):
         if end > begin:
             told[number] = _with_instructions(subject, told[number], begin, end)
-    return told
+    return told, Clock(ran.stats.clocks)
+
+
+def _task(subject: Subject, state: State) -> str:
+    """The name of the task that runs; empty where nothing tells it."""
+    if subject.kernel is None or subject.words.task is None:
+        return ""
+    block = state.word(subject.words.task)
+    return tasks.name(subject.program, subject.kernel, block, [state]) if block else ""
 
 
 def _with_instructions(subject: Subject, told: Explained, begin: int, end: int) -> Explained:

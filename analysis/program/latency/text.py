@@ -8,6 +8,7 @@ from typing import Any
 from analysis.program.latency.answers import ENTRY_ALONE
 from analysis.program.masks.text import HEADING_OF_NOTES
 from base.microseconds import microseconds
+from base.ordinals import ordinal
 from simulator.outputs import Note
 
 _MOST_CAUSES = 8
@@ -39,6 +40,7 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
         f"{found['pends']:,} pends, each in a copy of the undisturbed run"
     )
     yield f"  to the first instruction of {found['handler']}"
+    yield from _start_up(found)
     if found["enabled_by"] == "board":
         yield "  The board enabled it: the program itself may not."
     if found["taken"]:
@@ -59,7 +61,7 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield (
             f"Worst of its kind, {number}: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}), "
-            f"pended at cycle {worst['pended']:,} in {_place(worst['at'])}"
+            f"pended at cycle {worst['pended']:,} in {_place(worst['at'])}{_task(worst)}"
         )
         for wait in worst["waits"]:
             raised = f", set at {_place(wait['raised'])}" if wait["raised"] else ""
@@ -67,12 +69,27 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
         yield from _explained(worst)
 
 
+def _start_up(found: dict[str, Any]) -> Iterator[str]:
+    """What of the program the figures leave out."""
+    start, early = found["start"], found["start_up"]
+    why = f" ({start['why']})" if start["why"] else ""
+    if start["cycle"] is None:
+        yield f"  All of the run counts: it ended before {start['until']}{why}."
+    elif early:
+        raised = f", set at {_place(early['raised'])}" if early["raised"] else ""
+        yield (
+            f"  Start-up, until {start['until']}{why}, is left out: pended from cycle "
+            f"{early['first_cycle']:,} on, the longest wait is {early['cycles']:,} cycles "
+            f"({microseconds(early['ns'])}), {early['cause']}{raised}."
+        )
+
+
 def _which(found: dict[str, Any]) -> str:
     """`every cycle`, or those of the window that were pended at."""
     every = found["window"]["every"]
     if every is None:
         return f"{found['pends']:,} cycles drawn with seed {found['seed']}"
-    return "every cycle" if every == 1 else f"every {every:,}th cycle"
+    return "every cycle" if every == 1 else f"every {ordinal(every)} cycle"
 
 
 def _headline(found: dict[str, Any]) -> str:
@@ -100,11 +117,20 @@ def _section(found: dict[str, Any]) -> Iterator[str]:
             yield f"  {found[key]:,} {words}"
     if found["ended"]:
         yield f"  The run ended early: {found['ended']}"
+    if early := found["start_up"]:
+        yield (
+            f"  Start-up, until {found['start']['until']}, is left out: passed {_times(early['count'])}, the "
+            f"longest {early['cycles']:,} cycles ({microseconds(early['ns'])})"
+        )
     worst = found["worst"][0]
-    first = f"from cycle {worst['begin_cycle']:,} on,"
+    first = f"from cycle {worst['begin_cycle']:,} on{_task(worst)},"
     yield f"  longest: {worst['cycles']:,} cycles ({microseconds(worst['ns'])}) {first}"
     yield f"  from {_place(worst['begin'])} to {_place(worst['end'])}"
     yield from _explained(worst)
+
+
+def _task(worst: dict[str, Any]) -> str:
+    return f", in task {worst['task']}" if worst["task"] else ""
 
 
 def _times(count: int) -> str:
@@ -129,4 +155,6 @@ def _explained(worst: dict[str, Any]) -> Iterator[str]:
 
 
 def _place(place: dict[str, Any]) -> str:
-    return f"{place['function']} ({place['file']}:{place['line']})" if place["file"] else place["function"]
+    likely = "likely " if place.get("likely") else f"{place['lock']} in " if place.get("lock") else ""
+    where = f" ({place['file']}:{place['line']})" if place["file"] else ""
+    return f"{likely}{place['function']}{where}"

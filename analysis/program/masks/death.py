@@ -19,13 +19,14 @@ def stopped(program: Program, still_open: Sequence[Worst], cycles: int, clock: C
     """A sentence if the program stopped; else empty.
 
     It stopped in what masks every interrupt to the run's end, or in a handler of faults: if that
-    is in a function which never returns, or lasts for at least half of the run.
+    is in a function which never returns, or lasts for at least half of the run. Sleep that an
+    interrupt would have ended does not count.
     """
     held = [one for one in still_open if one.kind in _EVERYTHING or _fault(one)]
     first = min(held, key=lambda one: one.begin_cycle, default=None)
     if first is None:
         return ""
-    lasted = cycles - first.begin_cycle
+    lasted = cycles - first.begin_cycle - first.asleep_cycles
     if not (_fault(first) or lasted >= _MOST_OF_IT * cycles or _never_returns(program, first)):
         return ""
     function = first.begin.function

@@ -36,12 +36,34 @@ def as_json(found: MaskReport) -> dict[str, Any]:
         ],
         "notes": list(found.notes),
         "noted": [one.as_json() for one in found.run.stats.notes],
+        "kernel": found.kernel.name if found.kernel else None,
+        "start": _start(found),
+        "start_up": _start_up(found),
         "intervals": {kind: _kind(found, kind) for kind in KINDS},
         "worst": [one.as_json() for one in found.worst],
         "open": [one.as_json() for one in found.still_open],
-        "priorities": [_priority(one, found.places, found.cycles) for one in found.priorities],
+        "priorities": [_priority(one, found.places, found.counted_cycles) for one in found.priorities],
+        "idle_cycles": found.idle_cycles,
         "tasks": {f"{block:#010x}": name for block, name in found.tasks.items()},
         "explained": {kind: _explained(steps) for kind, steps in found.steps.items()},
+    }
+
+
+def _start(found: MaskReport) -> dict[str, Any]:
+    """From when on the figures count; the cycle is null where the run did not come there."""
+    begun = found.beginning
+    ns = None if begun.cycle is None else float(found.clock.ns([begun.cycle])[0])
+    asked = begun.asked
+    return {"from": asked.settings, "until": asked.where, "why": asked.why, "cycle": begun.cycle, "ns": ns}
+
+
+def _start_up(found: MaskReport) -> dict[str, Any] | None:
+    if found.start_up is None:
+        return None
+    rows = found.start_up.intervals
+    return {
+        "intervals": {kind: _counted(rows.filter(kind=kind)) for kind in KINDS},
+        "worst": [one.as_json() for one in found.start_up.worst],
     }
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +36,12 @@ class Clock:
         found: npt.NDArray[np.float64] = self._ns[span] + (at - self._cycle[span]) * self._cycle_ns[span]
         return found
 
+    def first_cycle(self, ns: float) -> int:
+        """The first cycle that begins at `ns` after reset, or later."""
+        span = max(int(np.searchsorted(self._ns, ns, side="right")) - 1, 0)
+        further = float((ns - self._ns[span]) / self._cycle_ns[span])
+        return int(self._cycle[span]) + ceil(further - 1e-6)
+
     def between_ns(self, begin: npt.ArrayLike, end: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """The time from each of `begin` to that of `end`, in ns.
 
@@ -47,6 +55,9 @@ class Clock:
     def _span(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         return np.searchsorted(self._cycle, cycles, side="right") - 1
 
+
+NO_CLOCK = Clock((ClockSpan(0, Fraction(0), Fraction(1)),))
+"""Where there is nothing to time."""
 
 # ARMv7-M Architecture Reference Manual, A7.7.263: WFI, narrow and wide.
 _WFI = (b"\x30\xbf", b"\xaf\xf3\x03\x80")

@@ -9,9 +9,12 @@ from typing import Any
 import polars as pl
 
 from analysis.explain.execution import Step
+from analysis.explain.kernels import kernel as kernels
+from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
-from analysis.program.masks import tasks
+from analysis.program.masks import beginning, tasks
 from analysis.program.masks import worst as masks_worst
+from analysis.program.masks.beginning import START, WHOLE, Asked, Beginning
 from analysis.program.masks.death import stopped
 from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep, stalls
 from analysis.program.masks.places import Place, Places
@@ -22,6 +25,7 @@ from base.processes import signals
 from base.tell import Tell
 from simulator import masks as simulator
 from simulator.build import build
+from simulator.kernel import NO_WORDS
 from simulator.masks import MaskRun
 from simulator.program import UserProgram
 
@@ -58,12 +62,25 @@ def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
+class StartUp:
+    """What began before the first cycle that counts.
+
+    `intervals` has the columns of MaskReport.intervals, `worst` the longest at each place.
+    """
+
+    intervals: pl.DataFrame
+    worst: tuple[Worst, ...]
+
+
+@dataclass(frozen=True)
 class MaskReport:
     """The result of a run of `program` up to `until`.
 
     `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS, `ns` and
-    `stalled_cycles`.
-    `worst` are those that ended, the longest at each place, and `still_open` those that did not.
+    `stalled_cycles`, of all that began at `beginning` or later; what began before is in `start_up`. `worst` are those
+    that ended, the longest at each place, and `still_open` those that did not, whenever they began.
+    `kernel` is the program's, None if none is known. In `idle_cycles` of those that count the core
+    slept, or the kernel's idle task ran.
     `steps` are the instructions of the longest of each kind, where they were asked for. `stopped`
     says that the program came to a stop before the end, or that the run did; else it is empty. It
     is the first of `notes`.
@@ -83,43 +100,83 @@ class MaskReport:
     notes: tuple[str, ...]
     stopped: str = ""
     steps: dict[str, list[Step]] = field(default_factory=dict)
+    kernel: Kernel | None = None
+    beginning: Beginning = WHOLE
+    start_up: StartUp | None = None
+    idle_cycles: int = 0
 
     @property
     def cycles(self) -> int:
         """The cycles of the whole run."""
         return self.run.stats.cycles
 
+    @property
+    def counted_cycles(self) -> int:
+        """The cycles from `beginning` on."""
+        return max(self.cycles - self.beginning.first_cycle, 1)
 
-def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> MaskReport:
-    """Runs `program` up to `until` and finds what held interrupts off. Raises TailscopeError."""
+    @property
+    def all_intervals(self) -> pl.DataFrame:
+        """Those of start-up, too."""
+        return pl.concat([self.start_up.intervals, self.intervals]) if self.start_up else self.intervals
+
+
+def measure(
+    program: UserProgram,
+    until: str,
+    explain: bool,
+    tell: Tell,
+    *,
+    start: str = START,
+    kernel: str = "",
+) -> MaskReport:
+    """Runs `program` up to `until` and finds what held interrupts off. Raises TailscopeError.
+
+    `start` is that of beginning.asked(), `kernel` that of kernel.find().
+    """
+    elf = Program(program.elf, stripped=True)
+    found = kernels.find(elf, kernel)
+    asked = beginning.asked(elf, found, start)
     tell("building the virtual Nucleo")
     with signals.orderly():
         build()
         tell(f"running {program.elf.name}")
-        run = simulator.run_masks(program, until)
+        words = found.words if found else NO_WORDS
+        run = simulator.run_masks(program, until, kernel=words, marked=asked.addresses)
     tell("reading debug information")
-    return of_run(program, until, run, explain, tell)
+    return of_run(program, until, run, explain, tell, kernel=found, asked=asked)
 
 
 def of_run(
-    program: UserProgram, until: str, run: MaskRun, explain: bool, tell: Tell, image: bytes | None = None
+    program: UserProgram,
+    until: str,
+    run: MaskRun,
+    explain: bool,
+    tell: Tell,
+    image: bytes | None = None,
+    *,
+    kernel: Kernel | None = None,
+    asked: Asked = WHOLE.asked,
 ) -> MaskReport:
     """The report of `run` of `program`, with the operations of `image`."""
     elf = Program(program.elf, stripped=True)
-    places = Places(elf, run.stacks)
     clock = Clock(run.stats.clocks)
+    begun = asked.found(run.passages, clock)
+    remembered = tasks.told(program, elf, kernel, run.changes, image)
+    names = remembered.tasks
+    places = Places(elf, run.stacks, kernel, remembered.behind)
     slept = sleep(run.changes, run.stats.cycles, elf.code)
-    told = intervals(run.changes, slept)
-    told = told.with_columns(ns=_ns(clock, told), stalled_cycles=_stalled(run, told))
-    names = tasks.names(program, elf, run.changes, image)
     exceptions = Exceptions(run.changes)
-    worst, still_open = (
+    told = _awake(intervals(run.changes, slept), slept, exceptions)
+    told = told.with_columns(ns=_ns(clock, told), stalled_cycles=_stalled(run, told))
+    counts, over = pl.col("begin_cycle") >= begun.first_cycle, pl.col("end_row").is_not_null()
+    worst, early, still_open = (
         worst_by_place(told.filter(which), run.changes, places, names, exceptions)
-        for which in (pl.col("end_row").is_not_null(), pl.col("end_row").is_null())
+        for which in (over & counts, over & ~counts, ~over)
     )
     state = executed_priorities(run.changes)
     at_priorities = [
-        _at_priority(one, numbers, held(state, one, slept), state, run, places, clock)
+        _at_priority(one, numbers, _counted(held(state, one, slept), begun), state, run, places, clock)
         for one, numbers in exceptions.priorities().items()
     ]
     steps = {}
@@ -133,7 +190,7 @@ def of_run(
         if ended
         else stopped(elf, still_open, run.stats.cycles, clock)
     )
-    notes = _notes(program.elf, elf, run, told, exceptions, until)
+    notes = _notes(program.elf, elf, run, told, exceptions, until, kernel)
     return MaskReport(
         program=program,
         until=until,
@@ -141,7 +198,7 @@ def of_run(
         clock=clock,
         slept=slept,
         places=places,
-        intervals=told,
+        intervals=told.filter(counts),
         worst=tuple(worst),
         still_open=tuple(still_open),
         priorities=tuple(at_priorities),
@@ -149,6 +206,15 @@ def of_run(
         notes=(*([stop] if stop else []), *notes),
         stopped=stop,
         steps=steps,
+        kernel=kernel,
+        beginning=begun,
+        idle_cycles=tasks.idle_cycles(
+            run.changes,
+            [task for task, one in names.items() if kernel and one in kernel.idle],
+            begun.first_cycle,
+            run.stats.cycles,
+        ),
+        start_up=StartUp(told.filter(~counts), tuple(early)) if begun.first_cycle else None,
     )
 
 
@@ -157,6 +223,33 @@ def _stalled(run: MaskRun, told: pl.DataFrame) -> pl.Series:
     ends = told["end_cycle"].fill_null(run.stats.cycles)
     waited = stalls(run.changes, run.stats.cycles).within(told["begin_cycle"], ends)
     return pl.Series("stalled_cycles", waited, dtype=pl.Int64)
+
+
+def _awake(told: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.DataFrame:
+    """The intervals, of which handlers that hold no other off do not count sleep.
+
+    A kernel may idle in the handler that switches tasks, the least urgent: whatever is enabled ends
+    that.
+    """
+    of_handlers = pl.Series(slept.within(told["begin_cycle"], told["end_cycle"]), dtype=pl.Int64)
+    if told.is_empty() or not (of_handlers > 0).any():
+        return told
+    asleep = [
+        cycles if cycles and kind == "handler" and not exceptions.held(kind, level, begin, end) else known
+        for kind, level, begin, end, known, cycles in zip(
+            *(told[name] for name in ("kind", "level", "begin_row", "end_row", "asleep_cycles")),
+            of_handlers,
+            strict=True,
+        )
+    ]
+    column = pl.Series("asleep_cycles", asleep, dtype=pl.Int64)
+    more = column - told["asleep_cycles"]
+    return told.with_columns(asleep_cycles=column, cycles=pl.col("cycles") - more)
+
+
+def _counted(found: pl.DataFrame, begun: Beginning) -> pl.DataFrame:
+    """What began from there on, and what is still open."""
+    return found.filter((pl.col("begin_cycle") >= begun.first_cycle) | pl.col("end_cycle").is_null())
 
 
 def _ns(clock: Clock, told: pl.DataFrame) -> pl.Series:
@@ -205,7 +298,13 @@ def _longest_of_each_kind(worst: list[Worst]) -> list[Worst]:
 
 
 def _notes(
-    elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, exceptions: Exceptions, until: str
+    elf: Path,
+    program: Program,
+    run: MaskRun,
+    told: pl.DataFrame,
+    exceptions: Exceptions,
+    until: str,
+    kernel: Kernel | None,
 ) -> list[str]:
     """Sentences that must be known beside the numbers."""
     notes = [f"{run.stats.standstill[:1].upper()}{run.stats.standstill[1:]}."] if run.stats.standstill else []
@@ -214,6 +313,12 @@ def _notes(
         notes.append(f"{elf.name} is stripped: addresses stand where names would.")
     elif not program.has_lines:
         notes.append(f"{elf.name} has no debug information: build it with -g to have files and lines.")
+    if kernel is not None and kernel.untold:
+        what = ", ".join(kernel.untold)
+        notes.append(
+            f"The program does not tell of {kernel.name}: {what}; its debug information (-g) and its "
+            "settings decide that."
+        )
     if not exceptions.used:
         notes.append(f"The program enabled no interrupt before {end}: there was nothing to hold off.")
     elif told.is_empty():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
 
+from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
 from analysis.explain.sources import Inlined
 from simulator.interrupts import FIRST_IRQ
 from simulator.program import FLASH_ADDRESS
 
 _WORD_BYTES = 4
+_FIRST_HANDLER, _MOST_VECTORS = 1, 112
 SYSTEM = {
     1: "Reset",
     2: "NMI",
@@ -33,7 +36,8 @@ class Place:
     """A place in the code. `file` and `line` are empty and 0 where nothing tells them.
 
     Of code that the compiler placed into `function` from another one, `line` is that of the call.
-    In a stack, an `interrupted` place did not call what comes before it.
+    In a stack, an `interrupted` place did not call what comes before it, and a `likely` one may
+    not have: LR alone tells of it.
     """
 
     function: str
@@ -41,6 +45,7 @@ class Place:
     line: int
     address: int
     interrupted: bool = False
+    likely: bool = False
 
     @property
     def source(self) -> str:
@@ -48,26 +53,43 @@ class Place:
         return f"{self.file}:{self.line}" if self.file else ""
 
     def __str__(self) -> str:
-        return f"{self.function} ({self.source})" if self.file else self.function
+        words = f"{self.function} ({self.source})" if self.file else self.function
+        return f"likely {words}" if self.likely else words
 
     def as_json(self) -> dict[str, object]:
+        likely = {"likely": True} if self.likely else {}
         return {
             "function": self.function,
             "file": self.file or None,
             "line": self.line or None,
             "address": f"{self.address:#010x}",
+            **likely,
         }
 
 
 class Places:
-    """The places of a program, and the call stacks of one of its runs (MaskRun.stacks)."""
+    """The places of a program, and the call stacks of one of its runs (MaskRun.stacks).
 
-    def __init__(self, program: Program, stacks: pl.DataFrame) -> None:
+    `kernel` is the program's, and `behind` has the addresses of the handlers behind a common
+    one, by exception.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        stacks: pl.DataFrame,
+        kernel: Kernel | None = None,
+        behind: Mapping[int, int] | None = None,
+    ) -> None:
         self._program = program
+        self._locks = kernel.locks if kernel else {}
+        self._common = {name for table in kernel.tables for name in table.functions} if kernel else set()
+        self._behind = behind or {}
         self._stacks = stacks.sort("stack", "depth")
         self._inlined = Inlined(program)
         self._known: dict[int, tuple[Place, ...]] = {}
         self._entries: dict[int, Place | None] = {}
+        self._common_of: dict[int, str] = {}
 
     def place(self, address: int) -> Place:
         """The place of an instruction, in the function whose code it is."""
@@ -76,31 +98,85 @@ class Places:
     def stack(self, number: int | None, address: int) -> tuple[Place, ...]:
         """The calls of a stack, innermost first, with those that the compiler placed into others.
 
-        Without a number there is nothing but `address`.
+        Without a number there is nothing but `address`. What a handler returns to is what it
+        interrupted: where nothing tells that, the stack ends. It does, too, where LR alone tells of
+        a caller, and the call there is one of another function.
         """
         addresses = [address] if number is None else self._of_number.get(number, [address])
-        outer = [frame for one in addresses[1:] for frame in self._caller(one)]
-        return (*self._frames(addresses[0]), *outer)
+        found = list(self._frames(addresses[0]))
+        exact, inner = True, addresses[0]
+        for one in addresses[1:]:
+            call = self._call(one)
+            interrupted = call == one
+            likely = exact and not interrupted and not self._program.tells_caller(inner)
+            if not interrupted and (self._is_handler(inner) or (likely and not self._may_call(call, inner))):
+                break
+            frames = self._frames(call)
+            found += [replace(frame, interrupted=interrupted, likely=likely) for frame in frames]
+            exact, inner = interrupted, call
+        return tuple(found)
+
+    def tell_handlers(self, behind: Mapping[int, int]) -> None:
+        """From now on these are the handlers behind a common one."""
+        self._behind = behind
+        self._entries.clear()
+
+    def behind(self, exception: int) -> str:
+        """The name of the common handler that calls the exception's own; empty if none does."""
+        self.entry(exception)
+        return self._common_of.get(exception, "")
+
+    def lock(self, address: int) -> str:
+        """The kernel's word for what holds interrupts off there, of functions that were placed into
+        others the outermost; empty if there is none.
+        """
+        words = [self._locks.get(frame.function, "") for frame in self._frames(address)[:-1]]
+        return next((word for word in reversed(words) if word), "")
 
     def entry(self, exception: int) -> Place | None:
         """Where the handler of an exception begins; None if the flash has no vector for it."""
         if exception not in self._entries:
             address = FLASH_ADDRESS + _WORD_BYTES * exception
             vector = int.from_bytes(self._program.code(address, _WORD_BYTES), "little")
-            self._entries[exception] = self.place(vector & ~1) if vector & 1 else None
+            found = self.place(vector & ~1) if vector & 1 else None
+            if found and found.function in self._common and exception in self._behind:
+                self._common_of[exception] = found.function
+                found = self.place(self._behind[exception])
+            self._entries[exception] = found
         return self._entries[exception]
 
     def exception(self, number: int) -> str:
-        """`SysTick (xPortSysTickHandler)`, `IRQ 29 (TIM3_IRQHandler)`."""
+        """`SysTick (xPortSysTickHandler)`, `IRQ 38 (uart_stm32_isr behind _isr_wrapper)`."""
         name = SYSTEM.get(number) or f"IRQ {number - FIRST_IRQ}"
         entry = self.entry(number)
-        return f"{name} ({entry.function})" if entry and not entry.function.startswith("0x") else name
+        if entry is None or entry.function.startswith("0x"):
+            return name
+        common = self._common_of.get(number)
+        return f"{name} ({entry.function}{f' behind {common}' if common else ''})"
 
-    def _caller(self, address: int) -> tuple[Place, ...]:
-        """The call that returns to `address`; else what an exception interrupted there."""
-        call = self._call(address)
-        frames = self._frames(call)
-        return tuple(replace(frame, interrupted=True) for frame in frames) if call == address else frames
+    def _may_call(self, call: int, address: int) -> bool:
+        """Whether the call may be one of the function that holds `address`: BL tells its target."""
+        first, second = (int.from_bytes(self._program.code(call + n, 2), "little") for n in (0, 2))
+        if first & 0xF800 != 0xF000 or second & 0xD000 != 0xD000:
+            return True
+        target = self._program.function_at(_target(call, first, second))
+        return target is not None and target == self._program.function_at(address)
+
+    def _is_handler(self, address: int) -> bool:
+        """Whether the code is of a function that a vector names: nobody called it."""
+        function = self._program.function_at(address)
+        return function is not None and function.address in self._handlers
+
+    @cached_property
+    def _handlers(self) -> set[int]:
+        found = set()
+        for exception in range(_FIRST_HANDLER, _MOST_VECTORS):
+            at = FLASH_ADDRESS + _WORD_BYTES * exception
+            vector = int.from_bytes(self._program.code(at, _WORD_BYTES), "little")
+            if vector and not vector & 1:
+                break  # the table has ended
+            found.add(vector & ~1)
+        return found - {0}
 
     def _call(self, address: int) -> int:
         """The call that returns to `address`, which is `address` itself if there is none.
@@ -135,3 +211,11 @@ class Places:
             at = (call.file, call.line)
         function = self._program.function_at(address)
         return [*frames, Place(function.name if function else f"{address:#010x}", *at, address)]
+
+
+def _target(address: int, first: int, second: int) -> int:
+    """Where a BL goes (A7.7.18, encoding T1)."""
+    sign = first >> 10 & 1
+    i1, i2 = (~(second >> bit ^ sign) & 1 for bit in (13, 11))
+    offset = sign << 24 | i1 << 23 | i2 << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1
+    return address + 4 + offset - (sign << 25)

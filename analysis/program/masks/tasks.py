@@ -1,73 +1,158 @@
-"""The names of FreeRTOS's tasks, read from their control blocks as the program runs again."""
+"""The names of tasks, and the handlers behind common ones, read from memory as the program runs
+again. The kernel's file says where they lie (docs/reference/kernel-toml.md).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import polars as pl
 
+from analysis.explain.kernels.kernel import Kernel
+from analysis.explain.kernels.layout import Spot
 from analysis.explain.program import Program
-from base.files.elf import DAMAGED
 from simulator import run as simulator
+from simulator.build import SimulatorError
 from simulator.outputs import State
 from simulator.program import UserProgram
 
-_BLOCK = ("tskTaskControlBlock", "TCB_t")
-_NAME = "pcTaskName"
 # Of so many tasks names are read; more have their addresses.
 _MOST = 64
+_MOST_NAME_BYTES = 64
+_MOST_EXCEPTIONS = 112
 
 
-def names(
-    program: UserProgram, elf: Program, changes: pl.DataFrame, image: bytes | None = None
-) -> dict[int, str]:
-    """The name of each task that `changes` has, by the address of its control block.
-
-    Each is read where the task is first seen. Empty where debug information does not tell where the
-    name is.
+@dataclass(frozen=True)
+class Told:
+    """What memory told. `tasks` are names by the address of the control block, `behind` are the
+    addresses of real handlers by exception, where the vector has a common one.
     """
+
+    tasks: dict[int, str] = field(default_factory=dict)
+    behind: dict[int, int] = field(default_factory=dict)
+
+
+def told(
+    program: UserProgram,
+    elf: Program,
+    kernel: Kernel | None,
+    changes: pl.DataFrame,
+    image: bytes | None = None,
+) -> Told:
+    """The name of each task that `changes` has, and the handlers behind common ones.
+
+    A name is read where the task is first seen, and where it is last seen if it has none there.
+    """
+    if kernel is None:
+        return Told()
     seen = (
         changes.filter(pl.col("task").fill_null(0) != 0)
         .group_by("task", maintain_order=True)
-        .agg(pl.col("cycle").first())
+        .agg(first=pl.col("cycle").first(), last=pl.col("cycle").last())
         .head(_MOST)
     )
-    field = _field(elf) if seen.height else None
-    if field is None:
+    end = int(changes["cycle"].max() or 0)  # type: ignore[arg-type]
+    states = _states(program, {*seen["first"], *seen["last"], *([end] if kernel.tables else [])}, image)
+    named = {
+        task: name(elf, kernel, task, [states[at] for at in (first, last) if at in states])
+        for task, first, last in seen.iter_rows()
+    }
+    tasks = {task: one for task, one in named.items() if one}
+    return Told(tasks, behind(elf, kernel, states.get(end)))
+
+
+def _states(program: UserProgram, cycles: Iterable[int], image: bytes | None) -> dict[int, State]:
+    at = sorted(set(cycles))
+    if not at:
         return {}
-    cycles = seen["cycle"].to_list()
-    states = simulator.run(program, until=max(cycles), image=image, states_at=cycles).states
-    read = {task: _text(state, task, *field) for task, state in zip(seen["task"], states, strict=True)}
-    return {task: name for task, name in read.items() if name}
-
-
-def _text(state: State, task: int, offset: int, size: int) -> str:
-    first = task + offset - state.sram_address
-    name = state.sram[first : first + size].partition(b"\0")[0] if first >= 0 else b""
-    return name.decode("ascii", errors="replace") if name.isascii() else ""
-
-
-def _field(elf: Program) -> tuple[int, int] | None:
-    """Offset and bytes of the name in a control block; None if nothing tells."""
     try:
-        for unit in elf.dwarf.iter_CUs():
-            for die in unit.get_top_DIE().iter_children():
-                if die.tag == "DW_TAG_structure_type" and _name(die) in _BLOCK:
-                    found = next((one for one in die.iter_children() if _name(one) == _NAME), None)
-                    if found is not None:
-                        return int(found.attributes["DW_AT_data_member_location"].value), _bytes(found)
-    except DAMAGED:
-        pass
-    return None
+        found = simulator.run(program, until=max(at), image=image, states_at=at).states
+    except SimulatorError:
+        return {}
+    return dict(zip(at, found, strict=True))
 
 
-def _bytes(member: Any) -> int:
-    """The length of an array of characters: its upper bound and one."""
-    array = member.get_DIE_from_attribute("DW_AT_type")
-    bound = next(array.iter_children()).attributes["DW_AT_upper_bound"]
-    return int(bound.value) + 1
+def name(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> str:
+    """What a task is called: its name, else its entry function, else the variable of its control
+    block, else its number; empty if nothing tells.
+    """
+    for state in states:
+        for spot in kernel.names:
+            if found := _text(elf, state, task, spot):
+                return found
+    for state in states:
+        for spot in kernel.entries:
+            entry = elf.function_at(_number(state, task, spot) & ~1)
+            if entry:
+                return entry.name
+    if variable := elf.variable_at(task):
+        return variable
+    numbers = [_number(state, task, spot) for state in states for spot in kernel.numbers]
+    return f"task {numbers[0]}" if numbers else ""
 
 
-def _name(die: Any) -> str:
-    name = die.attributes.get("DW_AT_name")
-    return name.value.decode(errors="replace") if name else ""
+def _text(elf: Program, state: State, task: int, spot: Spot) -> str:
+    """The name at a spot of the control block; empty if it is no text."""
+    address, size = task + spot.offset, spot.bytes
+    if spot.kind == "pointer":
+        address, size = state.word(address) or 0, _MOST_NAME_BYTES
+    found = _bytes(elf, state, address, size).partition(b"\0")[0]
+    text = found.decode("ascii", errors="replace") if found.isascii() else ""
+    return text if text.isprintable() else ""
+
+
+def _bytes(elf: Program, state: State, address: int, most: int) -> bytes:
+    first = address - state.sram_address
+    if 0 <= first < len(state.sram):
+        return state.sram[first : first + most]
+    # A constant may be the last that its segment has.
+    sizes = (most >> n for n in range(most.bit_length()))
+    return next((code for size in sizes if (code := elf.code(address, size))), b"")
+
+
+def _number(state: State, task: int, spot: Spot) -> int:
+    first = task + spot.offset - state.sram_address
+    return int.from_bytes(state.sram[first : first + spot.bytes], "little") if first >= 0 else 0
+
+
+def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
+    """The handlers behind common ones, by exception, as the tables have them at `state`."""
+    found: dict[int, int] = {}
+    for table in kernel.tables:
+        for exception in range(_MOST_EXCEPTIONS):
+            slot = table.slot(exception)
+            word = None if slot is None else _word(elf, state, slot)
+            if word and word & 1 and elf.function_at(word & ~1):
+                found.setdefault(exception, word & ~1)
+    return found
+
+
+def _word(elf: Program, state: State | None, address: int) -> int | None:
+    """The word of a table: in SRAM as the run left it, else in the program."""
+    found = None if state is None else state.word(address)
+    code = elf.code(address, 4) if found is None else b""
+    return int.from_bytes(code, "little") if code else found
+
+
+def shown(tasks: Mapping[int, str], task: int) -> str:
+    """The name of a task, or the address of its control block."""
+    return tasks.get(task) or f"{task:#010x}"
+
+
+def idle_cycles(changes: pl.DataFrame, idle: Iterable[int], first_cycle: int, end_cycle: int) -> int:
+    """The cycles from `first_cycle` to `end_cycle` in which the core slept, or one of the tasks
+    `idle` ran, no handler.
+    """
+
+    def now(what: str) -> pl.Expr:
+        told = pl.when(pl.col("what") == what).then("value").when(pl.col("what") == "reset").then(0)
+        return told.forward_fill().fill_null(0)
+
+    of_idle = pl.col("task").fill_null(0).is_in(list(idle)) & (now("exception") == 0)
+    spans = changes.select(
+        begin=pl.col("cycle").clip(first_cycle, end_cycle),
+        end=pl.col("cycle").shift(-1, fill_value=end_cycle).clip(first_cycle, end_cycle),
+        idle=of_idle | (now("sleep") != 0),
+    )
+    return int(spans.filter("idle").select((pl.col("end") - pl.col("begin")).sum()).item())

@@ -40,16 +40,46 @@ def as_text(found: MaskReport) -> str:
 def opening(found: MaskReport) -> list[str]:
     """The sentences that come first: that it stopped, if it did; the headline; and the notes."""
     first = [found.stopped] if found.stopped else []
-    return [*first, headline(found), *(note for note in found.notes if note != found.stopped)]
+    return [
+        *first,
+        headline(found),
+        *start_up(found),
+        *(note for note in found.notes if note != found.stopped),
+    ]
 
 
 def headline(found: MaskReport) -> str:
-    """The program, how long it ran, and the longest interval of all."""
+    """The program, how long it ran, and the longest interval of all from the beginning on."""
     ran = f"{found.program.elf.name}, {found.cycles:,} cycles"
+    begun = found.beginning
+    after = ""
+    if begun.first_cycle:
+        after = f"from {begun.asked.where} on, " if begun.asked.time else "after start-up "
     if not found.worst:
-        return f"{ran}: no interval that held interrupts off has ended."
-    longest = found.worst[0]
-    return f"{ran}: the longest interval is {length(longest)}, {longest.name}, {who(longest)}."
+        return f"{ran}: {after}no interval that held interrupts off has ended."
+    of_interrupts = [one for one in found.worst if one.kind != "scheduler"]
+    longest = (of_interrupts or found.worst)[0]
+    return f"{ran}: {after}the longest interval is {length(longest)}, {longest.name}, {who(longest)}."
+
+
+def start_up(found: MaskReport) -> list[str]:
+    """What is left out of the headline, and why; nothing where all of the run was asked for."""
+    begun = found.beginning
+    asked = begun.asked
+    why = f" ({asked.why})" if asked.why else ""
+    if not begun.seen:
+        return [f"All of the run counts: it ended before {asked.where}{why}."]
+    if not begun.first_cycle:
+        return [f"All of the run counts, from reset on{why}."] if why else []
+    at_ns = float(found.clock.ns([begun.first_cycle])[0])
+    told = (
+        f"Start-up: the {begun.first_cycle:,} cycles ({microseconds(at_ns)}) until {asked.where}{why}, "
+        "left out of all that follows"
+    )
+    if found.start_up is None or not found.start_up.worst:
+        return [f"{told}; no interval of it has ended."]
+    longest = found.start_up.worst[0]
+    return [f"{told}; its longest interval is {length(longest)}, {longest.name}, {who(longest)}."]
 
 
 def length(one: Worst) -> str:
@@ -72,6 +102,9 @@ def _parts(found: MaskReport) -> Iterator[Sequence[str | Table]]:
         yield "Call stack of the longest", *_stack(found.worst[0])
     if found.still_open:
         yield "Still open at the end, and not counted", *(_open(one) for one in found.still_open)
+    if found.kernel and found.idle_cycles:
+        share = f"{found.idle_cycles / found.counted_cycles:.1%}"
+        yield f"Idle in {share} of the cycles: {found.kernel.name}'s idle task ran, or the core slept", ""
     if found.priorities:
         yield "Not taken, by priority: everything that holds such an interrupt off", _priorities(found)
     if found.run.stats.notes:
@@ -88,7 +121,7 @@ def _kinds(found: MaskReport) -> Table:
         rows = found.intervals.filter(pl.col("cycles").is_not_null(), kind=kind)
         for level in rows["level"].unique().sort().to_list():
             of = rows.filter(pl.col("level").eq_missing(level))
-            share = of["cycles"].sum() / max(found.cycles, 1)
+            share = of["cycles"].sum() / found.counted_cycles
             _add(table, name_of(kind, level, found.places), of, f"{share:.1%}")
     return table
 
@@ -125,7 +158,8 @@ def who(one: Worst) -> str:
     begun, ended = ("", "ended in") if one.kind == "handler" else ("raised by ", "ended by")
     verb = "interrupted" if one.kind == "handler" or (one.caller and one.caller.interrupted) else "called by"
     caller = f", {verb} {one.caller}" if one.caller else ""
-    return f"{begun}{one.begin}{caller}; {ended} {one.end}"
+    lock = f"{one.lock} in " if one.lock else ""
+    return f"{begun}{lock}{one.begin}{caller}; {ended} {one.end}"
 
 
 def _left_out(found: MaskReport) -> list[str]:
@@ -163,7 +197,7 @@ def _add_priority(table: Table, one: AtPriority, found: MaskReport) -> None:
         f"{one.ended.height:,}",
         f"{longest['cycles']:,}",
         microseconds(longest["ns"]),
-        f"{one.ended['cycles'].sum() / max(found.cycles, 1):.1%}",
+        f"{one.ended['cycles'].sum() / found.counted_cycles:.1%}",
         Text(", ".join(one.exceptions)),
         Text(" + ".join(held_by)),
     )

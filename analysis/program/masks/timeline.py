@@ -11,9 +11,12 @@ from typing import Any
 
 import polars as pl
 
+from analysis.explain.kernels import kernel as kernels
+from analysis.explain.program import Program
 from analysis.explain.replay import elf_of
 from analysis.program.masks.intervals import Clock
 from analysis.program.masks.measure import MaskReport, of_run
+from analysis.program.masks.tasks import shown
 from analysis.program.masks.worst import name_of
 from base.run_folder import folder as names
 from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
@@ -24,6 +27,7 @@ from base.run_folder.named_quantities import NAMED
 from base.run_folder.tables import read_operations
 from base.timeline import Timeline
 from simulator import masks as simulator
+from simulator.kernel import NO_WORDS
 from simulator.program import UserProgram
 
 _MASKS, _HANDLERS, _TASKS, _HELD = "masks", "handlers", "tasks", "not taken"
@@ -38,6 +42,7 @@ def timeline(found: MaskReport) -> Timeline:
 
 def add(made: Timeline, found: MaskReport) -> None:
     """Adds all that a run showed to a timeline, from reset on."""
+    _start_up(made, found)
     _tasks(made, found)
     _sleep(made, found)
     _intervals(made, found)
@@ -51,7 +56,7 @@ def _intervals(made: Timeline, found: MaskReport) -> None:
     begun = found.run.changes.with_row_index("begin_row").select(
         pl.col("begin_row").cast(pl.Int64), "pc", "stack"
     )
-    rows = found.intervals.join(begun, on="begin_row", how="left", maintain_order="left")
+    rows = found.all_intervals.join(begun, on="begin_row", how="left", maintain_order="left")
     calls: dict[tuple[int | None, int], str] = {}
     for begin_ns, end_ns, row in _timed(found, rows):
         where = (row["stack"], row["pc"])
@@ -65,12 +70,19 @@ def _intervals(made: Timeline, found: MaskReport) -> None:
         made.slice(group, track, name, begin_ns, end_ns, **_told(row), stack=calls[where])
 
 
+def _start_up(made: Timeline, found: MaskReport) -> None:
+    begun = found.beginning
+    if begun.first_cycle:
+        end_ns = float(found.clock.ns([begun.first_cycle])[0])
+        made.slice(_TASKS, "start-up", "start-up", 0.0, end_ns, until=begun.asked.where)
+
+
 def _tasks(made: Timeline, found: MaskReport) -> None:
     """Each task while it is the current one. A switch shows at the change that follows it."""
     rows = found.run.changes.filter(pl.col("task").fill_null(0) != 0)
     switched = rows.filter(pl.col("task").ne_missing(pl.col("task").shift(1)))
     for begin_ns, end_ns, row in _timed(found, _until_next(switched, "task")):
-        name = found.tasks.get(row["task"], f"{row['task']:#010x}")
+        name = shown(found.tasks, row["task"])
         made.slice(_TASKS, name, name, begin_ns, end_ns, begin_cycle=row["begin_cycle"])
 
 
@@ -159,8 +171,9 @@ def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList)
     program = UserProgram(elf_of(read_manifest(folder / names.MANIFEST)))
     image = read_observed(folder, names.IMAGE)
     until = f"{edges.total_samples * NS_PER_S // edges.samplerate_hz}ns"
-    run = simulator.run_masks(program, until, image)
-    add(made, of_run(program, until, run, explain=False, tell=lambda _: None, image=image))
+    kernel = kernels.find(Program(program.elf, stripped=True))
+    run = simulator.run_masks(program, until, image, kernel=kernel.words if kernel else NO_WORDS)
+    add(made, of_run(program, until, run, explain=False, tell=lambda _: None, image=image, kernel=kernel))
     steps = pl.read_csv(folder / FOLDER / f"{found.quantity}-instructions.csv")
     add_functions(made, steps, Clock(run.stats.clocks))
 

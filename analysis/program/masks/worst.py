@@ -14,6 +14,7 @@ from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions
+from analysis.program.masks.tasks import shown
 from simulator import run as simulator
 from simulator.program import UserProgram
 
@@ -28,7 +29,8 @@ class Worst:
     `asleep_cycles`, in which an interrupt would have woken the core. For `stalled_cycles` of it the
     core waited for its flash, which was programmed or erased. `most_ns` is the longest time of all:
     where the clock changed, another than that of the most cycles may have taken it. If it is still
-    open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None.
+    open, `end`, `end_cycle`, `cycles`, `ns` and `most_ns` are None. `lock` is the kernel's
+    word for the inlined function that raised it; empty if there is none.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Worst:
     count: int
     most_ns: float | None
     stalled_cycles: int = 0
+    lock: str = ""
 
     @property
     def caller(self) -> Place | None:
@@ -69,6 +72,7 @@ class Worst:
             "end_cycle": self.end_cycle,
             "asleep_cycles": self.asleep_cycles,
             "stalled_cycles": self.stalled_cycles,
+            "lock": self.lock or None,
             "begin": self.begin.as_json(),
             "end": None if self.end is None else self.end.as_json(),
             "stack": [frame.as_json() for frame in self.stack],
@@ -191,11 +195,12 @@ def _worst(
         begin=_begin(row, places),
         end=_end(row, places),
         stack=_stack(row, places),
-        task="" if not task else tasks.get(task, f"{task:#010x}"),
+        task=shown(tasks, task) if task else "",
         held=tuple(places.exception(one) for one in held),
         count=count,
         most_ns=row["most_ns"],
         stalled_cycles=row.get("stalled_cycles") or 0,
+        lock="" if row["kind"] == "handler" else places.lock(row["pc"]),
     )
 
 

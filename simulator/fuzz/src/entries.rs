@@ -2,9 +2,9 @@
 //! the bytes are. Errors are expected. Crashes and hangs are findings.
 
 use cortex_m::bus::{Bus, Width};
-use cortex_m::Timing;
+use cortex_m::{Timing, Watched};
 use machine::debug_port::DebugPort;
-use machine::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
+use machine::observe::masks::{Kernel, Masks};
 use machine::observe::stacks::{Code, Stacks};
 use machine::observe::Observer;
 use machine::snapshot::Snapshot;
@@ -68,8 +68,12 @@ pub fn elf(data: &[u8]) {
 /// As [`run`], with a log of what holds interrupts off.
 fn run_logged(memory: Memory, firmware: &Firmware, code: Code) {
     let kernel = Kernel {
-        scheduler_suspended: firmware.variable(SCHEDULER_SUSPENDED),
-        current_task: firmware.variable(CURRENT_TASK),
+        scheduler_locked: firmware.symbol("main").ok().map(|pointer| Watched {
+            pointer: Some(pointer & !3),
+            address: 4,
+            bytes: 4,
+        }),
+        current_task: firmware.symbol("main").ok(),
     };
     let mut observer = Observer {
         masks: Some(Masks::new(kernel, Some(Stacks::new(code)))),

@@ -5,7 +5,7 @@
 //! them.
 
 use crate::core::board::{Board, SRAM};
-use cortex_m::{Change, What};
+use cortex_m::{Change, Watched, What};
 
 /// Starts CYCCNT; r11 = its address. The code that follows is aligned.
 const COUNT: &str =
@@ -13,9 +13,22 @@ const COUNT: &str =
 
 /// Runs `program` with and without a watch, to `bkpt 0`. Both must do and take the same.
 fn watched(program: &str, lines: &[(u64, u16, bool)], word: Option<u32>) -> (Board, Vec<Change>) {
+    let whole = word.map(|address| Watched {
+        pointer: None,
+        address,
+        bytes: 4,
+    });
+    watched_value(program, lines, whole)
+}
+
+fn watched_value(
+    program: &str,
+    lines: &[(u64, u16, bool)],
+    value: Option<Watched>,
+) -> (Board, Vec<Change>) {
     let source = format!("{COUNT}\n {program}\n bkpt 0\n .pool\n");
     let mut boards = [Board::new(&source), Board::new(&source)];
-    boards[1].core.watch(word);
+    boards[1].core.watch_value(value);
     for board in &mut boards {
         board.lines = lines.to_vec();
         board.finish();
@@ -285,6 +298,26 @@ fn every_kind_of_store_to_the_word_is_seen() {
         assert_eq!(values(&words), [value, 0], "{store}");
         assert_eq!(changes.len(), 3, "{store}");
     }
+}
+
+/// Two blocks, each with a byte at offset 1: of the one that is pointed to, its byte is the value. A
+/// change of the pointer is one of the value, too.
+#[test]
+fn a_value_behind_a_pointer_is_that_of_what_it_points_to() {
+    let value = Watched {
+        pointer: Some(SRAM),
+        address: 1,
+        bytes: 1,
+    };
+    let program = format!(
+        "ldr r0, ={SRAM}\n add r1, r0, 0x100\n add r2, r0, 0x200\n movs r3, 7\n movs r4, 9
+         strb r3, [r1, 1]\n strb r4, [r2, 1]
+         str r1, [r0]\n strb r4, [r1, 2]\n strb r4, [r1]
+         str r2, [r0]\n movs r5, 0\n strb r5, [r2, 1]
+         str r1, [r0]\n str r5, [r0]"
+    );
+    let (_, changes) = watched_value(&program, &[], Some(value));
+    assert_eq!(values(&of(&changes, What::Word)), [7, 9, 0, 7, 0]);
 }
 
 #[test]

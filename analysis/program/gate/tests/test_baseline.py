@@ -45,13 +45,13 @@ def test_half_a_run_is_no_baseline(tmp_path: Path) -> None:
         files.of(measured(refusal="The run ended early."), tmp_path / "b.toml", "Tailscope 1", {})
 
 
-HEAD = 'schema = 1\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
+HEAD = 'schema = 2\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (HEAD.replace("1", "2"), "schema"),
+        (HEAD.replace("2", "3"), "schema"),
         (
             HEAD.replace("masks", "latency"),
             "is a baseline of latency, not of masks; name another file, or delete",
@@ -70,3 +70,15 @@ def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, text: str, told
     with pytest.raises(GateError) as caught:
         files.read(path, "masks")
     assert told in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_file_of_schema_1_is_of_a_whole_run(tmp_path: Path) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(HEAD.replace("2", "1"), encoding="utf-8")
+    old = files.read(path, "masks")
+    assert old.whole and old.settings == {"from": "reset"}
+    path.write_text(HEAD.replace("2", "1") + 'start = "cycles:90"\n', encoding="utf-8")
+    assert files.read(path, "masks").settings == {"from": "cycles:90"}
+    path.write_text(HEAD + 'from = "main"\n', encoding="utf-8")
+    new = files.read(path, "masks")
+    assert not new.whole and new.settings == {"from": "main"}

@@ -24,7 +24,7 @@ def test_each_function_has_its_longest(monkeypatch: pytest.MonkeyPatch) -> None:
         ("main", "handler", 32, 32 * FAST_NS, False),
         ("nap", "primask", 20, 20 * FAST_NS, False),
     ]
-    assert told.settings == {"until": "62us", "options": "--chip=stm32f411xe"}
+    assert told.settings == {"until": "62us", "options": "--chip=stm32f411xe", "from": "reset"}
 
 
 def test_the_longest_time_is_not_that_of_the_most_cycles(monkeypatch: pytest.MonkeyPatch) -> None:

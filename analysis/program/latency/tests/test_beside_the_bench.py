@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.program.latency import answers
+from analysis.program.masks.intervals import NO_CLOCK
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import latency
@@ -67,7 +68,7 @@ def test_the_curve_of_an_empty_section_is_that_of_the_wire(tmp_path: Path) -> No
         UserProgram(elf, ("--image", image_argument(path))),
         Question(exception_of("TIM2"), start=first, until=int(stimulus[missed]), every=1),
     )
-    curve, _ = answers.latencies(answers.answered(asked.rows), asked.every)
+    curve, _ = answers.latencies(answers.answered(asked.rows), asked.every, NO_CLOCK)
     known = offset < len(curve)
     differences = Counter((wire[known] - curve[offset[known]]).tolist())
     ((from_entry_to_pin, equal),) = differences.most_common(1)

@@ -69,7 +69,11 @@ def latencies(**told: Any) -> Latencies:
     taken = answers.answered(found.rows)
     worst = answers.worst_kinds(taken, 5)
     return Latencies(
-        Question(45, "62us"), found, taken, list(zip(worst, (EXPLAINED, *[NOTHING] * 3), strict=False))
+        Question(45, "62us"),
+        found,
+        taken,
+        list(zip(worst, (EXPLAINED, *[NOTHING] * 3), strict=False)),
+        Clock(CLOCKS),
     )
 
 
@@ -116,6 +120,7 @@ def caused(cause: dict[str, Any], pends: int, worst_cycles: int) -> dict[str, An
     return {**words, "pends": pends, "worst_cycles": worst_cycles}
 
 
+FROM_RESET = {"from": "reset", "until": "reset", "why": "", "cycle": 0}
 DOCUMENT = {
     "schema": 1,
     "elf": "my.elf",
@@ -133,9 +138,12 @@ DOCUMENT = {
         "taken": 9,
         "lost": {"cleared": 2},
         "ended": None,
+        "kernel": None,
+        "start": FROM_RESET,
+        "start_up": None,
         # Of the nine each cycle later is one less; those behind cycle 600 take half as long.
         "cycles": summary(12, 44, 50, 59, 60, 117, 118, 119, 120),
-        "ns": summary(375.0, 2750.0, 3125.0, 3687.5, 3750.0, 7312.5, 7375.0, 7437.5, 7500.0),
+        "ns": summary(375.0, 1375.0, 3125.0, 3687.5, 3750.0, 7312.5, 7375.0, 7437.5, 7500.0),
         "causes": [
             caused(PRIMASK, 5, 120), caused(IN_HANDLER, 2, 60), caused(BASEPRI, 1, 44), caused(ALONE, 1, 12),
         ],
@@ -143,22 +151,22 @@ DOCUMENT = {
             {
                 "pended": 100, "last_pended": 103, "taken": 220, "cycles": 120, "ns": 7500.0,
                 "waits": [wait(PRIMASK, 108), wait(ALONE, 12)],
-                "at": at(LOCK), "exception": 0, "interrupted": at(UNLOCK), **TOLD,
+                "at": at(LOCK), "exception": 0, "task": None, "interrupted": at(UNLOCK), **TOLD,
             },
             {
                 "pended": 500, "last_pended": 501, "taken": 560, "cycles": 60, "ns": 3750.0,
                 "waits": [wait(IN_HANDLER, 48), wait(ALONE, 12)],
-                "at": at(ON_TIM3), "exception": 45, "interrupted": None, **UNEXPLAINED,
+                "at": at(ON_TIM3), "exception": 45, "task": None, "interrupted": None, **UNEXPLAINED,
             },
             {
-                "pended": 600, "last_pended": 600, "taken": 644, "cycles": 44, "ns": 2750.0,
+                "pended": 600, "last_pended": 600, "taken": 644, "cycles": 44, "ns": 1375.0,
                 "waits": [wait(BASEPRI, 30), wait(INSTRUCTION, 2), wait(ALONE, 12)],
-                "at": at(NAP), "exception": 0, "interrupted": at(MAIN), **UNEXPLAINED,
+                "at": at(NAP), "exception": 0, "task": None, "interrupted": at(MAIN), **UNEXPLAINED,
             },
             {
                 "pended": 900, "last_pended": 900, "taken": 912, "cycles": 12, "ns": 375.0,
                 "waits": [wait(ALONE, 12)],
-                "at": at(MAIN), "exception": 0, "interrupted": at(MAIN), **UNEXPLAINED,
+                "at": at(MAIN), "exception": 0, "task": None, "interrupted": at(MAIN), **UNEXPLAINED,
             },
         ],
     },
@@ -172,6 +180,8 @@ DOCUMENT = {
             "unended": 3,
             "crossed": 4,
             "ended": "It stopped.",
+            "start": FROM_RESET,
+            "start_up": None,
             "cycles": summary(32, 64, 120),
             "ns": summary(2000.0, 2000.0, 7500.0),
             "worst": [
@@ -217,7 +227,7 @@ Worst of its kind, 2: 60 cycles (3.75 µs), pended at cycle 500 in on_tim3 (main
          48 cycles  handler of IRQ 29 (on_tim3)
          12 cycles  entry alone
 
-Worst of its kind, 3: 44 cycles (2.75 µs), pended at cycle 600 in nap (main.c:50)
+Worst of its kind, 3: 44 cycles (1.38 µs), pended at cycle 600 in nap (main.c:50)
          30 cycles  BASEPRI 0x50
           2 cycles  instruction in progress
          12 cycles  entry alone
@@ -232,7 +242,7 @@ lock..unlock: passed 3 times, 1 of them within another
   3 had not ended when the run did
   4 began in one task or handler and ended in another
   The run ended early: It stopped.
-  longest: 120 cycles (7.50 µs) from cycle 100 on,
+  longest: 120 cycles (7.50 µs) from cycle 100 on, in task 0x20000100,
   from lock (main.c:10) to main.c
 {EXPLANATION}""".replace("to main.c\n", "to lock (main.c:12)\n")
 
@@ -303,7 +313,7 @@ def test_a_text_has_no_line_for_what_is_not_there() -> None:
     begin = lines.index("lock..unlock: passed once")
     assert lines[begin + 1 : begin + 3] == [
         "  duration in cycles: min 32, median 64, max 120 (7.50 µs)",
-        "  longest: 120 cycles (7.50 µs) from cycle 100 on,",
+        "  longest: 120 cycles (7.50 µs) from cycle 100 on, in task 0x20000100,",
     ]
 
 
@@ -316,7 +326,8 @@ def test_a_text_has_no_line_for_what_is_not_there() -> None:
     ],
 )
 def test_a_handler_that_many_vectors_have_is_doubted(address: int, sharing: int, words: str) -> None:
-    assert handler(subject(), latencies(handler=address, sharing=sharing).answers) == words
+    told = latencies(handler=address, sharing=sharing)
+    assert handler(subject(), Question(45, "62us"), told.answers) == words
 
 
 @pytest.mark.parametrize(
@@ -331,7 +342,7 @@ def test_answers_are_complete_if_each_pend_was_answered_to_the_end(
 
 def test_the_waits_of_an_answer() -> None:
     first, second, third, *_ = answers.answered(ROWS)
-    assert (first.core_hz, first.main.cause, first.cycles, first.ns) == (
+    assert (first.core_hz, first.main.cause, first.cycles, first.ns(Clock(CLOCKS))) == (
         Fraction(16_000_000),
         "primask",
         120,
@@ -361,11 +372,11 @@ def test_a_cause_in_words(cause: str, words: str) -> None:
 
 
 def test_without_answers_there_are_no_latencies() -> None:
-    cycles, ns = answers.latencies([], 1)
+    cycles, ns = answers.latencies([], 1, Clock(CLOCKS))
     assert (len(cycles), len(ns)) == (0, 0)
 
 
 def test_of_a_sweep_each_so_many_cycles_apart_pends_are_as_far_apart() -> None:
     (row,) = answers.answered(ROWS.head(1).with_columns(last_pended=pl.lit(106), pends=pl.lit(4)))
-    cycles, ns = answers.latencies([row], 2)
+    cycles, ns = answers.latencies([row], 2, Clock(CLOCKS))
     assert (cycles.tolist(), ns.tolist()) == ([120, 118, 116, 114], [7500.0, 7375.0, 7250.0, 7125.0])

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from analysis.errors import LatencyError
+from analysis.explain.kernels.tests import made
 from analysis.program.latency.measure import latencies
 from analysis.program.latency.tests.test_document import ROWS, subject
+from analysis.program.latency.text import as_text
 from base.files.errors import TailscopeError
 from cli.work import latency as room
 from simulator import latency as simulator
@@ -35,8 +37,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> UserProgram:
 def _asked(program: UserProgram, *sections: str, **words: Any) -> room.Asked:
     """With `explain` anything but empty, the instructions of the worst too."""
     around, explain = words.pop("around", ""), words.pop("explain", "")
+    start = words.pop("start", None)
     question = room.question(until=UNTIL, **words) if words else None
-    return room.run(program, question, sections, until=UNTIL, around=around, explain=bool(explain))
+    return room.run(
+        program, question, sections, until=UNTIL, around=around, explain=bool(explain), start=start
+    )
 
 
 def _latency(program: UserProgram, **words: Any) -> dict[str, Any]:
@@ -81,7 +86,7 @@ def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
 
 
 def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
-    found = _latency(program, enable=3, start=100)
+    found = _latency(program, enable=3, start="cycles:100")
     assert found["enabled_by"] == "board"
     assert found["window"]["first_cycle"] == 100
 
@@ -193,13 +198,13 @@ def test_an_interrupt_that_cannot_be_pended_is_told_whole(
 ) -> None:
     monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**{**ANSWERED, **told}))
     with pytest.raises(LatencyError) as refused:
-        latencies(subject(), question, "", False, lambda _: None)
+        latencies(subject(), question, "", False, lambda _: None, "reset")
     assert str(refused.value) == sentence
 
 
 def test_a_run_that_ended_before_a_pend_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**ANSWERED))
-    found = latencies(subject(), Question(45, "62us"), "", False, lambda _: None)
+    found = latencies(subject(), Question(45, "62us"), "", False, lambda _: None, "reset")
     assert (found.taken, found.worst, found.complete) == ([], [], False)
 
 
@@ -227,3 +232,46 @@ def test_a_program_without_symbols_has_addresses(program: UserProgram, tmp_path:
     assert found["cycles"]["max"] == _latency(program)["cycles"]["max"]
     with pytest.raises(TailscopeError, match="no symbols, so masked is not known"):
         _asked(UserProgram(stripped), "masked..")
+
+
+def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
+    """Interrupt 28 is enabled before 1,000 NOPs of start-up; later 100 hold it at most."""
+    elf = made.build(tmp_path, "riot", "-g", "-DEARLY")
+    asked = room.question(irq="TIM2", until="cycles:3000", every=1)
+    found = room.run(UserProgram(elf), asked, (), until="cycles:3000").document["latency"]
+    start, early = found["start"], found["start_up"]
+    assert found["kernel"] == "RIOT" and start["from"] == "start of RIOT"
+    assert found["window"]["first_cycle"] == start["cycle"] > 1000
+    assert 1000 < early["cycles"] < 1100 and early["raised"]["function"] == "reset"
+    assert early["first_cycle"] == found["first_use_cycle"] < 1000
+    raised = [
+        (one, wait["raised"])
+        for one in found["worst"]
+        for wait in one["waits"]
+        if wait["raised"] and wait["raised"]["function"] == "update_table"
+    ]
+    masked, place = raised[0]
+    assert 100 < masked["cycles"] < 150
+    assert masked["task"] in ("motor", "lamp") and place["lock"] == "irq_disable"
+    text = as_text({"latency": found})
+    assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
+    assert f"in task {masked['task']}" in text and "set at irq_disable in update_table (" in text
+    whole = room.run(UserProgram(elf), asked, (), until="cycles:3000", start="reset").document["latency"]
+    assert whole["cycles"]["max"] == early["cycles"] and whole["start_up"] is None
+    assert whole["window"]["first_cycle"] == early["first_cycle"]
+
+
+def test_sections_of_start_up_are_left_out_unless_there_are_no_others(tmp_path: Path) -> None:
+    elf = made.build(tmp_path, "chibios")
+    found = room.run(UserProgram(elf), None, ("update_table..", "chSysInit.."), until="1ms").document
+    own, early = found["sections"]
+    assert (own["count"], own["start_up"]) == (2, None)
+    assert {one["task"] for one in own["worst"]} == {"motor", "lamp"}
+    assert (early["count"], early["start_up"]) == (1, None)
+
+
+def test_the_handler_behind_a_common_one_is_named(tmp_path: Path) -> None:
+    elf = made.build(tmp_path, "nuttx")
+    asked = room.question(irq="TIM2", until="cycles:3000", every=1)
+    found = room.run(UserProgram(elf), asked, (), until="cycles:3000").document["latency"]
+    assert found["handler"] == "exception_common, before tim2_isr"

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from analysis.errors import LatencyError
+from analysis.explain.exits import exits_of
 from analysis.explain.program import Function
-from analysis.program.latency.named_places import addresses_of, exits_of, function_named
+from analysis.program.latency.named_places import addresses_of, function_named
 from analysis.program.latency.sections import Section, parse
 from analysis.program.masks.tests.made import Program
 from simulator.masks import MOST_MARKS

@@ -69,6 +69,18 @@ class Program:
     def source_line(self, address: int) -> str:
         return f"main.c:{LINES[address]}" if self.has_lines and address in LINES else ""
 
+    def tells_caller(self, _: int) -> bool:
+        return True
+
+    def has(self, _: str) -> bool:
+        return False
+
+    def functions_named(self, name: str) -> list[Function]:
+        return [one for one in self.functions if one.name == name]
+
+    def variable_at(self, _: int) -> str:
+        return ""
+
     def code(self, address: int, size: int) -> bytes:
         held = next((at for at, code in _CODE.items() if at <= address < at + len(code)), None)
         return b"" if held is None else _CODE[held][address - held :][:size]

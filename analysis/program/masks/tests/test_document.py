@@ -63,6 +63,7 @@ def interval(
         "task": f"0x{TASK:08x}",
         "held": ["SysTick", "IRQ 29 (on_tim3)"],
         "count": 1,
+        "lock": None,
         **told,
     }
 
@@ -91,6 +92,9 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
         ],
         "notes": ["The run ended at cycle 1,000: It stopped."],
         "noted": [],
+        "kernel": None,
+        "start": {"from": "reset", "until": "reset", "why": "", "cycle": 0, "ns": 0.0},
+        "start_up": None,
         "intervals": {
             "primask": {**counted(*masked, still_open=1), "by_level": []},
             "faultmask": none,
@@ -159,6 +163,7 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
                 },
             },
         ],
+        "idle_cycles": 100,
         "tasks": {f"0x{TASK:08x}": "control"},
         "explained": {
             "primask": {

@@ -126,3 +126,25 @@ def test_a_mask_for_half_of_the_run_is_a_stop_whoever_set_it(monkeypatch: pytest
     assert "stopped in lock()" in made.report(monkeypatch, made.mask_run(rows)).stopped
     rows = (*ROWS[:4], (501, "primask", 1, 0x0800_0300, None, 0))
     assert made.report(monkeypatch, made.mask_run(rows)).stopped == ""
+
+
+@pytest.mark.parametrize(("urgency", "cycles"), [(0x40, 100 - 60), (0xF0, 100)])
+def test_sleep_in_a_handler_counts_if_it_holds_another_off(
+    monkeypatch: pytest.MonkeyPatch, urgency: int, cycles: int
+) -> None:
+    """PendSV's handler has the priority 0xF0, and sleeps in 60 of 100 cycles. Interrupt 29 ends the
+    sleep if it is more urgent.
+    """
+    rows = (
+        (0, "reset", 0, 0x0800_0200, None, None),
+        (5, "priority", 14 << 8 | 0xF0, 0x0800_0200, None, None),
+        (6, "priority", 45 << 8 | urgency, 0x0800_0200, None, None),
+        (7, "enabled", 45 << 1 | 1, 0x0800_0200, None, None),
+        (100, "exception", 14, 0x0800_0210, 100, None),
+        (120, "sleep", 1, 0x0800_0404, None, None),
+        (180, "sleep", 0, 0x0800_0404, None, None),
+        (200, "exception", 0, 0x0800_0410, 200, None),
+    )
+    found = made.report(monkeypatch, made.mask_run(rows))
+    (handler,) = found.worst
+    assert (handler.cycles, handler.asleep_cycles) == (cycles, 100 - cycles)

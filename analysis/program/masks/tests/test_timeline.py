@@ -22,6 +22,7 @@ from base.run_folder.explanation import Explanation
 from base.timeline import Timeline
 from dashboards.tests import synthetic
 from dashboards.tests.synthetic import Operation
+from simulator.kernel import NO_WORDS
 
 CRIT, OP = (1 << CHANNELS.index(name) for name in ("CRIT", "OP"))
 Event = tuple[Any, ...]
@@ -175,13 +176,15 @@ def test_a_stored_run_has_its_pins_its_heap_and_what_was_executed(
     (folder / "explain" / "allocate-instructions.csv").write_text("cycle,cycles,place\n160,16,lock+0x4\n")
     asked = []
 
-    def run_masks(program: Any, until: str, image: bytes) -> Any:
+    def run_masks(program: Any, until: str, image: bytes, *, kernel: Any) -> Any:
+        assert kernel == NO_WORDS
         asked.append((program.elf, until, image))
         return made.mask_run()
 
     monkeypatch.setattr(timeline, "elf_of", lambda manifest: Path(f"{manifest.allocator}.elf"))
     monkeypatch.setattr(timeline, "simulator", SimpleNamespace(run_masks=run_masks))
     monkeypatch.setattr(measure, "Program", lambda *_, **__: made.WHOLE)
+    monkeypatch.setattr(timeline, "Program", lambda *_, **__: made.WHOLE)
     told = timeline.run_timeline(folder, found)
     worst = (
         "explained",

@@ -63,7 +63,7 @@ pub use marks::Passage;
 pub use planned_interrupt::{Hold, Planned, Raised};
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
-pub use watch::{Change, Context, ExceptionFrame, What};
+pub use watch::{Change, Context, ExceptionFrame, Watched, What};
 
 use crate::bus::{Bus, Fault as BusFault, Width};
 use busy_wait::BusyWait;

@@ -1,4 +1,4 @@
-//! Watches what holds interrupts off: masks, priorities, enables, exceptions, sleep, and one word of
+//! Watches what holds interrupts off: masks, priorities, enables, exceptions, sleep, and one value in
 //! SRAM. While nobody watches, nothing here runs.
 //!
 //! Whatever changes these leaves the fast loop, and the core compares between two instructions. So
@@ -21,7 +21,7 @@ pub enum What {
     /// exception * 2 + 1 if it is enabled.
     Enabled,
     Prigroup,
-    /// The watched word.
+    /// The watched value in SRAM.
     Word,
     /// 1: the core begins to sleep. 0: it wakes.
     Sleep,
@@ -62,6 +62,32 @@ pub enum ExceptionFrame {
     Left { exc_return: u32 },
 }
 
+/// A value of `bytes` bytes (1, 2 or 4) in SRAM: at `address`, or at `address` beyond what the word at
+/// `pointer` points to. While that points to nothing it is 0. It lies within an aligned word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watched {
+    pub pointer: Option<u32>,
+    pub address: u32,
+    pub bytes: u32,
+}
+
+impl Watched {
+    /// The address of the value now. `None` while nothing is pointed to.
+    fn place<B: Bus>(&self, bus: &mut B) -> Option<u32> {
+        let Some(pointer) = self.pointer else {
+            return Some(self.address);
+        };
+        let base = u32::from_le_bytes(*bus.plain_bytes::<4>(pointer)?);
+        (base != 0).then(|| base.wrapping_add(self.address))
+    }
+
+    fn value<B: Bus>(&self, bus: &mut B, place: u32) -> Option<u32> {
+        let word = u32::from_le_bytes(*bus.plain_bytes::<4>(place & !3)?);
+        let mask = u32::MAX >> (32 - 8 * self.bytes.clamp(1, 4));
+        Some(word >> (8 * (place & 3)) & mask)
+    }
+}
+
 /// What one look compares with the next, but for the priorities.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
@@ -84,7 +110,9 @@ struct Sequence {
 
 #[derive(Clone)]
 pub(super) struct Watch {
-    word: Option<u32>,
+    word: Option<Watched>,
+    /// Where the watched value was at the last look.
+    place: Option<u32>,
     seen: State,
     priorities: [u8; 128],
     sequence: Sequence,
@@ -99,10 +127,20 @@ impl Core {
     /// Watches from now on. The first changes say that the watch begins (a reset), and what differs
     /// from the state after a reset. `word` is the address of a word of SRAM to watch as well.
     pub fn watch(&mut self, word: Option<u32>) {
+        self.watch_value(word.map(|address| Watched {
+            pointer: None,
+            address,
+            bytes: 4,
+        }));
+    }
+
+    /// As [`Core::watch`], with any value in SRAM.
+    pub fn watch_value(&mut self, word: Option<Watched>) {
         let sequence = self.sequence_here();
         let after_reset = Core::new(self.timing);
         self.watch = Some(Box::new(Watch {
             word,
+            place: None,
             seen: after_reset.state(0),
             priorities: *after_reset.exceptions.priorities(),
             sequence,
@@ -154,7 +192,7 @@ impl Core {
         self.note_change(What::Reset, 0, self.pc, None);
         if let Some(word) = self.watch.as_ref().and_then(|watch| watch.word) {
             // As if code were there: then stores leave the fast loop.
-            self.code.guard(word, 4);
+            self.code.guard(word.pointer.unwrap_or(word.address), 4);
         }
         self.leave_fast_loop();
     }
@@ -179,16 +217,35 @@ impl Core {
 
     #[inline(never)]
     fn look<B: Bus>(&mut self, bus: &mut B) -> bool {
+        let word = self.watched_value(bus);
+        let now = self.state(word);
         let Some(watch) = &self.watch else {
             return false;
         };
-        let word = watch.word.and_then(|address| bus.plain_bytes::<4>(address));
-        let now = self.state(word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
         if now != watch.seen || *self.exceptions.priorities() != watch.priorities {
             self.note_changes(now);
         }
         let watch = self.watch.as_mut();
         watch.is_some_and(|watch| std::mem::take(&mut watch.news))
+    }
+
+    /// The watched value; 0 where there is none.
+    fn watched_value<B: Bus>(&mut self, bus: &mut B) -> u32 {
+        let Some(watch) = &mut self.watch else {
+            return 0;
+        };
+        let Some(word) = watch.word else {
+            return 0;
+        };
+        let place = word.place(bus);
+        if word.pointer.is_some() && place != watch.place {
+            watch.place = place;
+            if let Some(place) = place {
+                self.code.guard(place, 4);
+                self.leave_fast_loop();
+            }
+        }
+        place.and_then(|place| word.value(bus, place)).unwrap_or(0)
     }
 
     /// Notes what of `now` and of the priorities differs from what was last seen.

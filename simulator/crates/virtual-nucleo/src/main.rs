@@ -1,4 +1,4 @@
-use virtual_nucleo::commands::{self, Arguments};
+use crate::commands::{self, Arguments};
 use clap::Parser;
 use std::process::ExitCode;
 

@@ -3,18 +3,15 @@
 use super::stacks::{interrupted_pc, Stacks};
 use crate::Machine;
 use cortex_m::bus::Width;
-use cortex_m::{Change, ExceptionFrame, What};
+use cortex_m::{Change, ExceptionFrame, Watched, What};
 use std::fmt::Write;
 use stm32::memory::Memory;
 
-/// Variables of FreeRTOS: the scheduler is suspended unless this is 0; the task that runs.
-pub const SCHEDULER_SUSPENDED: &str = "uxSchedulerSuspended";
-pub const CURRENT_TASK: &str = "pxCurrentTCB";
-
-/// Where the program's kernel has its variables, if it has that kernel.
+/// Where the program's kernel has its variables, if it has them: the scheduler is locked unless the
+/// first is 0; the second points to the task that runs.
 #[derive(Clone, Copy, Default)]
 pub struct Kernel {
-    pub scheduler_suspended: Option<u32>,
+    pub scheduler_locked: Option<Watched>,
     pub current_task: Option<u32>,
 }
 
@@ -37,7 +34,7 @@ impl Masks {
 
     /// From now on the machine returns after each change.
     pub fn attach(&self, machine: &mut Machine) {
-        machine.core_mut().watch(self.kernel.scheduler_suspended);
+        machine.core_mut().watch_value(self.kernel.scheduler_locked);
     }
 
     /// Takes the changes since the last call. Call it after each step of the machine.

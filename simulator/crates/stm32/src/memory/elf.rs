@@ -135,19 +135,6 @@ impl Firmware {
             _ => Err(SymbolError::Ambiguous(addresses.len(), name.into())),
         }
     }
-
-    /// The address of a variable of a library that the program may have. The compiler may have put
-    /// a suffix to the name of a static one, as in `name.lto_priv.0`. `None` if there is not exactly
-    /// one.
-    pub fn variable(&self, name: &str) -> Option<u32> {
-        let named = |symbol: &str| {
-            let rest = symbol.strip_prefix(name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        let mut found = self.symbols.iter().filter(|(symbol, _)| named(symbol));
-        let (_, address) = found.next()?;
-        found.all(|(_, other)| other == address).then_some(*address)
-    }
 }
 
 /// Where the header says which byte comes first (System V ABI, chapter 4).

@@ -31,6 +31,9 @@ pub struct LatencyArguments {
     /// The first cycle at which to pend. Without it: where the program first enables the interrupt.
     #[arg(long, value_parser = limit::parse)]
     from: Option<Limit>,
+    /// Without --from: begin at this cycle if the program enables the interrupt earlier.
+    #[arg(long, value_name = "CYCLE", conflicts_with = "from")]
+    not_before: Option<u64>,
     /// The end of the cycles at which to pend.
     #[arg(long, value_parser = limit::parse)]
     until: Limit,
@@ -153,6 +156,7 @@ fn begun(
         (None, None, Some(_)) => 0,
         (None, None, None) => machine.cycles(),
     };
+    let first = first.max(arguments.not_before.unwrap_or(0));
     if first < machine.cycles() {
         machine = match board(arguments)?.1 {
             Ok(machine) => machine,

@@ -8,7 +8,7 @@ use machine::observe::stretch::{Bound, Stretch};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use stm32::memory::elf::Firmware;
-use stm32::memory::{Memory, SRAM_BASE};
+use stm32::memory::Memory;
 use thiserror::Error;
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -44,8 +44,6 @@ impl FromStr for MarkArgument {
 
 /// The core counts at most 254 addresses. An address in flash needs two, one of them at its alias.
 const MOST: usize = 127;
-/// Where FreeRTOS keeps the running task (tasks.c).
-const CURRENT_TASK: &str = "pxCurrentTCB";
 
 /// The marks of a run, by the indices of their passages.
 #[derive(Default)]
@@ -57,11 +55,13 @@ pub struct Marks {
 impl Marks {
     pub const HEADER: &'static [u8] = b"mark,cycle,end_cycle,exception,sp,end_sp,next_pc,task\n";
 
-    /// Marks the places. `counted` addresses are counted already.
+    /// Marks the places. `counted` addresses are counted already. `task` is the word that points to
+    /// the task that runs.
     pub fn set(
         arguments: &[MarkArgument],
         counted: usize,
         firmware: Option<&Firmware>,
+        task: Option<u32>,
         core: &mut Core,
     ) -> Result<Marks, BadMark> {
         let mut addresses: BTreeMap<u32, usize> = BTreeMap::new();
@@ -85,8 +85,7 @@ impl Marks {
                 core.mark(place, index);
             }
         }
-        let task = firmware.and_then(|firmware| firmware.symbol(CURRENT_TASK).ok());
-        if let Some(task) = task.filter(|address| *address >= SRAM_BASE) {
+        if let Some(task) = task {
             core.tell_task(task);
         }
         Ok(Marks { names })

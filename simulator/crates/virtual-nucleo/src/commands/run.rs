@@ -70,6 +70,8 @@ pub struct RunArguments {
     /// Write the call stacks of these changes here: stack,depth,pc.
     #[arg(long, value_name = "CSV", requires_all = ["masks", "firmware"])]
     mask_stacks: Option<PathBuf>,
+    #[command(flatten)]
+    kernel: masks::KernelArguments,
     /// Count executions of an instruction.
     #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET")]
     count: Vec<CountArgument>,
@@ -149,6 +151,7 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
         &arguments.mark,
         counted,
         firmware.as_ref(),
+        arguments.kernel.task_word(),
         machine.core_mut(),
     )?;
     let mut observer = observer(arguments, firmware.as_ref(), &counters)?;
@@ -273,7 +276,13 @@ fn observer(
         masks: arguments
             .masks
             .is_some()
-            .then(|| masks::log(&arguments.board, arguments.mask_stacks.is_some(), firmware))
+            .then(|| {
+                masks::log(
+                    &arguments.board,
+                    arguments.mask_stacks.is_some(),
+                    &arguments.kernel,
+                )
+            })
             .transpose()?,
     })
 }

@@ -8,7 +8,8 @@ use object::LittleEndian;
 type Header = FileHeader32<LittleEndian>;
 
 pub struct Code {
-    /// First address and end of each function, by address. One of unknown size goes up to the next.
+    /// First address and end of each function, by address. One of unknown size goes up to the next,
+    /// or to the end of its section.
     functions: Vec<(u32, u32)>,
     pub frames: CallFrames,
 }
@@ -60,6 +61,12 @@ fn functions(
     file: &[u8],
 ) -> Result<Vec<(u32, u32)>, object::read::Error> {
     let table = sections.symbols(endian, file, SHT_SYMTAB)?;
+    let ends: Vec<(u32, u32)> = sections
+        .iter()
+        .map(|section| (section.sh_addr(endian), section.sh_size(endian)))
+        .map(|(first, size)| (first, first.saturating_add(size)))
+        .filter(|(first, _)| *first != 0)
+        .collect();
     let mut found: Vec<(u32, u32)> = table
         .iter()
         .filter(|symbol| symbol.st_type() == STT_FUNC && !symbol.is_undefined(endian))
@@ -69,16 +76,21 @@ fn functions(
         })
         .collect();
     found.sort_unstable();
-    give_sizes(&mut found);
+    give_sizes(&mut found, &ends);
     Ok(found)
 }
 
-/// A function without a size, as assemblers make them, goes up to the next one.
-fn give_sizes(functions: &mut [(u32, u32)]) {
+/// A function without a size, as assemblers make them, goes up to the next one, and not beyond its
+/// section: LR after a reset, and EXC_RETURN, lie in none.
+fn give_sizes(functions: &mut [(u32, u32)], sections: &[(u32, u32)]) {
     let mut next = u32::MAX;
     for (first, end) in functions.iter_mut().rev() {
         if *first == *end {
-            *end = next;
+            let mut within = sections
+                .iter()
+                .filter(|(from, to)| (*from..*to).contains(&*first));
+            let section_end = within.next().map_or(*first, |(_, to)| *to);
+            *end = next.min(section_end);
         }
         next = next.min(*first);
     }

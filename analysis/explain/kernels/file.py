@@ -1,0 +1,98 @@
+"""A kernel as a TOML file tells it (docs/reference/kernel-toml.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from analysis.errors import KernelError
+from base.files.documents import Table, open_toml
+from base.files.errors import no_such
+
+FOLDER = Path(__file__).parent
+NONE = "none"
+
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.$]{0,199}$")]
+_Path = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_]*|\[[0-9]{1,4}\]){0,16}$")
+]
+_Names = Annotated[list[_Name], Field(max_length=64)]
+_Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=64)]
+_Paths = Annotated[list[_Path], Field(max_length=64)]
+
+
+class Task(Table):
+    """How the running task is found, and what it is called."""
+
+    current: _Paths
+    struct: _Names = Field(default_factory=list)
+    name: _Paths = Field(default_factory=list)
+    entry: _Paths = Field(default_factory=list)
+    number: _Paths = Field(default_factory=list)
+    idle: _Words = Field(default_factory=list)
+
+
+class Scheduler(Table):
+    """When the scheduler starts, and whether it is locked."""
+
+    starts_at: _Names = Field(default_factory=list)
+    starts_after: _Names = Field(default_factory=list)
+    locked: _Paths = Field(default_factory=list)
+    locked_member: _Paths = Field(default_factory=list)
+
+
+class Interrupts(Table):
+    """Inlined functions that hold interrupts off, and what a reader calls them."""
+
+    locks: dict[_Name, _Name] = Field(default_factory=dict, max_length=64)
+
+
+class Wrapper(Table):
+    """A handler of many exceptions, and the table of those that it calls."""
+
+    functions: _Names
+    table: _Name
+    handler: _Path
+    first_exception: Annotated[int, Field(ge=0, lt=112)]
+    entry_bytes: Annotated[int, Field(ge=4, le=256)] | None = None
+    handler_offset: Annotated[int, Field(ge=0, le=252)] = 0
+
+
+class KernelFile(Table):
+    """A whole file."""
+
+    schema_: Annotated[Literal[1], Field(alias="schema")]
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    symbols: Annotated[_Names, Field(min_length=1)]
+    task: Task | None = None
+    scheduler: Scheduler = Scheduler()
+    interrupts: Interrupts = Interrupts()
+    wrappers: list[Wrapper] = Field(default_factory=list, max_length=16)
+
+
+def read(path: Path) -> KernelFile:
+    """The kernel in a file. Raises KernelError with one sentence: file, line and key."""
+    return open_toml(path, KernelError).check(KernelFile)
+
+
+def known() -> list[Path]:
+    """The files of the kernels that come with the program, by name."""
+    return sorted(FOLDER.glob("*.toml"))
+
+
+def chosen(word: str) -> list[Path]:
+    """The files that `--kernel WORD` means: of a name, a file; without a word all that are known,
+    of "none" none. Raises KernelError.
+    """
+    if not word:
+        return known()
+    if word == NONE:
+        return []
+    named = {path.stem: path for path in known()}
+    if word in named:
+        return [named[word]]
+    if word.endswith(".toml") or "/" in word:
+        return [Path(word)]
+    raise KernelError(no_such("kernel", word, [*named, NONE]))

@@ -1,0 +1,186 @@
+"""The kernel of a program: recognised by its symbols, with the places of what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analysis.errors import KernelError
+from analysis.explain.kernels import file as files
+from analysis.explain.kernels.file import KernelFile, Wrapper
+from analysis.explain.kernels.layout import Layout, Spot
+from analysis.explain.program import Function, Program
+from simulator.kernel import NO_WORDS, KernelWords
+
+_WORD_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Table:
+    """The handlers behind common ones: `functions` are their names.
+
+    The word at `address`, plus `stride` for each exception from `first_exception` on, is a handler.
+    `end` is the table's first address that is none of it.
+    """
+
+    functions: tuple[str, ...]
+    address: int
+    end: int
+    stride: int
+    first_exception: int
+
+    def slot(self, exception: int) -> int | None:
+        """The address of an exception's word; None if the table has none."""
+        found = self.address + self.stride * (exception - self.first_exception)
+        return found if exception >= self.first_exception and found + _WORD_BYTES <= self.end else None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is known of a program's kernel. What nothing tells is empty.
+
+    `words` are for the simulator. `names`, `entries` and `numbers` are members of a task's
+    control block, the first that tells counts. The scheduler starts where `starts_at` first
+    executes, or where the function `starts_after` is first left. `locks` has the words for inlined
+    functions that hold interrupts off. `untold` says what the program does not tell.
+    """
+
+    name: str
+    words: KernelWords = NO_WORDS
+    names: tuple[Spot, ...] = ()
+    entries: tuple[Spot, ...] = ()
+    numbers: tuple[Spot, ...] = ()
+    idle: tuple[str, ...] = ()
+    starts_at: Function | None = None
+    starts_after: Function | None = None
+    locks: dict[str, str] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    untold: tuple[str, ...] = ()
+
+    @property
+    def start(self) -> Function | None:
+        """The function at which the scheduler starts, or after which."""
+        return self.starts_after or self.starts_at
+
+
+def find(program: Program, word: str = "") -> Kernel | None:
+    """The kernel of a program: the first that has all its symbols there; None if none has.
+
+    `word` is that of `--kernel`: a name, a TOML file, "none", or empty for all that are known.
+    Raises KernelError, also if the kernel that is named is not in the program.
+    """
+    for path in files.chosen(word):
+        told = files.read(path)
+        missing = [name for name in told.symbols if not program.has(name)]
+        if not missing:
+            return _of(program, told)
+        if word:
+            raise KernelError(
+                f"{program_name(path)} is not in the program: it has no {', '.join(missing)}; name another "
+                "kernel, or none."
+            )
+    return None
+
+
+def program_name(path: Path) -> str:
+    """A kernel's file in a sentence."""
+    return f"The kernel of {path.name}"
+
+
+def _of(program: Program, told: KernelFile) -> Kernel:
+    layout = _layout(program, told)
+    variable = _variables(program, layout)
+    task, scheduler = told.task, told.scheduler
+    current = _first(variable, task.current) if task else None
+    locked = _locked(told, layout, variable, current)
+    members = [
+        tuple(_each(layout, task.struct, paths)) if task else ()
+        for paths in ((task.name, task.entry, task.number) if task else ((), (), ()))
+    ]
+    tables = [found for one in told.wrappers if (found := _table(program, layout, one))]
+    return Kernel(
+        name=told.name,
+        words=KernelWords(None if current is None else current[0], locked),
+        names=members[0],
+        entries=members[1],
+        numbers=members[2],
+        idle=tuple(task.idle) if task else (),
+        starts_at=_function(program, scheduler.starts_at),
+        starts_after=_function(program, scheduler.starts_after),
+        locks=dict(told.interrupts.locks),
+        tables=tuple(tables),
+        untold=tuple(_untold(told, current, locked, members[0])),
+    )
+
+
+def _untold(
+    told: KernelFile, current: tuple[int, Spot] | None, locked: str, names: Sequence[Spot]
+) -> Iterable[str]:
+    """What the file asks for and the program does not tell, in words."""
+    if told.task and current is None:
+        yield "which task runs"
+    elif told.task and told.task.name and not names:
+        yield "the names of its tasks"
+    if (told.scheduler.locked or told.scheduler.locked_member) and not locked:
+        yield "its scheduler's lock"
+
+
+def _layout(program: Program, told: KernelFile) -> Layout:
+    task = told.task or files.Task(current=[])
+    paths = [*task.current, *told.scheduler.locked]
+    names = [path.replace("[", ".").partition(".")[0] for path in paths]
+    wanted = [*names, *(one.table for one in told.wrappers)]
+    return Layout(program, {name for name in wanted if program.variable(name) is not None}, task.struct)
+
+
+Variable = Callable[[str], tuple[int, Spot] | None]
+
+
+def _variables(program: Program, layout: Layout) -> Variable:
+    """Address and kind of `variable.member[3]`; a word where nothing tells more of a variable."""
+
+    def variable(path: str) -> tuple[int, Spot] | None:
+        address = program.variable(path.replace("[", ".").partition(".")[0])
+        if address is None:
+            return None
+        spot = layout.of_variable(path)
+        if spot is None and path.isidentifier():
+            spot = Spot(0, _WORD_BYTES, "number")
+        return None if spot is None else (address + spot.offset, spot)
+
+    return variable
+
+
+def _first(variable: Variable, paths: Iterable[str]) -> tuple[int, Spot] | None:
+    return next((found for path in paths if (found := variable(path))), None)
+
+
+def _each(layout: Layout, structs: Sequence[str], paths: Iterable[str]) -> Iterable[Spot]:
+    return (spot for path in paths if (spot := layout.of_member(structs, path)))
+
+
+def _locked(told: KernelFile, layout: Layout, variable: Variable, current: tuple[int, Spot] | None) -> str:
+    """The place of the scheduler's lock in the words of virtual-nucleo; empty if it has none."""
+    found = _first(variable, told.scheduler.locked)
+    if found:
+        return f"{found[0]:#010x}:{found[1].bytes}"
+    structs = told.task.struct if told.task else []
+    member = next(iter(_each(layout, structs, told.scheduler.locked_member)), None)
+    return f"*{current[0]:#010x}+{member.offset}:{member.bytes}" if current and member else ""
+
+
+def _function(program: Program, names: Iterable[str]) -> Function | None:
+    named = (program.functions_named(name) for name in names)
+    return next((found[0] for found in named if len(found) == 1), None)
+
+
+def _table(program: Program, layout: Layout, told: Wrapper) -> Table | None:
+    """The table as debug information tells of it, else as the file does."""
+    address, stride = program.variable(told.table), layout.stride(told.table) or told.entry_bytes
+    handler = layout.of_variable(f"{told.table}[0].{told.handler}")
+    if address is None or not stride or (handler is None and told.entry_bytes is None):
+        return None
+    first = address + (handler.offset if handler else told.handler_offset)
+    end = address + program.data_size(told.table)
+    return Table(tuple(told.functions), first, end, stride, told.first_exception)

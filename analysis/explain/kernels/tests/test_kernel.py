@@ -1,0 +1,128 @@
+"""A kernel is found by its symbols, and what its file asks for by the program's own information."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import KernelError
+from analysis.explain.kernels import file as files
+from analysis.explain.kernels.kernel import find
+from analysis.explain.kernels.tests import made
+from analysis.explain.program import Program
+from base.files.errors import TailscopeError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kernels")
+
+
+def address_of(elf: Path, name: str) -> int:
+    """As binutils tell it."""
+    lines = subprocess.run(["arm-none-eabi-nm", elf], check=True, capture_output=True, text=True).stdout
+    (found,) = re.findall(rf"^([0-9a-f]+) \w {name}$", lines, re.MULTILINE)
+    return int(found, 16)
+
+
+@pytest.mark.parametrize(("kernel", "name"), made.KERNELS.items())
+def test_each_kernel_is_recognised_by_its_symbols(folder: Path, kernel: str, name: str) -> None:
+    program = Program(made.build(folder, kernel))
+    found = find(program)
+    assert found is not None and found.name == name
+    assert found.start is not None and found.words.task is not None
+    assert found.untold == ()
+    named = find(program, kernel)
+    assert named == found
+    assert find(program, "none") is None
+
+
+def test_a_program_without_a_kernel_has_none(folder: Path) -> None:
+    assert find(Program(made.build(folder, ""))) is None
+
+
+# The offsets are those of the structures in kernels.c, by the rules of the AAPCS: a pointer and a
+# word have four bytes, and a half-word two.
+@pytest.mark.parametrize(
+    ("kernel", "variable", "task", "scheduler"),
+    [
+        ("freertos", "pxCurrentTCB", 0, "uxSchedulerSuspended {:#010x}:4"),
+        ("zephyr", "_kernel", 4, "_kernel *{:#010x}+1:1"),
+        ("threadx", "_tx_thread_current_ptr", 0, "_tx_thread_preempt_disable {:#010x}:4"),
+        ("riot", "sched_active_thread", 0, ""),
+        ("chibios", "ch0", 4, ""),
+        ("nuttx", "g_readytorun", 0, "g_readytorun *{:#010x}+4:2"),
+    ],
+)
+def test_the_simulator_is_told_where_the_kernel_has_its_state(
+    folder: Path, kernel: str, variable: str, task: int, scheduler: str
+) -> None:
+    elf = made.build(folder, kernel)
+    found = find(Program(elf))
+    assert found is not None
+    assert found.words.task == address_of(elf, variable) + task
+    named, _, place = scheduler.partition(" ")
+    further = task if "*" in place else 0
+    assert found.words.scheduler == (place.format(address_of(elf, named) + further) if named else "")
+
+
+def test_without_debug_information_a_plain_variable_is_known(folder: Path, tmp_path: Path) -> None:
+    elf = tmp_path / "bare.elf"
+    subprocess.run(["arm-none-eabi-strip", "-g", "-o", elf, made.build(folder, "freertos")], check=True)
+    found = find(Program(elf))
+    assert found is not None
+    assert found.words.task == address_of(elf, "pxCurrentTCB")
+    assert found.untold == ("the names of its tasks",)
+
+
+def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
+    program = Program(made.build(folder, ""))
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'schema = 1\nname = "Own"\nsymbols = ["start_of_all"]\n[scheduler]\nstarts_at = ["start_of_all"]\n'
+    )
+    found = find(program, str(own))
+    assert found is not None and found.start is not None
+    assert (found.name, found.start.name) == ("Own", "start_of_all")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('schema = 2\nname = "A"\nsymbols = ["main"]\n', "own.toml:1: schema"),
+        ('schema = 1\nname = "A"\nsymbols = []\n', "own.toml:3: symbols"),
+        ('schema = 1\nname = "A"\nsymbols = ["main"]\n[task]\n', "task.current"),
+        ('schema = 1\nname = "A"\nsymbols = ["main"]\n[tasks]\n', "tasks"),
+        ('schema = 1\nname = "A"\nsymbols = ["main"]\n[task]\ncurrent = ["a->b"]\n', "task.current"),
+        ("no toml", "own.toml:1"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_a_sentence(folder: Path, tmp_path: Path, text: str, told: str) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text)
+    with pytest.raises(KernelError, match=re.escape(told)) as refused:
+        find(Program(made.build(folder, "")), str(own))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("zephir", "There is no kernel 'zephir'. Did you mean zephyr?"),
+        ("zephyr", "The kernel of zephyr.toml is not in the program: it has no _kernel, z_cstart"),
+        ("missing.toml", "missing.toml"),
+    ],
+)
+def test_a_kernel_that_is_not_there_is_told(folder: Path, word: str, told: str) -> None:
+    with pytest.raises(TailscopeError, match=re.escape(told)):
+        find(Program(made.build(folder, "")), word)
+
+
+def test_every_file_that_comes_along_is_sound() -> None:
+    assert [path.stem for path in files.known()] == sorted(made.KERNELS)
+    assert [files.read(path).name for path in files.known()] == [
+        made.KERNELS[name] for name in sorted(made.KERNELS)
+    ]

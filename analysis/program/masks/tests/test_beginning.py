@@ -1,0 +1,195 @@
+"""From when on figures count, in programs with the symbols of each kernel (kernels.c).
+
+Start-up holds interrupts off for 1,000 NOPs and more, and the program's own section has 100, and
+CPSIE, which belongs to it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis.errors import MasksError
+from analysis.explain.kernels.tests import made
+from analysis.explain.program import Program
+from analysis.program.masks.beginning import asked
+from analysis.program.masks.document import as_json
+from analysis.program.masks.intervals import Clock
+from analysis.program.masks.measure import MaskReport, measure
+from analysis.program.masks.text import as_text, headline
+from analysis.program.masks.timeline import timeline
+from simulator.outputs import ClockSpan
+from simulator.program import user_program
+from tests import lab
+
+UNTIL = "1ms"
+START_UP, OWN = 1000, 100 + 1
+LOCKS = {
+    "freertos": "",
+    "zephyr": "k_spin_lock",
+    "threadx": "TX_DISABLE",
+    "riot": "irq_disable",
+    "chibios": "chSysLock",
+    "nuttx": "enter_critical_section",
+}
+COMMON = {"zephyr": "_isr_wrapper", "nuttx": "exception_common"}
+LOCKED = ("freertos", "zephyr", "threadx", "nuttx")
+"""Those whose scheduler can be locked; the program does so for 50 NOPs."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kernels")
+
+
+def measured(elf: Path, until: str = UNTIL, **words: str) -> MaskReport:
+    return measure(user_program(elf), until, False, lambda _: None, **words)
+
+
+@pytest.fixture(scope="module", params=made.KERNELS)
+def kernel(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def found(kernel: str, folder: Path) -> MaskReport:
+    return measured(made.build(folder, kernel))
+
+
+def test_start_up_is_told_apart(kernel: str, found: MaskReport) -> None:
+    assert found.kernel is not None and found.kernel.name == made.KERNELS[kernel]
+    assert found.start_up is not None
+    (longest,) = [one for one in found.start_up.worst if one.kind == "primask"]
+    assert longest.cycles is not None and longest.cycles > START_UP
+    assert longest.begin.function == "reset"
+    assert longest.begin_cycle < found.beginning.first_cycle
+    masks = [one for one in found.worst if one.kind == "primask"]
+    assert {one.cycles for one in masks} == {OWN}
+    assert {one.begin.function for one in masks} == {"update_table"}
+    opening = as_text(found).splitlines()[:2]
+    assert "after start-up the longest interval is" in opening[0]
+    assert opening[1].startswith("Start-up: the ") and made.KERNELS[kernel] in opening[1]
+
+
+def test_masks_have_the_names_of_the_kernel_s_locks(kernel: str, found: MaskReport) -> None:
+    masks = [one for one in found.worst if one.kind == "primask"]
+    assert {one.lock for one in masks} == {LOCKS[kernel]}
+    words = f"raised by {LOCKS[kernel]} in update_table (" if LOCKS[kernel] else "raised by update_table ("
+    assert words in as_text(found)
+
+
+def test_tasks_have_their_names(found: MaskReport) -> None:
+    masks = [one for one in found.worst if one.kind == "primask"]
+    assert {one.task for one in masks} == {"motor", "lamp"}
+    tracks = {
+        one["args"].get("name") for one in timeline(found).document()["traceEvents"] if one["ph"] == "M"
+    }
+    assert {"motor", "lamp", "start-up"} <= tracks
+
+
+def test_the_handler_behind_a_common_one_has_its_name(kernel: str, found: MaskReport) -> None:
+    (handler,) = [one for one in found.worst if one.kind == "handler"]
+    behind = f"tim2_isr behind {COMMON[kernel]}" if kernel in COMMON else "own_isr"
+    assert handler.name == f"handler of IRQ 28 ({behind})"
+    assert handler.begin.function == behind.partition(" ")[0]
+
+
+def test_a_locked_scheduler_is_an_interval(kernel: str, found: MaskReport) -> None:
+    locked = [one for one in found.worst if one.kind == "scheduler"]
+    assert len(locked) == (kernel in LOCKED)
+    assert all(one.task == "lamp" and 50 <= (one.cycles or 0) < 70 for one in locked)
+
+
+def test_a_program_without_a_kernel_counts_from_main_on(folder: Path) -> None:
+    found = measured(made.build(folder, ""))
+    assert found.kernel is None and found.start_up is not None
+    (longest,) = found.start_up.worst
+    assert longest.cycles is not None and longest.cycles > START_UP
+    assert "until main() began (no known kernel is in it), left out" in as_text(found)
+
+
+def test_a_program_without_main_counts_from_reset_on(folder: Path) -> None:
+    found = measured(made.build(folder, "", "-g", "-DENTRY=run_all"))
+    assert found.start_up is None
+    assert found.worst[0].cycles is not None and found.worst[0].cycles > START_UP
+    words = "All of the run counts, from reset on (no known kernel is in it, and no function main)."
+    assert words in as_text(found)
+
+
+def test_a_function_or_a_time_may_be_asked_for(folder: Path) -> None:
+    elf = made.build(folder, "riot")
+    whole = measured(elf, start="reset")
+    assert whole.start_up is None and whole.worst[0].begin.function == "reset"
+    late = measured(elf, start="sched_run")
+    assert [one.task for one in late.worst] == ["lamp"]
+    begun = late.beginning.first_cycle
+    assert measured(elf, start=f"cycles:{begun}").worst == late.worst
+    # A cycle takes 62.5 ns: the next whole time lies in the same instruction or the one after.
+    timed = measured(elf, start=f"{int(begun * 62.5) // 1000}us")
+    assert [one.task for one in timed.worst] == ["lamp"]
+    assert "from cycle" in headline(measured(elf, start="cycles:100"))
+    with pytest.raises(MasksError, match=r"no such function\. Did you mean sched_run\?"):
+        measured(elf, start="sched_rum")
+
+
+def test_a_run_that_ends_in_start_up_counts_whole(folder: Path) -> None:
+    found = measured(made.build(folder, "zephyr"), until="cycles:500")
+    assert found.beginning.cycle is None and found.start_up is None
+    words = "All of the run counts: it ended before Zephyr started its scheduler (bg_thread_main())."
+    assert words in as_text(found)
+    assert as_json(found)["start"]["cycle"] is None
+
+
+def test_a_program_does_not_notice_that_its_kernel_is_known(found: MaskReport) -> None:
+    plain = measured(found.program.elf, kernel="none")
+    assert (plain.cycles, plain.run.stats.instructions) == (found.cycles, found.run.stats.instructions)
+
+
+def test_the_end_of_a_function_is_where_it_is_left(folder: Path) -> None:
+    """ChibiOS starts within chSysInit(), whose last section counts to start-up."""
+    found = measured(made.build(folder, "chibios"))
+    lines = subprocess.run(
+        ["arm-none-eabi-nm", "-S", found.program.elf], check=True, capture_output=True, text=True
+    ).stdout
+    assert " chSysInit" in lines
+    assert found.start_up is not None
+    assert [one.end.function for one in found.start_up.worst if one.end] == ["chSysInit"]
+
+
+def test_times_are_by_the_clock_of_each_moment(folder: Path) -> None:
+    """600 cycles at 16 MHz take 37.5 µs, then 32 a microsecond."""
+    spans = (
+        ClockSpan(0, Fraction(0), Fraction(16_000_000)),
+        ClockSpan(600, Fraction(600, 16_000_000), Fraction(32_000_000)),
+    )
+    program = Program(made.build(folder, ""))
+    nothing = pl.DataFrame(schema={"address": pl.Int64})
+    for word, cycle in (("37500ns", 600), ("38500ns", 632), ("1us", 16), ("0ns", 0), ("cycles:700", 700)):
+        assert asked(program, None, word).found(nothing, Clock(spans)).cycle == cycle
+
+
+def test_a_gate_judges_what_follows_start_up(folder: Path) -> None:
+    """Handler and sections take less than 300 cycles, start-up more than 1,000."""
+    elf = made.build(folder, "threadx")
+    words = ("masks", elf, "--until", UNTIL, "--limit", "any=300")
+    assert lab.run(*words).returncode == 0
+    assert lab.run(*words, "--from", "reset").returncode == 1
+
+
+def test_a_baseline_of_schema_1_still_judges_a_whole_run(folder: Path, tmp_path: Path) -> None:
+    elf, baseline = made.build(folder, "threadx"), tmp_path / "b.toml"
+    words = ("masks", elf, "--until", UNTIL, "--baseline", baseline)
+    assert lab.run(*words, "--from", "reset", "--update").returncode == 0
+    text = baseline.read_text()
+    assert "schema = 2\n" in text and 'from = "reset"\n' in text
+    assert lab.run(*words).returncode == 2, "other settings"
+    baseline.write_text(text.replace("schema = 2", "schema = 1").replace('from = "reset"\n', ""))
+    assert lab.run(*words).returncode == 0
+    assert lab.run(*words, "--update").returncode == 0
+    assert 'from = "start of ThreadX"\n' in baseline.read_text()
+    assert lab.run(*words).returncode == 0

@@ -1,0 +1,150 @@
+"""Callers that LR alone tells of, and what a handler returns to, in hand-written assembler."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from analysis.explain.program import Program
+from analysis.program.masks.measure import MaskReport, measure
+from analysis.program.masks.worst import Worst
+from simulator.program import user_program
+from tests import masked_sections
+
+# None of it has frame information. leaf() is called from caller(); stale() calls other() first, so
+# LR points behind that call, in another function; hook() is called by a pointer. The handler masks
+# after it has called other(), with LR in itself.
+SOURCE = r"""
+    .syntax unified
+    .cpu cortex-m4
+    .thumb
+    .section .vectors, "a"
+    .word stack_top, reset + 1, 0x0800bad1, 0x0800bad1
+    .space 4 * (16 + 28 - 4)
+    .word handler + 1
+    .text
+    .global reset, caller, leaf, stale, tail, other, hook, handler
+    .thumb_func
+reset:
+    bl caller
+    ldr r0, =0xE000E100
+    ldr r1, =1 << 28
+    str r1, [r0]
+    str r1, [r0, #0x100]
+    dsb
+    isb
+    b .
+    .ltorg
+    .thumb_func
+caller:
+    push {r4, lr}
+    bl leaf
+    bl stale
+    ldr r3, =hook + 1
+    blx r3
+    pop {r4, pc}
+    .ltorg
+    .thumb_func
+leaf:
+    cpsid i
+    .rept 10
+    nop
+    .endr
+    cpsie i
+    bx lr
+    .thumb_func
+stale:
+    push {r4, lr}
+    bl tail
+    cpsid i
+    .rept 20
+    nop
+    .endr
+    cpsie i
+    pop {r4, pc}
+tail:
+    push {r4, lr}
+    bl other
+    pop {r4, pc}
+    .thumb_func
+other:
+    bx lr
+    .thumb_func
+hook:
+    cpsid i
+    .rept 30
+    nop
+    .endr
+    cpsie i
+    bx lr
+    .thumb_func
+handler:
+    push {r4, lr}
+    bl tail
+    cpsid i
+    .rept 40
+    nop
+    .endr
+    cpsie i
+    pop {r4, pc}
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> MaskReport:
+    folder = tmp_path_factory.mktemp("places")
+    (folder / "a.S").write_text(SOURCE)
+    elf = masked_sections.build(folder, source=folder / "a.S")
+    return measure(user_program(elf), "1ms", False, lambda _: None)
+
+
+def masked(found: MaskReport, function: str) -> Worst:
+    (one,) = [one for one in found.worst if (one.kind, one.begin.function) == ("primask", function)]
+    return one
+
+
+def names(one: Worst) -> list[str]:
+    return [f"{'likely ' if frame.likely else ''}{frame.function}" for frame in one.stack]
+
+
+def test_functions_without_size_have_their_names_and_lengths(found: MaskReport) -> None:
+    for function, cycles in (("leaf", 11), ("stale", 21), ("hook", 31), ("handler", 41)):
+        assert masked(found, function).cycles == cycles
+
+
+def test_a_caller_that_lr_alone_tells_of_is_likely(found: MaskReport) -> None:
+    """The call there is one of this function, or one by a pointer, which may be."""
+    assert names(masked(found, "leaf")) == ["leaf", "likely caller"]
+    assert names(masked(found, "hook")) == ["hook", "likely caller"]
+    assert str(masked(found, "leaf").caller).startswith("likely caller")
+    (_, frame) = masked(found, "leaf").as_json()["stack"]
+    assert frame["likely"] is True
+
+
+def test_a_call_of_another_function_tells_of_no_caller(found: MaskReport) -> None:
+    """LR still points behind the call of other() in tail()."""
+    assert names(masked(found, "stale")) == ["stale"]
+
+
+def test_a_handler_was_called_by_nobody(found: MaskReport) -> None:
+    assert names(masked(found, "handler")) == ["handler"]
+    (handler,) = [one for one in found.worst if one.kind == "handler"]
+    assert [frame.function for frame in handler.stack] == ["handler", "reset"]
+
+
+def test_ranges_go_to_the_next_symbol_of_the_section(found: MaskReport) -> None:
+    """As binutils tell the addresses of the symbols."""
+    elf = found.program.elf
+    lines = subprocess.run(["arm-none-eabi-nm", "-n", elf], check=True, capture_output=True, text=True).stdout
+    rows = re.findall(r"^(08[0-9a-f]+) T (\w+)$", lines, re.MULTILINE)
+    addresses = [(int(address, 16), name) for address, name in rows]
+    program = Program(Path(elf))
+    for (first, name), (following, _) in pairwise(addresses):
+        for address in (first, following - 1):
+            function = program.function_at(address)
+            assert function is not None and function.name == name
+    assert program.function_at(0xFFFF_FFFE) is None
