@@ -120,11 +120,12 @@ def test_nothing_but_the_package_can_be_imported(wheel: Path) -> None:
 
 def test_it_speaks_of_the_program_that_it_installs(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        rooms = [name for name in archive.namelist() if name.startswith("tailscope/_program/")]
-        assert not [name for name in rooms if b"./lab" in archive.read(name)]
+        names = [name for name in archive.namelist() if name.startswith("tailscope/")]
+        assert {"tailscope/_run.py", "tailscope/py.typed", "tailscope/_program/cli/masks.py"} <= {*names}
+        assert not [name for name in names if b"./lab" in archive.read(name)]
         assert not [
             name
-            for name in rooms
+            for name in names
             if "/tests/" in name and not name.startswith("tailscope/_program/firmware/heap/tests/")
         ]
 

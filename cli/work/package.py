@@ -125,9 +125,8 @@ def _wants_libraries(binary: Path) -> bool:
 def _stage(
     stage: Path, binary: Path, architecture: str, allocators: Collection[str], tell: Tell
 ) -> dict[str, str]:
-    package = stage / "tailscope"
-    shutil.copytree(ROOT / "tailscope", package, ignore=shutil.ignore_patterns("__pycache__", "tests"))
-    rooms = package / content.PRIVATE
+    content.package(stage)
+    rooms = stage / content.PACKAGE / content.PRIVATE
     content.rooms(rooms)
     content.program(rooms, binary)
     made, without = content.images(rooms, allocators, tell)

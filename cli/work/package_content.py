@@ -25,6 +25,8 @@ from firmware.build import image as firmware
 from scenarios.operations import EXTRAS
 from simulator import build as simulator
 
+PACKAGE = "tailscope"
+"""The folder of what somebody's project imports."""
 PRIVATE = "_program"
 """The folder of the rooms in the package."""
 _ROOMS = (
@@ -64,16 +66,25 @@ def table() -> str:
     return re.sub(r"(?ms)^test = \[.*?^\]\n", "", found)
 
 
+def package(folder: Path) -> None:
+    """Copies the package below `folder`. Where a line says `./lab`, the copy says `tailscope`."""
+    _room(PACKAGE, folder)
+
+
 def rooms(folder: Path) -> None:
-    """Copies the rooms to `folder`. Where a line says `./lab`, the copy says `tailscope`."""
+    """Copies the rooms to `folder`, their lines as those of the package."""
     for room in _ROOMS:
-        for source in _files(ROOT / room):
-            _copied(source, folder / source.relative_to(ROOT))
+        _room(room, folder)
     for name in _FILES:
         _copied(ROOT / name, folder / name)
     words = f"{project()['version']} {root.revision()}".strip()
     (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
     (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
+
+
+def _room(name: str, folder: Path) -> None:
+    for source in _files(ROOT / name):
+        _copied(source, folder / source.relative_to(ROOT))
 
 
 def program(folder: Path, binary: Path) -> None:
