@@ -5,16 +5,16 @@ from __future__ import annotations
 import importlib.metadata
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from base.paths import INSTALLED, ROOT
+from base.paths import INSTALLED
 from capture.desk.bench import BoardResource, read_bench
 from capture.survey.advice import Finding as Found
 from capture.survey.advice import advise, may_run
 from capture.survey.ask import ask
+from cli.shell.project import project
 from cli.work import tools, where
 
 VERSION_TIMEOUT_S = 10
@@ -84,8 +84,8 @@ def _first_line(command: str) -> str:
 
 
 def _python_packages() -> Iterator[Finding]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups = {"always": project["dependencies"], "test": project["optional-dependencies"].get("test", [])}
+    told = project()
+    groups = {"always": told["dependencies"], "test": told["optional-dependencies"].get("test", [])}
     for needed, requirements in groups.items():
         lock = "requirements.lock" if needed == "always" else "requirements-test.lock"
         for requirement in requirements:

@@ -19,6 +19,7 @@ from base.files.whole import write_bytes
 from base.paths import ROOT
 from base.processes import children
 from base.tell import Tell
+from cli.shell.project import project
 from cli.work import package_content as content
 from cli.work.package_content import PackageError
 from firmware.build import catalogue, packaged
@@ -176,13 +177,13 @@ def _built(stage: Path, output: Path) -> Path:
 
 def _source_archive(output: Path) -> Path:
     """What git has of the checkout, as it stands, with PKG-INFO."""
-    project = content.project()
-    name = f"{project['name']}-{project['version']}"
+    told = project()
+    name = f"{told['name']}-{told['version']}"
     listed = children.run(["git", "ls-files", "-z"], within_s=60, folder=ROOT)
     if listed.returncode:
         raise PackageError("A source archive is made of what git has, and this checkout is not git's.")
     path = output / f"{name}.tar.gz"
-    info = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    info = f"Metadata-Version: 2.1\nName: {told['name']}\nVersion: {told['version']}\n"
     with (
         tempfile.TemporaryDirectory(dir=output) as beside,
         tarfile.open(path, "w:gz", compresslevel=9) as file,
@@ -198,7 +199,7 @@ def _source_archive(output: Path) -> Path:
 
 def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -> Path:
     """What is inside, as CycloneDX 1.5 has it: crates, allocators, and the packages of the lock."""
-    project = content.project()
+    version = str(project()["version"])
     crates = [
         {
             "type": "library",
@@ -214,7 +215,7 @@ def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -
         {
             "type": "firmware",
             "name": f"tailscope-firmware-{name}",
-            "version": str(project["version"]),
+            "version": version,
             "description": rows[name].origin,
             "licenses": [{"license": {"name": rows[name].licence}}],
         }
@@ -238,12 +239,10 @@ def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {
-            "component": {"type": "application", "name": "tailscope", "version": str(project["version"])}
-        },
+        "metadata": {"component": {"type": "application", "name": "tailscope", "version": version}},
         "components": [*crates, *heaps, *packages],
     }
-    path = output / f"tailscope-{project['version']}.cdx.json"
+    path = output / f"tailscope-{version}.cdx.json"
     write_bytes(path, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
     return path
 

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.processes import children
 from cli.shell import root
+from cli.shell.project import project
 from cli.shell.shared import USUAL_TWO
 from firmware.build import catalogue, host_heap, packaged
 from firmware.build import image as firmware
@@ -50,13 +50,6 @@ _LINUX = "x86_64-unknown-linux-gnu"
 
 class PackageError(TailscopeError):
     """The package cannot be made; the message says why."""
-
-
-def project() -> dict[str, object]:
-    """The table [project] of pyproject.toml, the one home of name, version and dependencies."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        found: dict[str, object] = tomllib.load(file)["project"]
-    return found
 
 
 def table() -> str:
