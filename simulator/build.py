@@ -22,6 +22,8 @@ REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
 TAIL_LINES = 20
 STATIC = ("-C", "target-feature=+crt-static")
 """For the linker alone: the program then runs on every Linux of its architecture."""
+OTHERS = ("-C", "linker=rust-lld")
+"""For another machine, for which this one has no linker but Rust's own."""
 # From nothing it takes a minute or two.
 BUILD_WITHIN_S = 3600.0
 VERSION_WITHIN_S = 10.0
@@ -58,10 +60,19 @@ def build() -> Path:
     return BINARY
 
 
-def command() -> list[str]:
-    """What builds the program; `lab` and `./lab test` build the same."""
+def command(target: str | None = None) -> list[str]:
+    """What builds the program; `lab` and `./lab test` build the same.
+
+    `target` is rustc's word for another machine; what is built for it lies at `binary(target)`.
+    """
     cargo = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
-    return [*cargo, "--bin", NAME, "--", *(STATIC if _has_static_libc() else ())]
+    linking = OTHERS if target else STATIC if _has_static_libc() else ()
+    return [*cargo, *(("--target", target) if target else ()), "--bin", NAME, "--", *linking]
+
+
+def binary(target: str) -> Path:
+    """Where cargo puts the program for another machine."""
+    return FOLDER / "target" / target / "release" / NAME
 
 
 def _has_static_libc() -> bool:

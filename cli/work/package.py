@@ -103,17 +103,14 @@ def _simulator(architecture: str) -> Path:
             )
         return binary
     target = TARGETS[architecture]
-    folder = simulator.FOLDER / "target"
-    command = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(folder), "--target", target]
-    command += ["--bin", simulator.NAME, "--", "-C", "linker=rust-lld"]
-    done = children.run(command, within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
+    done = children.run(simulator.command(target), within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
     if done.returncode:
         said = children.last_words(done.stderr)
         raise PackageError(
             f"The virtual Nucleo does not build for {architecture} ({said}): "
             f"is rustc's target {target} installed?"
         )
-    return folder / target / "release" / simulator.NAME
+    return simulator.binary(target)
 
 
 def _wants_libraries(binary: Path) -> bool:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -38,10 +39,10 @@ _LEFT_OUT = {"__pycache__", "tests"}
 _TESTS_OF_USERS = ROOT / "firmware" / "heap" / "tests"
 """What `contract` holds a user's own allocator to."""
 _NOT_OF_SIMULATOR = {"src", "target", "fuzz", "examples", "Cargo.toml", "Cargo.lock", "build.rs"}
-_FREE = {"MIT", "BSD-3-Clause", "Apache-2.0", "CC0", "public domain", "MIT OR Apache-2.0"} | {
-    "Apache-2.0 OR MIT"
-}
+_FREE = {"MIT", "BSD-3-Clause", "Apache-2.0", "CC0", "public domain"}
 """Licences whose works may go along as programs, if their text does."""
+_KERNEL = ROOT / "firmware" / "kernel" / "package" / "Cargo.toml"
+"""Names the crate that has the kernel of every image."""
 _TYPED, _INSTALLED = b"./lab", b"tailscope"
 _METADATA_WITHIN_S = 60.0
 _LINUX = "x86_64-unknown-linux-gnu"
@@ -100,7 +101,7 @@ def images(
         row = catalogue.allocators()[name]
         if row.missing_checkout() is not None:
             out[name] = "it is compiled from a checkout of your own"
-        elif row.licence not in _FREE:
+        elif not _FREE & {*row.licence.split(" OR ")}:
             out[name] = f"its licence is {row.licence}"
         else:
             for art, extras in _usual(name):
@@ -130,14 +131,17 @@ def host_programs(folder: Path, made: Iterable[firmware.FirmwareImage]) -> None:
 
 
 def licences(folder: Path, allocators: Iterable[str]) -> None:
-    """Copies the licence texts of the crates in the simulator and in the images, and those of the
-    C library, to `folder`. Raises PackageError for a crate that is not where cargo keeps it.
+    """Copies the licence texts of the crates in the simulator and in the images, the kernel's among
+    them, and those of the C library, to `folder`.
+
+    Raises PackageError for a crate that is not where cargo keeps it.
     """
     crates = {f"{one['name']}-{one['version']}" for one in crates_of_simulator()}
     crates |= {crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)}
-    for crate in sorted({*crates, "freertos-next-0.12.0"}):
-        found = [*_texts(_crate(crate))]
-        for text in found:
+    kernel = tomllib.loads(_KERNEL.read_text(encoding="utf-8"))["dependencies"]
+    crates |= {f"{name}-{version.removeprefix('=')}" for name, version in kernel.items()}
+    for crate in sorted(crates):
+        for text in _texts(_crate(crate)):
             _copied(text, folder / crate / text.name)
     for package in ("libnewlib-dev", "libgcc-s1", "libc6"):
         text = Path("/usr/share/doc") / package / "copyright"

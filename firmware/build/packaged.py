@@ -61,15 +61,14 @@ def holds(elf: Path) -> bool:
 
 def write(
     folder: Path,
-    name: str,
     definitions: Mapping[str, object],
     built: Path,
     sha256: str,
     kernel: str,
     looks: tuple[int, ...],
 ) -> None:
-    """Puts the image that lies in the folder `built` below `folder`, for `find`."""
-    place = folder / name
+    """Puts the image that lies in the folder `built` below `folder`, for `find` by that name."""
+    place = folder / built.name
     place.mkdir(parents=True)
     for file in (ELF, FOOTPRINT):
         shutil.copyfile(built / file, place / file)

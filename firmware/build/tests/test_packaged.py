@@ -17,11 +17,11 @@ CHOSEN = {"TAILSCOPE_ALLOCATOR": "tlsf", "TAILSCOPE_HEAP_BYTES": 65536}
 @pytest.fixture
 def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of an image that is packaged."""
-    built = tmp_path / "built"
+    built = tmp_path / "tlsf"
     built.mkdir()
     (built / packaged.ELF).write_bytes(b"elf")
     (built / packaged.FOOTPRINT).write_bytes(b"footprint")
-    packaged.write(tmp_path / "images", "tlsf", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
+    packaged.write(tmp_path / "images", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
     monkeypatch.setattr(packaged, "FOLDER", tmp_path / "images")
     return tmp_path / "images" / "tlsf"
 
