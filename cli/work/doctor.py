@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from base import at_hand
 from base.paths import INSTALLED
 from capture.desk.bench import BoardResource, read_bench
 from capture.survey.advice import Finding as Found
@@ -24,7 +25,8 @@ VERSION_TIMEOUT_S = 10
 class Finding:
     """One tool or package. If it is missing, `version` is None and `remedy` says how to get it.
 
-    `needed` is "always", "optional", or the words of a command line that need it, with commas.
+    `needed` is "always", "optional", "builds" where only what is unusual is compiled, or the words
+    of a command line that need it, with commas.
     """
 
     name: str
@@ -51,13 +53,22 @@ def _python() -> Finding:
 
 def _cargo() -> Finding:
     remedy = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
-    return Finding("cargo", _tool_version("cargo"), "always", "builds the virtual Nucleo", remedy)
+    return Finding("cargo", _tool_version("cargo"), _needed("builds"), "builds the virtual Nucleo", remedy)
+
+
+def _needed(when: str) -> str:
+    """When a tool of cli/tools.tsv is needed here: a package brings what is compiled, and without
+    sigrok-cli it captures the virtual board directly.
+    """
+    if INSTALLED:
+        return "optional" if when == "always" else when
+    return "always" if when == "builds" and not at_hand.everything() else when
 
 
 def _tools() -> Iterator[Finding]:
     for tool in tools.tools():
         remedy = f"apt-get install {tool.packages}"
-        needed = "builds" if INSTALLED and tool.needed == "always" else tool.needed
+        needed = _needed(tool.needed)
         yield Finding(tool.packages, _tool_version(tool.command), needed, tool.purpose, remedy)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from analysis.fragmentation import of_run
+from base import at_hand
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.processes import children
@@ -73,6 +74,7 @@ def rooms(folder: Path) -> None:
         _copied(ROOT / name, folder / name)
     words = f"{project()['version']} {root.revision()}".strip()
     (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
+    (folder / at_hand.NOTE).write_text(at_hand.note(), encoding="ascii")
     (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
 
 
@@ -106,7 +108,7 @@ def images(
         else:
             for art, extras in _usual(name):
                 tell(f"{name}{'' if art else ', ART off'}{''.join(f', {extra}' for extra in extras)}")
-                made.append(firmware.package(folder / "firmware" / "images", name, art, extras))
+                made.append(firmware.package(folder / "firmware" / packaged.IMAGES, name, art, extras))
     return made, out
 
 
@@ -126,7 +128,7 @@ def host_programs(folder: Path, made: Iterable[firmware.FirmwareImage]) -> None:
                 host_heap.build(image.allocator, size, static=True),
             ):
                 built[program.parent.name] = program.parent
-    place = folder / packaged.HOST_PROGRAMS.relative_to(ROOT)
+    place = folder / "firmware" / packaged.HOST_PROGRAMS
     packaged.write_host_programs(place, (built[name] for name in sorted(built)))
 
 

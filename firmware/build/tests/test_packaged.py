@@ -22,7 +22,8 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (built / packaged.ELF).write_bytes(b"elf")
     (built / packaged.FOOTPRINT).write_bytes(b"footprint")
     packaged.write(tmp_path / "images", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
-    monkeypatch.setattr(packaged, "FOLDER", tmp_path / "images")
+    monkeypatch.setattr(packaged, "INSTALLED", True)
+    monkeypatch.setattr(packaged, "ROOM", tmp_path)
     return tmp_path / "images" / "tlsf"
 
 
@@ -35,10 +36,11 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in packaged.HOST_FILES:
         (folder / name).write_text(f"#!/bin/sh\necho {name}\n")
-    file = tmp_path / "programs.tar.xz"
+    file = tmp_path / packaged.HOST_PROGRAMS
     packaged.write_host_programs(file, [folder])
-    monkeypatch.setattr(packaged, "HOST_PROGRAMS", file)
-    monkeypatch.setattr(packaged, "UNPACKED", tmp_path / "unpacked")
+    monkeypatch.setattr(packaged, "INSTALLED", True)
+    monkeypatch.setattr(packaged, "ROOM", tmp_path)
+    monkeypatch.setattr(packaged, "BUILD", tmp_path / "unpacked")
     return file
 
 
