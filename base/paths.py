@@ -16,7 +16,7 @@ _VERSION = ROOT / "VERSION"
 INSTALLED = _VERSION.is_file()
 """Whether this is an installed package (`./lab dev package` writes VERSION), and no checkout."""
 _WORDS = _VERSION.read_text(encoding="utf-8").split() if INSTALLED else []
-REVISION = "".join(_WORDS[1:2])
+REVISION = "".join(_WORDS[2:])
 """Of an installed package git's revision of its checkout; "" where nobody knows."""
 
 
@@ -27,7 +27,8 @@ def _of_user(variable: str, usual: str) -> Path:
 
 
 if INSTALLED:
-    BUILD = _of_user("XDG_CACHE_HOME", ".cache") / _WORDS[0]
+    # By version and content: of two packages none takes what the other has made.
+    BUILD = _of_user("XDG_CACHE_HOME", ".cache") / "-".join(_WORDS[:2])
     RUNS = Path("runs")
     DASHBOARD = RUNS / "dashboard.html"
     _MAY_BE_THERE = (Path("bench.toml"), _of_user("XDG_CONFIG_HOME", ".config") / "bench.toml")

@@ -130,6 +130,7 @@ def _stage(
     made, without = content.images(rooms, allocators, tell)
     tell("heaps for a PC")
     content.host_programs(rooms, made)
+    content.version(rooms)
     content.licences(stage / "licences", {image.allocator for image in made})
     for name in ("README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, stage / name)

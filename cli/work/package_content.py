@@ -6,6 +6,7 @@ path. Their sentences name the program as the package installs it, `tailscope`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -72,8 +73,6 @@ def rooms(folder: Path) -> None:
         _room(room, folder)
     for name in _FILES:
         _copied(ROOT / name, folder / name)
-    words = f"{project()['version']} {root.revision()}".strip()
-    (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
     (folder / at_hand.NOTE).write_text(at_hand.note(), encoding="ascii")
     (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
 
@@ -81,6 +80,16 @@ def rooms(folder: Path) -> None:
 def _room(name: str, folder: Path) -> None:
     for source in _files(ROOT / name):
         _copied(source, folder / source.relative_to(ROOT))
+
+
+def version(folder: Path) -> None:
+    """Writes to `folder` which version it is, and a digest of all files that are there by now."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        found.update(f"{content} {path.relative_to(folder).as_posix()}\n".encode())
+    words = f"{project()['version']} {found.hexdigest()[:12]} {root.revision()}".strip()
+    (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
 
 
 def program(folder: Path, binary: Path) -> None:
