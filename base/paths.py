@@ -21,9 +21,14 @@ REVISION = "".join(_WORDS[2:])
 
 
 def _of_user(variable: str, usual: str) -> Path:
-    """The folder of this program below one of the XDG base directories (specification 0.8)."""
+    """The folder of this program below one of the XDG base directories (specification 0.8). A user
+    without a home has / for one, as container engines say it.
+    """
     named = os.environ.get(variable, "")
-    return (Path(named) if Path(named).is_absolute() else Path.home() / usual) / "tailscope"
+    if not Path(named).is_absolute():
+        home = os.path.expanduser("~")  # noqa: PTH111  # Path.home() raises where there is none
+        named = str(Path(home if Path(home).is_absolute() else "/") / usual)
+    return Path(named) / "tailscope"
 
 
 if INSTALLED:
