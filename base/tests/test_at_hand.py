@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import zipfile
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def wheel(path: Path, text: str) -> Path:
 def test_a_wheel_of_the_same_sources_is_found_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = f"tailscope-1-py3-none-linux_{at_hand.platform.machine()}.whl"
+    name = f"tailscope-1-py3-none-linux_{platform.machine()}.whl"
     monkeypatch.setenv(at_hand.VARIABLE, str(wheel(tmp_path / name, at_hand.note())))
     assert at_hand.everything()
     wheel(tmp_path / name, at_hand.note().replace("firmware ", "firmware 0"))
@@ -70,7 +71,7 @@ def test_an_installed_package_is_found_too(tmp_path: Path, monkeypatch: pytest.M
 def test_what_is_no_wheel_gets_one_sentence(
     content: bytes | str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / f"tailscope-1-py3-none-linux_{at_hand.platform.machine()}.whl"
+    path = tmp_path / f"tailscope-1-py3-none-linux_{platform.machine()}.whl"
     if isinstance(content, str):
         wheel(path, content)
     elif content is not None:
