@@ -71,16 +71,16 @@ def brought(room: str) -> Path | None:
     """
     package = None if INSTALLED else _at_hand(room)
     if package is None:
+        if not INSTALLED and os.environ.get(VARIABLE, NONE) not in ("", NONE):
+            _say(f"What {VARIABLE} names was made of another {room}/: this one is compiled.")
         return None
     place = _place(room)
     with taking_turns(place):
         if not place.is_dir():
             _unpack(package, room, place)
-            print(
+            _say(
                 f"{_shown(package)} was made of the same {room}/: what it has built is taken "
-                f"({VARIABLE}={NONE} compiles).",
-                file=sys.stderr,
-                flush=True,
+                f"({VARIABLE}={NONE} compiles)."
             )
     return place / room
 
@@ -178,6 +178,10 @@ def _copied(package: Path, room: str, folder: Path) -> Path:
     for program in (folder / _PROGRAM).glob("simulator/*"):
         program.chmod(0o755)
     return folder / _PROGRAM
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
 
 
 def _shown(path: Path) -> str:

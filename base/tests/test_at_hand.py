@@ -47,13 +47,18 @@ def wheel(path: Path, text: str) -> Path:
 
 
 def test_a_wheel_of_the_same_sources_is_found_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = f"tailscope-1-py3-none-linux_{platform.machine()}.whl"
     monkeypatch.setenv(at_hand.VARIABLE, str(wheel(tmp_path / name, at_hand.note())))
     assert at_hand.everything()
     wheel(tmp_path / name, at_hand.note().replace("firmware ", "firmware 0"))
     assert not at_hand.everything()
+    at_hand.brought.cache_clear()
+    assert at_hand.brought("firmware") is None
+    said = "What TAILSCOPE_WHEEL names was made of another firmware/: this one is compiled.\n"
+    assert capsys.readouterr().err == said
+    at_hand.brought.cache_clear()
     monkeypatch.setenv(at_hand.VARIABLE, at_hand.NONE)
     assert not at_hand.everything()
 
