@@ -19,6 +19,9 @@ from base.run_folder.manifest import Count
 from base.run_folder.named_quantities import NAMED
 
 SUFFIX = "-anatomy.json"
+MOST_CALLS = 2_000
+"""Of more, the shortest are left out: nobody could see them."""
+MOST_VISITED = 4_000
 
 
 class Loop(Table):
@@ -106,10 +109,13 @@ def read(path: Path, error: type[TailscopeError] = DocumentError) -> Anatomy:
 
 def read_all(folder: Path) -> dict[str, Anatomy]:
     """The anatomies in the run `folder`, by quantity. A damaged file is left out."""
-    found: dict[str, Anatomy] = {}
-    for name in NAMED:
-        path = folder / FOLDER / f"{name}{SUFFIX}"
-        with suppress(DocumentError):
-            if path.is_file() and (anatomy := read(path)).quantity == name:
-                found[name] = anatomy
-    return found
+    return {name: found for name in NAMED if (found := read_of(folder, name)) is not None}
+
+
+def read_of(folder: Path, quantity: str) -> Anatomy | None:
+    """That of the worst sample of `quantity`; None where the run has none that is whole."""
+    path = folder / FOLDER / f"{quantity}{SUFFIX}"
+    with suppress(DocumentError):
+        if path.is_file() and (found := read(path)).quantity == quantity:
+            return found
+    return None

@@ -33,3 +33,8 @@ def signed(value_ns: float) -> str:
 def unit_read(unit: str) -> str:
     """The unit in which a value of this unit is read: µs for ns."""
     return UNIT if unit == "ns" else unit
+
+
+def with_unit(words: str, unit: str) -> str:
+    """`interrupt latency (µs)` of ns; of what has no unit only the words."""
+    return f"{words} ({unit_read(unit)})" if unit else words

@@ -16,18 +16,24 @@ _VERSION = ROOT / "VERSION"
 INSTALLED = _VERSION.is_file()
 """Whether this is an installed package (`./lab dev package` writes VERSION), and no checkout."""
 _WORDS = _VERSION.read_text(encoding="utf-8").split() if INSTALLED else []
-REVISION = "".join(_WORDS[1:2])
+REVISION = "".join(_WORDS[2:])
 """Of an installed package git's revision of its checkout; "" where nobody knows."""
 
 
 def _of_user(variable: str, usual: str) -> Path:
-    """The folder of this program below one of the XDG base directories (specification 0.8)."""
+    """The folder of this program below one of the XDG base directories (specification 0.8). A user
+    without a home has / for one, as container engines say it.
+    """
     named = os.environ.get(variable, "")
-    return (Path(named) if Path(named).is_absolute() else Path.home() / usual) / "tailscope"
+    if not Path(named).is_absolute():
+        home = os.path.expanduser("~")  # noqa: PTH111  # Path.home() raises where there is none
+        named = str(Path(home if Path(home).is_absolute() else "/") / usual)
+    return Path(named) / "tailscope"
 
 
 if INSTALLED:
-    BUILD = _of_user("XDG_CACHE_HOME", ".cache") / _WORDS[0]
+    # By version and content: of two packages none takes what the other has made.
+    BUILD = _of_user("XDG_CACHE_HOME", ".cache") / "-".join(_WORDS[:2])
     RUNS = Path("runs")
     DASHBOARD = RUNS / "dashboard.html"
     _MAY_BE_THERE = (Path("bench.toml"), _of_user("XDG_CONFIG_HOME", ".config") / "bench.toml")

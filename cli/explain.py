@@ -22,11 +22,11 @@ def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | N
     from base import anatomy
 
     found = explanation.explain(run, quantity, allocator)
-    made_of = anatomy.read_all(run)
+    made_of = anatomy.read_of(run, found.quantity)
     if perfetto:
         from analysis.program.masks import timeline
 
         timeline.run_timeline(run, found).write(perfetto)
-    answer(as_json, found.document, lambda: text.as_text(found, made_of.get(found.quantity)))
+    answer(as_json, found.document, lambda: text.as_text(found, made_of))
     if perfetto and not as_json:
         print(f"file: {perfetto}")

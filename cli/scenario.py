@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
-from cli.shell.values import PLACEMENTS, SCENARIO, SECONDS, Choice, Several
+from cli.shell.values import FOLDER, PLACEMENTS, SCENARIO, SECONDS, Choice, Several
 
 ART = {"on": True, "off": False}
 
@@ -54,6 +54,7 @@ ART = {"on": True, "off": False}
     default=1,
     help="link the image so many times, code at other places in the flash; range of each worst case",
 )
+@option("--runs", type=FOLDER, help="the folder that the runs and their dashboard go to; runs when not given")
 @option("--full", is_flag=True, help="print all statistics, also of many runs")
 @shared.summary
 @json_option
@@ -66,6 +67,7 @@ def command(
     knob: tuple[tuple[str, int], ...],
     trace: Path | None,
     scale: int | None,
+    runs: Path | None,
     full: bool,
     summary: str | None,
     as_json: bool,
@@ -82,4 +84,6 @@ def command(
         lockings=locking or (None,),
         **chosen,
     )
-    return scenario.run((name,), allocator, options, full=full, as_json=as_json or bool(summary))
+    return scenario.run(
+        (name,), allocator, options, full=full, as_json=as_json or bool(summary), runs_folder=runs
+    )

@@ -12,9 +12,10 @@ from base.files.whole import write_bytes
 from base.metrology.extremes import Estimate, Fit, estimate
 from base.metrology.intervals import CONFIDENCE
 from base.metrology.quantiles import percentile_distribution
-from base.microseconds import digits, unit_read
+from base.microseconds import unit_read
 from base.run_folder.named_quantities import CHOICE, NAMED
 from base.run_folder.quantities import Quantity
+from dashboards.formatting import short
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import load_run
 
@@ -30,7 +31,7 @@ def as_text(folder: Path, word: str) -> str:
         raise RunError(f"{run.id} is {run.manifest.verdict}; an estimate needs a run that is complete.")
     values = samples(run, chosen)[chosen.column].to_numpy()
     found = estimate(values, ramp=run.manifest.ramp)
-    greatest = _short(values.max(), chosen.unit) if len(values) else "none"
+    greatest = short(values.max(), chosen.unit) if len(values) else "none"
     unit = unit_read(chosen.unit)
     head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {unit}".rstrip()
     return "\n".join([head, *_words(found, chosen.unit)])
@@ -56,19 +57,15 @@ def _words(found: Estimate, unit: str) -> list[str]:
 def _fit(fit: Fit, unit: str) -> list[str]:
     """Shape, location and scale, then a line for each level with its interval."""
     head = (
-        f"{fit.method}: {fit.points} points, shape {fit.shape:.3f}, location {_short(fit.location, unit)}, "
-        f"scale {_short(fit.scale, unit)}, p of the fit {fit.p:.3g}"
+        f"{fit.method}: {fit.points} points, shape {fit.shape:.3f}, location {short(fit.location, unit)}, "
+        f"scale {short(fit.scale, unit)}, p of the fit {fit.p:.3g}"
     )
     levels = [
-        f"  exceeded once in {1 / exceedance:,.0f}: {_short(level, unit)} {unit_read(unit)} "
-        f"[{_short(low, unit)}, {_short(high, unit)}] at {100 * CONFIDENCE:.0f} %"
+        f"  exceeded once in {1 / exceedance:,.0f}: {short(level, unit)} {unit_read(unit)} "
+        f"[{short(low, unit)}, {short(high, unit)}] at {100 * CONFIDENCE:.0f} %"
         for exceedance, (level, low, high) in fit.levels.items()
     ]
     return [head, *levels]
-
-
-def _short(value: float, unit: str) -> str:
-    return digits(value) if unit == "ns" else f"{value:,.1f}"
 
 
 def write(run: Path, folder: Path) -> list[Path]:

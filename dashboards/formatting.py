@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.microseconds import digits, unit_read
+from base.microseconds import digits
 from base.microseconds import microseconds as in_microseconds
 
 MISSING = "–"
@@ -16,11 +16,6 @@ def number(value: float | None, unit: str) -> str:
 def short(value: float | None, unit: str) -> str:
     """A value of a quantity as a table has it, without its unit: times in µs."""
     return digits(value) if value is not None and unit == "ns" else grouped(value)
-
-
-def with_unit(words: str, unit: str) -> str:
-    """`interrupt latency (µs)`; of what has no unit only the words."""
-    return f"{words} ({unit_read(unit)})" if unit else words
 
 
 def whole(value: float | None, unit: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from base.microseconds import digits
 from base.run_folder.quantities import (
     CRITICAL,
     FREE_CRITICAL,
@@ -81,7 +82,7 @@ def _medians(lane: Lane) -> str:
     apart = lane.waiters[0].worst_ns >= 2 * lane.waiters[-1].worst_ns
     if not apart or high > _ALIKE * low:
         return ""
-    between = "" if microseconds(low) == microseconds(high) else f"{low / 1000:,.2f} to "
+    between = "" if microseconds(low) == microseconds(high) else f"{digits(low)} to "
     return f"The median does not show it: {lane.who} waits {between}{microseconds(high)} with each."
 
 

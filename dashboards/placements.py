@@ -8,9 +8,10 @@ from itertools import pairwise
 from rich.table import Table
 from rich.text import Text
 
+from base.microseconds import with_unit
 from base.run_folder.placements import Range
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
-from dashboards.formatting import MISSING, short, with_unit
+from dashboards.formatting import MISSING, short
 from dashboards.loaded.series import Series
 
 WORST = (CRITICAL, FREE_CRITICAL, LATENCY, TASK)

@@ -11,9 +11,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from base.microseconds import with_unit
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards import placements
-from dashboards.formatting import MISSING, grouped, short, with_unit
+from dashboards.formatting import MISSING, grouped, short
 from dashboards.headline import headline
 from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown

@@ -8,6 +8,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from base import at_hand
 from base.files.errors import TailscopeError
 from base.paths import INSTALLED
 from base.processes import children
@@ -22,6 +23,8 @@ REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
 TAIL_LINES = 20
 STATIC = ("-C", "target-feature=+crt-static")
 """For the linker alone: the program then runs on every Linux of its architecture."""
+OTHERS = ("-C", "linker=rust-lld")
+"""For another machine, for which this one has no linker but Rust's own."""
 # From nothing it takes a minute or two.
 BUILD_WITHIN_S = 3600.0
 VERSION_WITHIN_S = 10.0
@@ -41,10 +44,17 @@ def build() -> Path:
 
     It does so once in each process: cargo takes a while even if it has nothing to do. If several
     processes build at once, cargo lets one build and the others wait. An installed package has it
-    built, for its own architecture.
+    built, for its own architecture, and so may a wheel of the same sources: then AtHandError and
+    WriteError are raised, too.
     """
     if INSTALLED:
         return BINARY
+    brought = at_hand.brought("simulator")
+    return compiled() if brought is None else brought / NAME
+
+
+def compiled() -> Path:
+    """The same from the sources, whatever is at hand. Raises BuildError."""
     _check_cargo()
     try:
         done = children.run(command(), within_s=BUILD_WITHIN_S, folder=FOLDER)
@@ -58,10 +68,19 @@ def build() -> Path:
     return BINARY
 
 
-def command() -> list[str]:
-    """What builds the program; `lab` and `./lab test` build the same."""
+def command(target: str | None = None) -> list[str]:
+    """What builds the program; `lab` and `./lab test` build the same.
+
+    `target` is rustc's word for another machine; what is built for it lies at `binary(target)`.
+    """
     cargo = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
-    return [*cargo, "--package", NAME, "--bin", NAME, "--", *(STATIC if _has_static_libc() else ())]
+    linking = OTHERS if target else STATIC if _has_static_libc() else ()
+    return [*cargo, *(("--target", target) if target else ()), "--package", NAME, "--bin", NAME, "--", *linking]
+
+
+def binary(target: str) -> Path:
+    """Where cargo puts the program for another machine."""
+    return FOLDER / "target" / target / "release" / NAME
 
 
 def _has_static_libc() -> bool:

@@ -14,7 +14,7 @@ _ROOMS = Path(__file__).resolve().with_name("_program")
 def main() -> None:
     """Runs the command that was typed, and ends the process with its exit status."""
     if not _ROOMS.is_dir():
-        sys.exit("tailscope is not installed, but lies in a checkout: ./lab is the program there.")
+        sys.exit("tailscope is not installed, but lies in a checkout: its script `lab` is the program.")
     # Held back until there are handlers, which takes a while to import.
     signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     sys.path.insert(0, str(_ROOMS))

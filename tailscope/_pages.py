@@ -3,8 +3,7 @@
 A megabyte of Parquet can state billions of rows, or pages that unpack to gigabytes, and its footer
 can state less than its pages do. So the header of every page is read: what it states is what a
 reader makes room for. The format is that of https://parquet.apache.org/docs/file-format, its
-headers are written in Thrift's compact protocol. polars tells of no page. The bench's own reader,
-base/run_folder/pages.py, which this package may not import, does the same.
+headers are written in Thrift's compact protocol. polars tells of no page.
 """
 
 from __future__ import annotations

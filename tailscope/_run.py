@@ -208,12 +208,14 @@ def run(
     art: str | None = None,
     locking: str | None = None,
     heap: str | None = None,
+    folder: str | PathLike[str] | None = None,
     any_verdict: bool = False,
 ) -> Run:
     """Runs one scenario on one allocator, and returns the stored run.
 
-    The options are those of `./lab scenario`. `capture` is by the virtual board itself unless it
-    is told; None leaves it to the bench. Raises NotComplete if the run is not complete, and Error.
+    The options are those of `./lab scenario`; `folder` is --runs, the folder that the run's own is
+    made in. `capture` is by the virtual board itself unless it is told; None leaves it to the
+    bench. Raises NotComplete if the run is not complete, and Error.
     """
     chosen = {
         "allocator": os.fspath(allocator),
@@ -229,6 +231,7 @@ def run(
         "art": art,
         "locking": locking,
         "heap": heap,
+        "runs": None if folder is None else os.fspath(folder),
     }
     answer = ask("scenario", *options(chosen), "--json", "--", os.fspath(scenario))
     made = answer.parts("runs")

@@ -14,9 +14,14 @@ HIDDEN = "\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 
 
+def told(found: re.Match[str]) -> str:
+    """What was found, as Python writes it."""
+    return found[0].encode("unicode_escape").decode()
+
+
 def printable(text: str) -> str:
     """`text` as one line, of which nothing is hidden."""
-    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _HIDDEN.sub(told, text)
 
 
 def printable_values(values: Any) -> Any:

@@ -26,7 +26,7 @@ BOARD = "virtual"
 RECORDS = "uart"
 
 _DECIDING = (
-    *("simulator/crates/**/*.rs", "simulator/crates/*/Cargo.toml"),
+    *("simulator/crates/**/*.rs", "simulator/crates/**/*.toml"),
     *("simulator/Cargo.*", "simulator/*.py"),
     *("base/**/*.py", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
     *("analysis/campaign/rows.py", "analysis/campaign/work.py"),

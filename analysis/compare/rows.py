@@ -12,7 +12,7 @@ from analysis.compare.settings import Change, settings
 from analysis.compare.settings import short as cut
 from analysis.compare.values import short, signed
 from analysis.compare.worst import Distribution, Worst
-from base.microseconds import unit_read
+from base.microseconds import with_unit
 from base.run_folder.quantities import REFUSED, SERVED
 
 _MISSING = "–"
@@ -59,7 +59,7 @@ def of_worst_cases(worst: Sequence[Worst]) -> Rows:
     headings = ("worst case", "A", "B", "change", "budget", "finding", "where")
     lines = (
         (
-            _with_unit(one.words, one.quantity.unit),
+            with_unit(one.words, one.quantity.unit),
             *(_MISSING if end is None else short(end.value, one.quantity.unit) for end in (one.a, one.b)),
             _MISSING if one.change is None or one.finding == "equal" else by(one),
             _MISSING
@@ -80,7 +80,7 @@ def of_operations(found: Operations) -> Rows:
     headings = ("by operation", "changed", "first", "largest increase", "largest decrease", "sum")
     lines = (
         (
-            _with_unit(one.column.words, one.column.unit),
+            with_unit(one.column.words, one.column.unit),
             f"{one.changed:,}",
             _MISSING if one.first is None else f"{one.first.seq:,}",
             _moved(one.increase, one.column.unit),
@@ -108,7 +108,7 @@ def of_distributions(compared: Compared) -> Rows:
     headings = ("all samples, A → B", *_OF_SAMPLES, *effects)
     lines = (
         (
-            _with_unit(one.quantity.words, one.quantity.unit),
+            with_unit(one.quantity.words, one.quantity.unit),
             f"{one.a.n:,}" if one.a.n == one.b.n else f"{one.a.n:,} → {one.b.n:,}",
             *(_both(one, name) for name in _OF_SAMPLES[1:]),
             *(_effect(one) if effects else ()),
@@ -130,10 +130,6 @@ def of_pairs(compared: Sequence[Compared]) -> Rows:
         for one in sorted(compared, key=_rank)
     )
     return Rows("Pairs of runs", ("status", "scenario", "configuration", "what"), tuple(lines))
-
-
-def _with_unit(words: str, unit: str) -> str:
-    return f"{words} ({unit_read(unit)})" if unit else words
 
 
 def operations_sentence(found: Operations) -> str:

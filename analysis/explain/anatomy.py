@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Literal
 
@@ -18,13 +19,9 @@ from analysis.explain.program import Program
 from analysis.explain.replay import Replay
 from analysis.explain.sources import Sources
 from analysis.explain.worst import Worst
-from base.anatomy import Anatomy, Band, Block, Call, Loop, Search
+from base.anatomy import MOST_CALLS, MOST_VISITED, Anatomy, Band, Block, Call, Loop, Search
 from base.run_folder.explanation import HeapMap, Part, Piece
 from base.run_folder.named_quantities import INTERRUPT
-
-MOST_CALLS = 2_000
-"""Of more, the shortest are left out: nobody could see them."""
-MOST_VISITED = 4_000
 
 _REGION, _ALLOCATE = "heap_region", "allocator_allocate"
 
@@ -42,15 +39,16 @@ class Known:
     parts: Sequence[Part]
     heap: HeapMap
 
-    @property
+    @cached_property
     def cycles(self) -> int:
         """How long it lasted."""
         return sum(step.cycles for step in self.executed)
 
-    @property
+    @cached_property
     def away(self) -> list[Stretch]:
         """When handlers ran, from where the core began to enter them."""
-        return _away(self.parts)
+        parts = filter(_handler, self.parts)
+        return [(one.begin_cycle, one.begin_cycle + one.cycles) for one in parts]
 
 
 def anatomy(known: Known) -> Anatomy:
@@ -63,7 +61,7 @@ def anatomy(known: Known) -> Anatomy:
     return Anatomy(
         schema=1,
         quantity=known.worst.quantity.name,  # type: ignore[arg-type]  # Pydantic checks it
-        sentence=sentence(loop, known.executed, known.parts),
+        sentence=_sentence(known, loop),
         cycles=known.cycles,
         loop=loop,
         bands=bands(known.parts, ran, known.start, answered=known.worst.quantity == INTERRUPT),
@@ -73,25 +71,23 @@ def anatomy(known: Known) -> Anatomy:
     )
 
 
-def sentence(loop: Loop | None, executed: Sequence[Step], parts: Sequence[Part]) -> str:
+def _sentence(known: Known, loop: Loop | None) -> str:
     """What took most of the time: the loop; else the handler, or the function by itself, that did.
 
     A handler counts with all that it calls.
     """
-    whole = sum(step.cycles for step in executed)
     if loop is not None:
         times = "1 pass" if loop.passes == 1 else f"{loop.passes:,} passes"
-        return f"{times} of the loop at {loop.source or loop.place} took {_share(loop.cycles, whole)}."
+        return f"{times} of the loop at {loop.source or loop.place} took {_share(loop.cycles, known.cycles)}."
     took: Counter[str] = Counter()
-    for part in filter(_handler, parts):
+    for part in filter(_handler, known.parts):
         took[part.words] += part.cycles
-    away = _away(parts)
-    own = [one for one in executed if one.address and not _within(one.cycle, away)]
+    own = [one for one in known.executed if one.address and not _within(one.cycle, known.away)]
     took.update({total.name: total.cycles for total in by_function(own)})
     if not took:
         return "Nothing was executed."
     most, cycles = max(took.items(), key=lambda one: one[1])
-    return f"No loop took half of it; {most} took most, {_share(cycles, whole)}."
+    return f"No loop took half of it; {most} took most, {_share(cycles, known.cycles)}."
 
 
 def _share(cycles: int, whole: int) -> str:
@@ -105,10 +101,6 @@ def _loop(program: Program, ran: Ran) -> Loop:
 
 def _handler(part: Part) -> bool:
     return part.what == "exception"
-
-
-def _away(parts: Sequence[Part]) -> list[Stretch]:
-    return [(one.begin_cycle, one.begin_cycle + one.cycles) for one in parts if _handler(one)]
 
 
 def bands(parts: Sequence[Part], ran: Ran | None, start: int, *, answered: bool) -> list[Band]:

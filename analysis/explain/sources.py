@@ -62,8 +62,7 @@ def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
     a package brings came with it.
     """
     if packaged.holds(elf):
-        sources = packaged.FOLDER.parent
-        return [(Path(sources.name), sources)]
+        return [(Path(packaged.ROOM.name), packaged.ROOM)]
     try:
         commands = json.loads((elf.parent / "compile_commands.json").read_text(encoding="utf-8"))
         words = {word for one in commands for word in shlex.split(one["command"])}

@@ -206,6 +206,14 @@ def open_json(
     return _open(path, _json, json_line, error, remedy, most_bytes)
 
 
+def is_there(path: Path, error: type[TailscopeError] = DocumentError) -> bool:
+    """Whether anything lies at `path`. Raises `error` where the system does not tell."""
+    try:
+        return path.exists()
+    except OSError as refusal:
+        raise error(f"{str(path)[:80]} cannot be read: {refusal.strerror}.") from None
+
+
 def _open(
     path: Path,
     parse: Callable[[str], object],

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from base.files.documents import Table, read_json
+from base.files.documents import Model, Table, open_json
 from base.files.errors import RunError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.membership import Ends, Reach
@@ -653,11 +653,20 @@ def read_manifest(path: Path) -> Manifest:
 
     Also where it is that of a run from the wire alone: it has no operations (observed.py).
     """
-    check_has_operations(path.parent)
-    return read_json(path, Manifest, RunError, remedy=REMEDY)
+    return _read(path, Manifest)
 
 
 def read_origin(path: Path) -> Origin:
     """Reads what decoding the run again takes of run.json. Raises RunError, as read_manifest."""
+    return _read(path, Origin)
+
+
+def _read(path: Path, model: type[Model]) -> Model:
     check_has_operations(path.parent)
-    return read_json(path, Origin, RunError, remedy=REMEDY)
+    document = open_json(path, RunError, remedy=REMEDY)
+    schema = document.values.get("schema") if isinstance(document.values, dict) else None
+    if type(schema) is int and schema > SCHEMA:
+        raise RunError(
+            f"{path}: is of schema {schema}, and this version reads {SCHEMA}; install a newer one."
+        )
+    return document.check(model)

@@ -22,7 +22,6 @@ from base.paths import BENCH
 from base.run_folder.edges import CHANNELS
 from capture.desk.presets import Preset, preset, presets
 
-BENCH_FILE = BENCH
 BOARDS = Path(__file__).with_name("boards")
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
@@ -243,7 +242,7 @@ class _BenchTable(Table):
     boards: dict[str, _BoardTable] = Field(default_factory=dict)
 
 
-def read_bench(path: Path = BENCH_FILE) -> Bench:
+def read_bench(path: Path = BENCH) -> Bench:
     """Reads bench.toml, and the boards that come with the bench.
 
     Raises CaptureError with one sentence that names file, line and key.

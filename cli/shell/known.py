@@ -17,7 +17,6 @@ from base.paths import BENCH, ROOT
 
 _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
 _SCENARIOS = ROOT / "scenarios"
-_BENCH = BENCH
 _BOARDS = ROOT / "capture" / "desk" / "boards"
 _ENDS_A_FILE = (".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a")
 
@@ -38,7 +37,7 @@ def allocators() -> list[str]:
 
 def boards() -> list[str]:
     """The boards of bench.toml, in its order, and those that come with the bench."""
-    found = _tables(_BENCH).get("boards", {})
+    found = _tables(BENCH).get("boards", {})
     own = list(found) if isinstance(found, dict) else []
     along = sorted((path.stem for path in _BOARDS.glob("*.toml")), reverse=True)
     return [*own, *(name for name in along if name not in own)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import tomllib
 
 import click
 
 import cli
 from base.paths import INSTALLED, REVISION, ROOT
 from cli.shell.folder import CommandFolder
+from cli.shell.project import project
 
 _HELP = "Tailscope measures worst-case latency: how long an allocator keeps interrupts waiting."
 _EPILOG = """\
@@ -44,9 +44,8 @@ def _version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
 
 def version() -> str:
     """`Tailscope 0.1.0 (git 1a2b3c4)`; the revision only in a checkout of git."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     git = revision()
-    return f"Tailscope {project['version']}" + (f" (git {git})" if git else "")
+    return f"Tailscope {project()['version']}" + (f" (git {git})" if git else "")
 
 
 def revision() -> str:

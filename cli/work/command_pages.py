@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from typing import Any
 
 import click
 
@@ -15,30 +16,34 @@ def pages(command: click.Command, program: str) -> dict[str, str]:
 
     `program` is what a user types for `command`. Equal declarations give equal text.
     """
-    return {str(path): text for path, text in _pages(_context(command, program), PurePosixPath())}
+    return {str(path): text for path, text in _pages(context(command, program), PurePosixPath())}
 
 
 def _pages(ctx: click.Context, folder: PurePosixPath) -> Iterator[tuple[PurePosixPath, str]]:
     if not isinstance(ctx.command, click.Group):
         yield folder.with_suffix(".md"), _page(ctx)
         return
-    inner = list(_commands(ctx))
+    inner = list(commands(ctx))
     yield folder / INDEX, _page(ctx, inner)
     for one in inner:
         yield from _pages(one, folder / str(one.info_name))
 
 
-def _commands(ctx: click.Context) -> Iterator[click.Context]:
+def commands(ctx: click.Context) -> Iterator[click.Context]:
     """Those of a group that its help lists, by name."""
     assert isinstance(ctx.command, click.Group)
     for name in ctx.command.list_commands(ctx):
         command = ctx.command.get_command(ctx, name)
         if command is not None and not command.hidden:
-            yield _context(command, name, ctx)
+            yield context(command, name, ctx)
 
 
-def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
-    return click.Context(command, info_name=name, parent=parent, resilient_parsing=True)
+def context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+    """That of a command which a user types as `name`, for its help alone."""
+    names: Any = command.context_settings.get("help_option_names")  # the command remembers these
+    return click.Context(
+        command, info_name=name, parent=parent, resilient_parsing=True, help_option_names=names
+    )
 
 
 def _page(ctx: click.Context, inner: list[click.Context] | None = None) -> str:

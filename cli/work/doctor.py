@@ -5,16 +5,17 @@ from __future__ import annotations
 import importlib.metadata
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from base.paths import INSTALLED, ROOT
+from base import at_hand
+from base.paths import INSTALLED
 from capture.desk.bench import BoardResource, read_bench
 from capture.survey.advice import Finding as Found
 from capture.survey.advice import advise, may_run
 from capture.survey.ask import ask
+from cli.shell.project import project
 from cli.work import tools, where
 
 VERSION_TIMEOUT_S = 10
@@ -24,7 +25,8 @@ VERSION_TIMEOUT_S = 10
 class Finding:
     """One tool or package. If it is missing, `version` is None and `remedy` says how to get it.
 
-    `needed` is "always", "optional", or the words of a command line that need it, with commas.
+    `needed` is "always", "optional", "builds" where only what is unusual is compiled, or the words
+    of a command line that need it, with commas.
     """
 
     name: str
@@ -51,13 +53,22 @@ def _python() -> Finding:
 
 def _cargo() -> Finding:
     remedy = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
-    return Finding("cargo", _tool_version("cargo"), "always", "builds the virtual Nucleo", remedy)
+    return Finding("cargo", _tool_version("cargo"), _needed("builds"), "builds the virtual Nucleo", remedy)
+
+
+def _needed(when: str) -> str:
+    """When a tool of cli/tools.tsv is needed here: a package brings what is compiled, and without
+    sigrok-cli it captures the virtual board directly.
+    """
+    if INSTALLED:
+        return "optional" if when == "always" else when
+    return "always" if when == "builds" and not at_hand.everything() else when
 
 
 def _tools() -> Iterator[Finding]:
     for tool in tools.tools():
         remedy = f"apt-get install {tool.packages}"
-        needed = "builds" if INSTALLED and tool.needed == "always" else tool.needed
+        needed = _needed(tool.needed)
         yield Finding(tool.packages, _tool_version(tool.command), needed, tool.purpose, remedy)
 
 
@@ -84,8 +95,8 @@ def _first_line(command: str) -> str:
 
 
 def _python_packages() -> Iterator[Finding]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups = {"always": project["dependencies"], "test": project["optional-dependencies"].get("test", [])}
+    told = project()
+    groups = {"always": told["dependencies"], "test": told["optional-dependencies"].get("test", [])}
     for needed, requirements in groups.items():
         lock = "requirements.lock" if needed == "always" else "requirements-test.lock"
         for requirement in requirements:

@@ -12,6 +12,7 @@ from analysis.compare.gate import gate, limits, text, update
 from analysis.compare.gate import text as gate_text
 from analysis.compare.gate.baseline import Baseline
 from analysis.errors import GateError
+from base.files.documents import is_there
 from base.files.whole import write_bytes
 
 
@@ -59,7 +60,7 @@ def run(
 
 
 def _renew(path: Path, runs: Sequence[Path], held_to: dict[str, str]) -> Done:
-    there = _is_there(path)
+    there = is_there(path, GateError)
     before = files.read(path) if there else Baseline(path)
     new, sentences = update.updated(before, runs, held_to)
     content = files.as_text(new)
@@ -69,10 +70,3 @@ def _renew(path: Path, runs: Sequence[Path], held_to: dict[str, str]) -> Done:
         files.write(path, new)
         sentences.append(f"{path}: {len(new.entries):,} entries, {len(content.encode()):,} bytes.")
     return Done("\n".join(sentences))
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError as error:
-        raise GateError(f"{str(path)[:80]} cannot be read: {error.strerror}.") from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from analysis.errors import GateError
@@ -16,6 +15,7 @@ from analysis.program.gate.baseline import Baseline
 from analysis.program.gate.judge import Judgement, judge
 from analysis.program.gate.rows import Measured
 from analysis.program.masks.beginning import RESET, START
+from base.files.documents import is_there
 from base.files.whole import write_bytes
 from cli.shell.judging import Judging
 from cli.shell.root import version
@@ -104,16 +104,9 @@ def ready(asked: Judging, command: str, kinds: Sequence[str]) -> Ready:
 
 
 def _before(asked: Judging, command: str) -> Baseline | None:
-    if asked.baseline is None or (asked.renew and not _is_there(asked.baseline)):
+    if asked.baseline is None or (asked.renew and not is_there(asked.baseline, GateError)):
         return None
     return files.read(asked.baseline, command)
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError as error:
-        raise GateError(f"{str(path)[:80]} cannot be read: {error.strerror}.") from None
 
 
 def _changes(before: Baseline | None, measured: Measured) -> list[str]:

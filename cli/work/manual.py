@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
 from base.paths import ROOT
 from cli.shell import start
+from cli.work import command_pages
 
 _NAME = "tailscope"
 
@@ -16,7 +16,6 @@ _NAME = "tailscope"
 def page() -> str:
     """All commands with their words and options."""
     root = start.lab()
-    context = _context(root, _NAME)
     lines = [
         f".TH {_NAME.upper()} 1",
         ".SH NAME",
@@ -25,26 +24,20 @@ def page() -> str:
         f".B {_NAME}",
         "COMMAND [OPTIONS] [WORDS]",
         ".SH COMMANDS",
-        *(line for one in _commands(context) for line in _command(one)),
+        *(line for one in _typed(command_pages.context(root, _NAME)) for line in _command(one)),
         ".SH EXIT STATUS",
         "0 as asked, 1 worse or not complete, 2 misused or cannot say, 128 + n after a signal.",
     ]
     return "\n".join(lines).replace(f"{ROOT}/", "") + "\n"
 
 
-def _commands(context: click.Context) -> Iterator[click.Context]:
+def _typed(group: click.Context) -> Iterator[click.Context]:
     """Of a group all that can be typed, below its groups too."""
-    group = context.command
-    assert isinstance(group, click.Group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if command is None or command.hidden:
-            continue
-        inner = _context(command, name, context)
-        if isinstance(command, click.Group):
-            yield from _commands(inner)
+    for one in command_pages.commands(group):
+        if isinstance(one.command, click.Group):
+            yield from _typed(one)
         else:
-            yield inner
+            yield one
 
 
 def _command(context: click.Context) -> Iterator[str]:
@@ -57,13 +50,6 @@ def _command(context: click.Context) -> Iterator[str]:
             yield ".TP"
             yield f".B {_escaped(record[0])}"
             yield _escaped(record[1])
-
-
-def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
-    names: Any = command.context_settings.get("help_option_names")  # the command remembers these
-    return click.Context(
-        command, info_name=name, parent=parent, resilient_parsing=True, help_option_names=names
-    )
 
 
 def _escaped(text: str) -> str:

@@ -19,6 +19,7 @@ from base.files.whole import write_bytes
 from base.paths import ROOT
 from base.processes import children
 from base.tell import Tell
+from cli.shell.project import project
 from cli.work import package_content as content
 from cli.work.package_content import PackageError
 from firmware.build import catalogue, packaged
@@ -94,7 +95,7 @@ def make(output: Path, architecture: str | None, allocators: Collection[str], te
 def _simulator(architecture: str) -> Path:
     """The program for that architecture, without shared libraries. Raises PackageError."""
     if architecture == platform.machine():
-        binary = simulator.build()
+        binary = simulator.compiled()
         if _wants_libraries(binary):
             raise PackageError(
                 "The virtual Nucleo was linked to this machine's glibc, and would not run on others: install "
@@ -102,17 +103,14 @@ def _simulator(architecture: str) -> Path:
             )
         return binary
     target = TARGETS[architecture]
-    folder = simulator.FOLDER / "target"
-    command = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(folder), "--target", target]
-    command += ["--package", simulator.NAME, "--bin", simulator.NAME, "--", "-C", "linker=rust-lld"]
-    done = children.run(command, within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
+    done = children.run(simulator.command(target), within_s=_BUILD_WITHIN_S, folder=simulator.FOLDER)
     if done.returncode:
         said = children.last_words(done.stderr)
         raise PackageError(
             f"The virtual Nucleo does not build for {architecture} ({said}): "
             f"is rustc's target {target} installed?"
         )
-    return folder / target / "release" / simulator.NAME
+    return simulator.binary(target)
 
 
 def _wants_libraries(binary: Path) -> bool:
@@ -125,14 +123,14 @@ def _wants_libraries(binary: Path) -> bool:
 def _stage(
     stage: Path, binary: Path, architecture: str, allocators: Collection[str], tell: Tell
 ) -> dict[str, str]:
-    package = stage / "tailscope"
-    shutil.copytree(ROOT / "tailscope", package, ignore=shutil.ignore_patterns("__pycache__", "tests"))
-    rooms = package / content.PRIVATE
+    content.package(stage)
+    rooms = stage / content.PACKAGE / content.PRIVATE
     content.rooms(rooms)
     content.program(rooms, binary)
     made, without = content.images(rooms, allocators, tell)
     tell("heaps for a PC")
     content.host_programs(rooms, made)
+    content.version(rooms)
     content.licences(stage / "licences", {image.allocator for image in made})
     for name in ("README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, stage / name)
@@ -177,13 +175,13 @@ def _built(stage: Path, output: Path) -> Path:
 
 def _source_archive(output: Path) -> Path:
     """What git has of the checkout, as it stands, with PKG-INFO."""
-    project = content.project()
-    name = f"{project['name']}-{project['version']}"
+    told = project()
+    name = f"{told['name']}-{told['version']}"
     listed = children.run(["git", "ls-files", "-z"], within_s=60, folder=ROOT)
     if listed.returncode:
         raise PackageError("A source archive is made of what git has, and this checkout is not git's.")
     path = output / f"{name}.tar.gz"
-    info = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    info = f"Metadata-Version: 2.1\nName: {told['name']}\nVersion: {told['version']}\n"
     with (
         tempfile.TemporaryDirectory(dir=output) as beside,
         tarfile.open(path, "w:gz", compresslevel=9) as file,
@@ -199,7 +197,7 @@ def _source_archive(output: Path) -> Path:
 
 def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -> Path:
     """What is inside, as CycloneDX 1.5 has it: crates, allocators, and the packages of the lock."""
-    project = content.project()
+    version = str(project()["version"])
     crates = [
         {
             "type": "library",
@@ -215,7 +213,7 @@ def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -
         {
             "type": "firmware",
             "name": f"tailscope-firmware-{name}",
-            "version": str(project["version"]),
+            "version": version,
             "description": rows[name].origin,
             "licenses": [{"license": {"name": rows[name].licence}}],
         }
@@ -239,12 +237,10 @@ def _sbom(output: Path, allocators: Collection[str], without: Collection[str]) -
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {
-            "component": {"type": "application", "name": "tailscope", "version": str(project["version"])}
-        },
+        "metadata": {"component": {"type": "application", "name": "tailscope", "version": version}},
         "components": [*crates, *heaps, *packages],
     }
-    path = output / f"tailscope-{project['version']}.cdx.json"
+    path = output / f"tailscope-{version}.cdx.json"
     write_bytes(path, (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
     return path
 

@@ -6,6 +6,7 @@ path. Their sentences name the program as the package installs it, `tailscope`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -15,16 +16,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from analysis.fragmentation import of_run
+from base import at_hand
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.processes import children
 from cli.shell import root
+from cli.shell.project import project
 from cli.shell.shared import USUAL_TWO
 from firmware.build import catalogue, host_heap, packaged
 from firmware.build import image as firmware
 from scenarios.operations import EXTRAS
 from simulator import build as simulator
 
+PACKAGE = "tailscope"
+"""The folder of what somebody's project imports."""
 PRIVATE = "_program"
 """The folder of the rooms in the package."""
 _ROOMS = (
@@ -36,10 +41,10 @@ _LEFT_OUT = {"__pycache__", "tests"}
 _TESTS_OF_USERS = ROOT / "firmware" / "heap" / "tests"
 """What `contract` holds a user's own allocator to."""
 _NOT_OF_SIMULATOR = {"crates", "target", "fuzz", "Cargo.toml", "Cargo.lock"}
-_FREE = {"MIT", "BSD-3-Clause", "Apache-2.0", "CC0", "public domain", "MIT OR Apache-2.0"} | {
-    "Apache-2.0 OR MIT"
-}
+_FREE = {"MIT", "BSD-3-Clause", "Apache-2.0", "CC0", "public domain"}
 """Licences whose works may go along as programs, if their text does."""
+_KERNEL = ROOT / "firmware" / "kernel" / "package" / "Cargo.toml"
+"""Names the crate that has the kernel of every image."""
 _TYPED, _INSTALLED = b"./lab", b"tailscope"
 _METADATA_WITHIN_S = 60.0
 _LINUX = "x86_64-unknown-linux-gnu"
@@ -50,13 +55,6 @@ class PackageError(TailscopeError):
     """The package cannot be made; the message says why."""
 
 
-def project() -> dict[str, object]:
-    """The table [project] of pyproject.toml, the one home of name, version and dependencies."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        found: dict[str, object] = tomllib.load(file)["project"]
-    return found
-
-
 def table() -> str:
     """The tables [project…] of pyproject.toml as they stand, without the extra of the tests."""
     tables = re.split(r"(?m)^(?=\[)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -64,16 +62,34 @@ def table() -> str:
     return re.sub(r"(?ms)^test = \[.*?^\]\n", "", found)
 
 
+def package(folder: Path) -> None:
+    """Copies the package below `folder`. Where a line says `./lab`, the copy says `tailscope`."""
+    _room(PACKAGE, folder)
+
+
 def rooms(folder: Path) -> None:
-    """Copies the rooms to `folder`. Where a line says `./lab`, the copy says `tailscope`."""
+    """Copies the rooms to `folder`, their lines as those of the package."""
     for room in _ROOMS:
-        for source in _files(ROOT / room):
-            _copied(source, folder / source.relative_to(ROOT))
+        _room(room, folder)
     for name in _FILES:
         _copied(ROOT / name, folder / name)
-    words = f"{project()['version']} {root.revision()}".strip()
-    (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
+    (folder / at_hand.NOTE).write_text(at_hand.note(), encoding="ascii")
     (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
+
+
+def _room(name: str, folder: Path) -> None:
+    for source in _files(ROOT / name):
+        _copied(source, folder / source.relative_to(ROOT))
+
+
+def version(folder: Path) -> None:
+    """Writes to `folder` which version it is, and a digest of all files that are there by now."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        found.update(f"{content} {path.relative_to(folder).as_posix()}\n".encode())
+    words = f"{project()['version']} {found.hexdigest()[:12]} {root.revision()}".strip()
+    (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
 
 
 def program(folder: Path, binary: Path) -> None:
@@ -96,12 +112,12 @@ def images(
         row = catalogue.allocators()[name]
         if row.missing_checkout() is not None:
             out[name] = "it is compiled from a checkout of your own"
-        elif row.licence not in _FREE:
+        elif not _FREE & {*row.licence.split(" OR ")}:
             out[name] = f"its licence is {row.licence}"
         else:
             for art, extras in _usual(name):
                 tell(f"{name}{'' if art else ', ART off'}{''.join(f', {extra}' for extra in extras)}")
-                made.append(firmware.package(folder / "firmware" / "images", name, art, extras))
+                made.append(firmware.package(folder / "firmware" / packaged.IMAGES, name, art, extras))
     return made, out
 
 
@@ -121,19 +137,22 @@ def host_programs(folder: Path, made: Iterable[firmware.FirmwareImage]) -> None:
                 host_heap.build(image.allocator, size, static=True),
             ):
                 built[program.parent.name] = program.parent
-    place = folder / packaged.HOST_PROGRAMS.relative_to(ROOT)
+    place = folder / "firmware" / packaged.HOST_PROGRAMS
     packaged.write_host_programs(place, (built[name] for name in sorted(built)))
 
 
 def licences(folder: Path, allocators: Iterable[str]) -> None:
-    """Copies the licence texts of the crates in the simulator and in the images, and those of the
-    C library, to `folder`. Raises PackageError for a crate that is not where cargo keeps it.
+    """Copies the licence texts of the crates in the simulator and in the images, the kernel's among
+    them, and those of the C library, to `folder`.
+
+    Raises PackageError for a crate that is not where cargo keeps it.
     """
     crates = {f"{one['name']}-{one['version']}" for one in crates_of_simulator()}
     crates |= {crate for name in allocators for crate in _crates(catalogue.allocators()[name].origin)}
-    for crate in sorted({*crates, "freertos-next-0.12.0"}):
-        found = [*_texts(_crate(crate))]
-        for text in found:
+    kernel = tomllib.loads(_KERNEL.read_text(encoding="utf-8"))["dependencies"]
+    crates |= {f"{name}-{version.removeprefix('=')}" for name, version in kernel.items()}
+    for crate in sorted(crates):
+        for text in _texts(_crate(crate)):
             _copied(text, folder / crate / text.name)
     for package in ("libnewlib-dev", "libgcc-s1", "libc6"):
         text = Path("/usr/share/doc") / package / "copyright"

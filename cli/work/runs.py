@@ -37,6 +37,7 @@ from cli.work.options import Options
 from cli.work.plan import compiled
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
+from firmware.build import packaged
 from scenarios.plan import Plan
 from simulator import build as simulator
 
@@ -198,7 +199,8 @@ def _images(
             for needs, title, under_way in begun:
                 counted(f"firmware with {title}: building")
                 built = under_way.result()
-                shown.line(f"firmware with {title}: built, sha256 {built.image.sha256[:12]}")
+                how = "from a package" if packaged.holds(built.image.elf) else "built"
+                shown.line(f"firmware with {title}: {how}, sha256 {built.image.sha256[:12]}")
                 images[needs].append(built)
         finally:
             at_a_time.shutdown(wait=False, cancel_futures=True)

@@ -27,10 +27,11 @@ def run(
     *,
     as_json: bool = False,
     full: bool = False,
-    runs_folder: Path = RUNS,
-    dashboard: Path = DASHBOARD,
+    runs_folder: Path | None = None,
+    dashboard: Path | None = None,
 ) -> int:
-    """Runs scenarios into `runs_folder`, writes and prints what came of them.
+    """Runs scenarios into `runs_folder`, writes and prints what came of them. In a folder that is
+    named the dashboard lies there too.
 
     Returns the exit status: 0 if all of them are complete, else 1. Raises TailscopeError, and
     signals.Stopped, at any moment.
@@ -49,8 +50,9 @@ def run(
         from cli.work import runs, where
 
         where.run(chosen.board)
-        results += runs.run(scenarios, allocators, runs_folder, chosen)
-        _present(results, as_json, full, dashboard)
+        results += runs.run(scenarios, allocators, runs_folder or RUNS, chosen)
+        usual = runs_folder / DASHBOARD.name if runs_folder else DASHBOARD
+        _present(results, as_json, full, dashboard or usual)
     return int(any(result.verdict != "complete" for result in results))
 
 

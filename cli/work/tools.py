@@ -17,8 +17,8 @@ class Tool:
     """One line of cli/tools.tsv.
 
     `command` is a name on the PATH, or the places of a file, which | separates: one must exist.
-    `needed` is "always", "optional", or the words of a command line that need it, with commas:
-    "test,desk".
+    `needed` is "always", "optional", "builds" for what compiles, or the words of a command line
+    that need it, with commas: "test,desk".
     """
 
     command: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,13 @@ def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
     return {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
 
 
-def under_way(runs: Path, table: pl.DataFrame) -> list[Any]:
-    """A box for each run of the index `table` that still goes on, and for each that was killed.
+def under_way(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar]) -> list[Any]:
+    """A box for each run of the index `table` that still goes on, as `going_on` found them, and for
+    each that was killed.
 
     A killed one leaves its progress behind (base/run_folder/progress_file.py).
     """
     unfinished = list(table.filter(pl.col("state") == "unfinished")["id"])
-    going = going_on(runs, table)
     killed = [one for one in unfinished if one not in going and (runs / one / PROGRESS).exists()]
     boxes = [_box(identity, so_far) for identity, so_far in going.items()]
     return boxes + [_killed(identity) for identity in killed]

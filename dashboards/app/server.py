@@ -175,7 +175,8 @@ def _answer(app: Dash, pages: Pages) -> None:
             return no_update, no_update, no_update
         table = pages.library.table()
         going = overview.going_on(pages.library.runs, table)
-        boxes, words = under_way(pages.library.runs, table), overview.counted(table, going)
+        boxes = under_way(pages.library.runs, table, going)
+        words = overview.counted(table, going)
         if words == counted:
             return no_update, no_update, boxes
         return overview.rows(table, going, repeats=_is_odd(clicks)), words, boxes
@@ -245,7 +246,7 @@ def _content(pages: Pages, comparisons: Comparisons, address: Address) -> Any:
 def _runs(pages: Pages) -> list[Any]:
     table = pages.library.table()
     going = overview.going_on(pages.library.runs, table)
-    return overview.overview(table, under_way(pages.library.runs, table), going)
+    return overview.overview(table, under_way(pages.library.runs, table, going), going)
 
 
 def _of_shown(shown: Shown) -> list[Any]:

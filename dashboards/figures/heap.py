@@ -36,7 +36,8 @@ def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     best = frontier(masking or told, lambda one: _place(one) or (0.0, 0.0))
     named = _named(told, best)
     figure = Figure(_steps(best), _every(told, named), *(_point(one, one.name in named) for one in told))
-    figure.update_xaxes(title_text="heap used (bytes)", range=_range(told), **log_ticks(*_range(told)))
+    seen = _range(told)
+    figure.update_xaxes(title_text="heap used (bytes)", range=seen, **log_ticks(*seen))
     figure.update_yaxes(title_text="worst interrupt (µs)", rangemode="tozero")
     names = ", ".join(one.name for one in best)
     explanation = f"The dotted line joins the runs that no other beats in both: {names}."

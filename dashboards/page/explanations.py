@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from base import anatomy
-from base.anatomy import Anatomy
+from base.anatomy import MOST_CALLS, MOST_VISITED, Anatomy
 from base.run_folder.explanation import Explanation, Operation, Part, Replayed, Total, read_all
 from base.run_folder.named_quantities import NAMED
 from dashboards.loaded.runs import LoadedRun
@@ -17,8 +17,6 @@ _MOST_FRAMES = 64
 _MOST_PARTS = 100
 _MOST_CHARACTERS = 300
 _MOST_BANDS = 500
-_MOST_CALLS = 2_000
-_MOST_VISITED = 4_000
 
 
 def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
@@ -73,7 +71,8 @@ def _packed(explanation: Explanation) -> dict[str, Any]:
 
 
 def _anatomy(known: Anatomy) -> dict[str, Any]:
-    search = known.search
+    search, calls = known.search, known.calls[:MOST_CALLS]
+    called = {one.source for one in calls}
     return {
         "sentence": _cut(known.sentence),
         "cycles": known.cycles,
@@ -85,7 +84,7 @@ def _anatomy(known: Anatomy) -> dict[str, Any]:
         ],
         "calls": [
             [one.depth, _cut(one.name), one.begin_cycle, one.cycles, one.own_cycles, _cut(one.source)]
-            for one in known.calls[:_MOST_CALLS]
+            for one in calls
             if one.depth < _MOST_FRAMES
         ],
         "search": None
@@ -94,14 +93,10 @@ def _anatomy(known: Anatomy) -> dict[str, Any]:
             "region_address": search.region_address,
             "asked_bytes": search.asked_bytes,
             "blocks": search.blocks,
-            "visited": [[one.offset, one.bytes] for one in search.visited[:_MOST_VISITED]],
+            "visited": [[one.offset, one.bytes] for one in search.visited[:MOST_VISITED]],
             "served": None if search.served is None else [search.served.offset, search.served.bytes],
         },
-        "sources": {
-            _cut(line): _cut(text)
-            for line, text in known.sources.items()
-            if any(one.source == line for one in known.calls[:_MOST_CALLS])
-        },
+        "sources": {_cut(line): _cut(text) for line, text in known.sources.items() if line in called},
     }
 
 

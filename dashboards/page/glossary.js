@@ -37,14 +37,19 @@ tailscope.glossary = (() => {
   }
 
   // The same of `text` by the words that a page has in #words: [[spelling, meaning], …].
-  let words = null;
-  function marked(text) {
-    words = words ?? new Map(JSON.parse(document.getElementById("words")?.textContent ?? "[]"));
-    if (!words.size) return [document.createTextNode(text)];
+  let words = null, spelled = null;
+  function read() {
+    words = new Map(JSON.parse(document.getElementById("words")?.textContent ?? "[]"));
     const some = [...words.keys()].sort((a, b) => b.length - a.length)
       .map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    spelled = new RegExp(`(?<![\\w.-])(${some.join("|")})(?![\\w-]|\\.\\w)`);
+  }
+
+  function marked(text) {
+    if (!words) read();
+    if (!words.size) return [document.createTextNode(text)];
     const told = new Set(), pieces = [];
-    for (const piece of text.split(new RegExp(`(?<![\\w.-])(${some.join("|")})(?![\\w-]|\\.\\w)`))) {
+    for (const piece of text.split(spelled)) {
       const means = words.get(piece), first = means && !told.has(means);
       if (first) told.add(means);
       pieces.push([piece, first ? means : ""]);

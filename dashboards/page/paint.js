@@ -227,5 +227,5 @@ tailscope.paint = (() => {
     return { ...trace, hovertext };
   }
 
-  return { assign, choose, resolve, paint: (figure, chosen, widthPx) => resolve(choose(figure, chosen, widthPx)) };
+  return { assign, choose, numbers, resolve, paint: (figure, chosen, widthPx) => resolve(choose(figure, chosen, widthPx)) };
 })();

@@ -87,6 +87,14 @@ tailscope.sample = (() => {
     return start === undefined ? null : [start - zero, end - zero];
   }
 
+  // Paper is light, whatever the screen is: the sample on the page is drawn again before and after.
+  // Heard from the first sample on, so that the page's script has changed the theme by then.
+  let again = null;
+  function onPaper(draw) {
+    if (!again) ["beforeprint", "afterprint"].forEach((event) => globalThis.addEventListener(event, () => again()));
+    again = draw;
+  }
+
   // The cursors begin at `span`, else at the longest critical section.
   function waveform(box, run, window, span, strips) {
     const us = (samples) => (samples * 1e6) / run.samplerate_hz;
@@ -165,14 +173,11 @@ tailscope.sample = (() => {
     if (tailscope.figures?.narrow) figure.layout.dragmode = false;
     const config = { ...(tailscope.figures?.config ?? { responsive: true, displaylogo: false }), scrollZoom: true };
     const painted = tailscope.paint.resolve(figure);
-    // Paper is light, whatever the screen is; the page's script has changed the theme before.
-    for (const event of ["beforeprint", "afterprint"]) {
-      globalThis.addEventListener(event, () => {
-        if (!plot.isConnected) return;
-        const { data, layout } = tailscope.paint.resolve({ ...figure, layout: { ...figure.layout, shapes: [...shades, ...lines()] } });
-        Plotly.react(plot, data, { ...layout, xaxis: { ...layout.xaxis, range: [...plot.layout.xaxis.range], autorange: false } }, config);
-      });
-    }
+    onPaper(() => {
+      if (!plot.isConnected) return;
+      const { data, layout } = tailscope.paint.resolve({ ...figure, layout: { ...figure.layout, shapes: [...shades, ...lines()] } });
+      Plotly.react(plot, data, { ...layout, xaxis: { ...layout.xaxis, range: [...plot.layout.xaxis.range], autorange: false } }, config);
+    });
     return Plotly.newPlot(plot, painted.data, painted.layout, config).then(() => {
       let down = null;
       plot.addEventListener("pointerdown", ({ clientX }) => { down = clientX; }, true);

@@ -60,7 +60,7 @@ def believed(page: Page, series: Sequence[Series]) -> Page:
 def agreement(series: Sequence[Series]) -> Page:
     """Tables of agreement and error budget, and the differences of each run that has any."""
     near = [one for one in series if nearly_equal(one)]
-    apart = [one for one in series if one not in near]
+    apart = [one for one in series if not nearly_equal(one)]
     figures = per_run(
         "differences", "Wire minus DWT", ((one.style.entry, agreement_figure(one)) for one in apart)
     )

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from base.metrology.quantiles import PERCENTILES, samples_needed
+from base.microseconds import with_unit
 from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards import caveats, placements
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.caveats import IN_GIVEN_HEAP
-from dashboards.formatting import MISSING, grouped, short, whole, with_unit
+from dashboards.formatting import MISSING, grouped, short, whole
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.quantities import REPORTED, bound_of, shown
 from dashboards.loaded.series import Series

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from dashboards.loaded.quantities import bounds_sentence
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import by_scenario
 from dashboards.page.explanations import explanations
-from dashboards.report import report_html, write_report
+from dashboards.report import report_html
 from dashboards.tests.as_plotly import as_plotly
-from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.browser import Browser
 from dashboards.tests.synthetic import Operation, write_run
 
 BOUND = {
@@ -129,30 +130,41 @@ def test_a_damaged_explanation_is_left_out(damaged: object, tmp_path: Path) -> N
     assert explanations(run) == {}
 
 
-@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
-def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
+def test_a_click_shows_the_explanation(tmp_path: Path, at_sample: Callable[[Path, str], Browser]) -> None:
     run = written(tmp_path, {}, EXPLAINED)
-    report = write_report([run], tmp_path / "report.html")
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
-        browser.open(report, f"#/sample/{run.name}/3")
-        browser.settle()
-        panel = "document.querySelector('.instant')"
-        shown = browser.evaluate(f"{panel}.textContent")
-        assert "120 instructions in 300 cycles" in shown
-        assert browser.evaluate(f"{panel}.querySelector('details').open") is False
-        assert browser.evaluate(f"{panel}.querySelector('.why, .strip')") is None
-        assert f"{HOSTILE}+0x2seglist.c:43" in shown
-        assert f"25012 ×{HOSTILE}" in shown
-        # 600 bytes in rows of 100: the live piece is in one, the free one in two, the rest in five.
-        counted = [browser.evaluate(f"{panel}.querySelectorAll('rect.{w}').length") for w in ("live", "free")]
-        assert counted == [1, 2]
-        assert browser.evaluate(f"{panel}.querySelectorAll('rect.unknown').length") == 5
-        assert browser.evaluate("window.ran === undefined") is True
-        browser.go(f"#/sample/{run.name}/4")
-        assert browser.evaluate(f"{panel}.querySelector('.explained')") is None
-        assert browser.complaints == []
+    browser = at_sample(run, "3")
+    panel = "document.querySelector('.instant')"
+    shown = browser.evaluate(f"{panel}.textContent")
+    assert "120 instructions in 300 cycles" in shown
+    assert browser.evaluate(f"{panel}.querySelector('details').open") is False
+    assert browser.evaluate(f"{panel}.querySelector('.why, .strip')") is None
+    assert f"{HOSTILE}+0x2seglist.c:43" in shown
+    assert f"25012 ×{HOSTILE}" in shown
+    # 600 bytes in rows of 100: the live piece is in one, the free one in two, the rest in five.
+    counted = [browser.evaluate(f"{panel}.querySelectorAll('rect.{w}').length") for w in ("live", "free")]
+    assert counted == [1, 2]
+    assert browser.evaluate(f"{panel}.querySelectorAll('rect.unknown').length") == 5
+    assert browser.evaluate("window.ran === undefined") is True
+    browser.go(f"#/sample/{run.name}/4")
+    assert browser.evaluate(f"{panel}.querySelector('.explained')") is None
+    assert browser.complaints == []
+
+
+def test_paper_gets_the_sample_that_is_shown_light(
+    tmp_path: Path, at_sample: Callable[[Path, str], Browser]
+) -> None:
+    run = written(tmp_path, {}, EXPLAINED)
+    browser = at_sample(run, "3")
+    browser.page.emulate_media(color_scheme="dark")
+    paper = "document.querySelector('.wave')._fullLayout.paper_bgcolor"
+    for key in ("4", "3"):
+        browser.go(f"#/sample/{run.name}/{key}")
+        assert browser.evaluate(paper) == "#14191e"
+        browser.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert browser.evaluate(paper) == "#ffffff"
+        browser.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert browser.evaluate(paper) == "#14191e"
+    assert browser.complaints == []
 
 
 MADE_OF: dict[str, Any] = {
@@ -205,84 +217,75 @@ PLACES = """(() => {
 })()"""
 
 
-@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
-def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(tmp_path: Path) -> None:
+def test_what_the_time_went_to_lies_below_the_waveform_also_zoomed(
+    tmp_path: Path, at_sample: Callable[[Path, str], Browser]
+) -> None:
     """Sample 1,000 to 1,300 at 84 MS/s; the waveform begins its time at operation 3, at 1,080."""
     run = anatomised(tmp_path)
-    report = write_report([run], tmp_path / "report.html")
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
-        browser.open(report, f"#/sample/{run.name}/3")
-        browser.settle()
-        zero = browser.evaluate(
-            "(async () => { const { runs } = JSON.parse(document.getElementById('data').textContent);"
-            f"const run = await tailscope.unpack.json(runs['{run.name}']);"
-            "return run.samples['3'].window[2]; })()"
-        )
-        told = browser.evaluate("document.querySelector('.instant .why').textContent")
-        assert told == MADE_OF["sentence"]
+    browser = at_sample(run, "3")
+    zero = browser.evaluate(
+        "(async () => { const { runs } = JSON.parse(document.getElementById('data').textContent);"
+        f"const run = await tailscope.unpack.json(runs['{run.name}']);"
+        "return run.samples['3'].window[2]; })()"
+    )
+    told = browser.evaluate("document.querySelector('.instant .why').textContent")
+    assert told == MADE_OF["sentence"]
 
-        def cycle(number: int) -> float:
-            return (1_000 + number - float(zero)) / 84
+    def cycle(number: int) -> float:
+        return (1_000 + number - float(zero)) / 84
 
-        pixel_us = browser.evaluate("(({xaxis}) => xaxis.p2d(1) - xaxis.p2d(0))("
-                                    "document.querySelector('.wave')._fullLayout)")  # fmt: skip
-        places = browser.evaluate(PLACES)
-        for (left, right, _), (begin, end) in zip(
-            places, [(0, 150), (150, 300), (0, 300), (100, 200)], strict=True
-        ):
-            assert left == pytest.approx(cycle(begin), abs=pixel_us)
-            assert right == pytest.approx(cycle(end), abs=1.5 * pixel_us)
-        assert places[2][2] == (f"outer: 300 cycles, 100 %; 200 its own\nmost of it at a.c:1: {HOSTILE}")
-        # Zoomed to cycles 160 to 180: the first band is out of sight, the loop fills the view.
-        browser.evaluate(
-            "Plotly.relayout(document.querySelector('.wave'), "
-            f"{{'xaxis.range': [{cycle(160)}, {cycle(180)}]}})"
-        )
-        browser.wait("() => document.querySelectorAll('.strip [hidden]').length === 1")
-        _, loop, outer, _ = browser.evaluate(PLACES)
-        assert loop[0] == outer[0] == pytest.approx(cycle(160), abs=0.01)
-        assert loop[1] == pytest.approx(cycle(180), abs=0.01)
-        assert browser.evaluate("window.ran === undefined") is True
-        assert browser.complaints == []
+    pixel_us = browser.evaluate("(({xaxis}) => xaxis.p2d(1) - xaxis.p2d(0))("
+                                "document.querySelector('.wave')._fullLayout)")  # fmt: skip
+    places = browser.evaluate(PLACES)
+    for (left, right, _), (begin, end) in zip(
+        places, [(0, 150), (150, 300), (0, 300), (100, 200)], strict=True
+    ):
+        assert left == pytest.approx(cycle(begin), abs=pixel_us)
+        assert right == pytest.approx(cycle(end), abs=1.5 * pixel_us)
+    assert places[2][2] == (f"outer: 300 cycles, 100 %; 200 its own\nmost of it at a.c:1: {HOSTILE}")
+    # Zoomed to cycles 160 to 180: the first band is out of sight, the loop fills the view.
+    browser.evaluate(
+        f"Plotly.relayout(document.querySelector('.wave'), {{'xaxis.range': [{cycle(160)}, {cycle(180)}]}})"
+    )
+    browser.wait("() => document.querySelectorAll('.strip [hidden]').length === 1")
+    _, loop, outer, _ = browser.evaluate(PLACES)
+    assert loop[0] == outer[0] == pytest.approx(cycle(160), abs=0.01)
+    assert loop[1] == pytest.approx(cycle(180), abs=0.01)
+    assert browser.evaluate("window.ran === undefined") is True
+    assert browser.complaints == []
 
 
-@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
-def test_the_heap_shows_what_was_visited_in_order_and_what_was_served(tmp_path: Path) -> None:
+def test_the_heap_shows_what_was_visited_in_order_and_what_was_served(
+    tmp_path: Path, at_sample: Callable[[Path, str], Browser]
+) -> None:
     run = anatomised(tmp_path)
-    report = write_report([run], tmp_path / "report.html")
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
-        browser.open(report, f"#/sample/{run.name}/3")
-        browser.settle()
-        looks = "[...document.querySelectorAll('.search circle title')].map((one) => one.textContent)"
-        assert browser.evaluate(looks) == [
-            "block 1 of 2 of 24 bytes at 0x20000058",
-            "block 2 of 2 of 88 bytes at 0x20000000",
-        ]
-        down = browser.evaluate(
-            "[...document.querySelectorAll('.search circle')].map((one) => one.cy.baseVal.value)"
-        )
-        assert down == sorted(down)
-        request = (
-            "[...document.querySelectorAll('.search .asked, .search .served')]"
-            ".map((one) => one.width.baseVal.value)"
-        )
-        served, asked = browser.evaluate(request)
-        assert asked == pytest.approx(served * 16 / 24, abs=1)
-        told = browser.evaluate("document.querySelector('.heap').textContent")
-        assert "The search visited 2 blocks, from 0x20000058 to 0x20000000." in told
-        assert "The request of 16 bytes was served from a block of 24 bytes at 0x20000058." in told
-        # The key has the colours of the map, in either theme.
-        for theme in ("light", "dark"):
-            browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
-            for what in ("live", "free", "unknown"):
-                colours = browser.evaluate(
-                    f"[getComputedStyle(document.querySelector('.keys .{what}')).backgroundColor,"
-                    f" getComputedStyle(document.querySelector('.explained rect.{what}:not(.visited)"
-                    f", .search rect.{what}')).fill]"
-                )
-                assert colours[0] == colours[1]
-        assert browser.complaints == []
+    browser = at_sample(run, "3")
+    looks = "[...document.querySelectorAll('.search circle title')].map((one) => one.textContent)"
+    assert browser.evaluate(looks) == [
+        "block 1 of 2 of 24 bytes at 0x20000058",
+        "block 2 of 2 of 88 bytes at 0x20000000",
+    ]
+    down = browser.evaluate(
+        "[...document.querySelectorAll('.search circle')].map((one) => one.cy.baseVal.value)"
+    )
+    assert down == sorted(down)
+    request = (
+        "[...document.querySelectorAll('.search .asked, .search .served')]"
+        ".map((one) => one.width.baseVal.value)"
+    )
+    served, asked = browser.evaluate(request)
+    assert asked == pytest.approx(served * 16 / 24, abs=1)
+    told = browser.evaluate("document.querySelector('.heap').textContent")
+    assert "The search visited 2 blocks, from 0x20000058 to 0x20000000." in told
+    assert "The request of 16 bytes was served from a block of 24 bytes at 0x20000058." in told
+    # The key has the colours of the map, in either theme.
+    for theme in ("light", "dark"):
+        browser.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        for what in ("live", "free", "unknown"):
+            colours = browser.evaluate(
+                f"[getComputedStyle(document.querySelector('.keys .{what}')).backgroundColor,"
+                f" getComputedStyle(document.querySelector('.explained rect.{what}:not(.visited)"
+                f", .search rect.{what}')).fill]"
+            )
+            assert colours[0] == colours[1]
+    assert browser.complaints == []

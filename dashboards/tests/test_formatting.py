@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from base.microseconds import digits, microseconds, signed, unit_read
-from dashboards.formatting import MISSING, number, short, whole, with_unit
+from base.microseconds import digits, microseconds, signed, unit_read, with_unit
+from dashboards.formatting import MISSING, number, short, whole
 
 
 @pytest.mark.parametrize(

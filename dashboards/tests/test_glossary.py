@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from dashboards.glossary import HOME, Piece, glossary, marked, parse
 from dashboards.page.templates import terms
-from dashboards.report import write_report
-from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.browser import Browser
 from dashboards.tests.synthetic import Operation, write_run
 
 PAGE = """\
@@ -71,20 +69,14 @@ def test_what_a_file_says_stays_text() -> None:
     )
 
 
-@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
-def test_a_click_says_what_a_word_is(tmp_path: Path) -> None:
+def test_a_click_says_what_a_word_is(tmp_path: Path, at_sample: Callable[[Path, str], Browser]) -> None:
     run = write_run(tmp_path, "mem_frag", "seglist", [Operation("A", 16, 1, 300, depth=4)] * 3)
-    report = write_report([run], tmp_path / "report.html")
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as browser:
-        browser.open(report, f"#/sample/{run.name}/1")
-        browser.settle()
-        facts = browser.evaluate("[...document.querySelectorAll('.facts .term')].map((one) => one.title)")
-        assert glossary()["probes"].means in facts and glossary()["depth"].means in facts
-        browser.page.locator(".facts .term", has_text="probes").click()
-        told = browser.page.locator(".meaning")
-        assert told.inner_text() == f"probes: {glossary()['probes'].means}"
-        browser.page.locator("h2:visible").click()
-        assert told.count() == 0
-        assert browser.complaints == []
+    browser = at_sample(run, "1")
+    facts = browser.evaluate("[...document.querySelectorAll('.facts .term')].map((one) => one.title)")
+    assert glossary()["probes"].means in facts and glossary()["depth"].means in facts
+    browser.page.locator(".facts .term", has_text="probes").click()
+    told = browser.page.locator(".meaning")
+    assert told.inner_text() == f"probes: {glossary()['probes'].means}"
+    browser.page.locator("h2:visible").click()
+    assert told.count() == 0
+    assert browser.complaints == []

@@ -17,11 +17,17 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from base.files.errors import TailscopeError
+from base.paths import COMPILED, INSTALLED
 from base.processes import children
 
 TOOLS = {"cmake": "cmake", "ninja": "ninja-build"}
 """Tools by name, and the Debian packages that bring them. A compiler comes on top."""
 
+_SHARED = (
+    f"-DTAILSCOPE_RUST_BUILDS={COMPILED / 'rust'}",
+    f"-DTAILSCOPE_TEST_PARTS={COMPILED / 'heap-tests' / 'parts'}",
+)
+"""What builds share lies in a checkout's build/ by itself; beside installed code nothing may."""
 _TAIL_LINES = 20
 # From nothing an allocator takes some seconds, those of Rust a minute.
 _WITHIN_S = 3600.0
@@ -58,6 +64,7 @@ class Build:
         return [
             *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
             *(["--fresh"] if self._was_configured_elsewhere or self._was_not_configured_whole else []),
+            *(["--no-warn-unused-cli", *_SHARED] if INSTALLED else []),
             *self._named,
         ]
 
@@ -67,9 +74,15 @@ class Build:
 
     @property
     def _was_configured_elsewhere(self) -> bool:
-        """True if the checkout was moved or copied with its builds: CMake refuses such a folder."""
+        """True if the checkout was moved or copied with its builds, or if the program is installed
+        twice and shares the user's cache: CMake refuses such a folder.
+        """
         cache = self.folder / "CMakeCache.txt"
-        return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={self.folder}\n" not in cache.read_text()
+        if not cache.exists():
+            return False
+        lines = cache.read_text().splitlines()
+        places = {"CMAKE_CACHEFILE_DIR": self.folder, "CMAKE_HOME_DIRECTORY": self.source}
+        return not all(f"{name}:INTERNAL={place}" in lines for name, place in places.items())
 
     @property
     def _was_not_configured_whole(self) -> bool:

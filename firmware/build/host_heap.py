@@ -137,7 +137,8 @@ def build(
         *(f"{name}={value}" for name, value in sorted((knobs or {}).items())),
     ]
     name = "-".join([*words, *place.values()])
-    if brought := packaged.host_program(name):
+    brought = None if static else packaged.host_program(name)
+    if brought is not None:
         return brought / "trace_replay"
     folder = (BUILDS / "static" if static else BUILDS) / name
     definitions = {"HEAP_BYTES": capacity, **place, **chosen}

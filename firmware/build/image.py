@@ -275,8 +275,7 @@ def package(folder: Path, allocator: str, art: bool, extras: tuple[str, ...]) ->
     chosen = _Build(allocator, art, row.lockings[0], knobs=row.knobs, extras=extras)
     definitions = _cmake_build(chosen).definitions
     kernel = built.configuration.kernel
-    place = built.elf.parent
-    packaged.write(folder, place.name, definitions, place, built.sha256, kernel, built.looks)
+    packaged.write(folder, definitions, built.elf.parent, built.sha256, kernel, built.looks)
     return built
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from base.microseconds import digits
 from studies.adversary.row import Row, Space, Time
 
 WIDTH_COLUMNS = 124
@@ -50,7 +51,7 @@ def time_cells(rows: Sequence[Row]) -> list[list[str]]:
             row.known.name,
             f"{row.known.instructions:,}",
             f"{row.found.instructions:,}",
-            f"{row.found.wire_ns / 1000:,.2f}",
+            digits(row.found.wire_ns),
             f"{row.found_over_known:.2f}",
             "-" if row.bound_instructions is None else f"{row.bound_instructions:,}",
             "-" if row.found_over_bound is None else f"{row.found_over_bound:.3f}",

@@ -37,7 +37,7 @@ class Footprints:
 
         Raises BuildError, FootprintError.
         """
-        image = firmware.build(self.allocator, knobs=dict(self.knobs))
+        image = firmware.build(self.allocator, knobs=dict(self.knobs), compiled=True)
         found = footprint.measure(self.allocator)
         whole = footprint.section_bytes(image.elf)
         objects = sorted(image.elf.parent.rglob(f"indexes/{self.allocator}.c.obj"))

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from base.microseconds import digits
 from scenarios.generators.worst import ABSENT
 from studies.worst.matrix import Cell, Matrix, constructions
 
@@ -88,7 +89,7 @@ def _wire(cell: Cell) -> list[str]:
     if found is None:
         return []
     times = (found.pulse_ns, found.interrupt_latency_ns, found.task_latency_ns)
-    return [str(found.cycles), *(f"{time / 1000:.2f}" for time in times)]
+    return [str(found.cycles), *(digits(time) for time in times)]
 
 
 def _table(heading: str, columns: Sequence[str]) -> Table:

@@ -326,3 +326,27 @@ for wrong in ({"allocator": "none_such"}, {"allocator": "tlsf", "parameters": {"
     assert "The stimulus came" in rest[0]
     assert any(line.startswith("2 ") and "none_such" in line for line in rest)
     assert any(line.startswith("2 ") and "depht" in line for line in rest)
+
+
+def test_a_run_goes_to_the_folder_that_is_named(checkout: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = python(
+        checkout,
+        f"""
+from pathlib import Path
+import tailscope
+here = Path({str(tmp_path)!r})
+small = dict(allocator="tlsf", parameters={{"depth": 8, "trials": 1}})
+run = tailscope.run("mem_frag", **small, folder=here / "some" / "where")
+print(run.folder.parent == here / "some" / "where", run.complete)
+try:
+    tailscope.run("mem_frag", **small, folder=here / "file")
+except tailscope.Error as error:
+    print(error.exit_status, error)
+""",
+    )
+    assert done.returncode == 0, done.stderr
+    first, refused = done.stdout.splitlines()
+    assert first == "True True"
+    assert refused.startswith("2 ") and str(tmp_path / "file") in refused
+    assert (tmp_path / "some" / "where" / "dashboard.html").is_file()

@@ -10,11 +10,11 @@ from typing import Literal
 from analysis.compare.gate.measured import Measured
 from analysis.compare.gate.outcome import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS, Check
 from analysis.errors import GateError
+from analysis.limits import NS, by_name
 from base.run_folder.named_quantities import named
 
-_EXAMPLE = "such as allocate=10us or free=900cycles"
+_EXAMPLE = "allocate=10us or free=900cycles"
 _LIMIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ns|us|µs|ms|cycles)")
-_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,20 @@ def parse(quantity: str, text: str) -> Limit:
     named(quantity[:40], GateError)
     match = _LIMIT.fullmatch(text)
     if match is None:
-        raise GateError(f"{text[:40]!r} is no limit of {quantity}: give a time or cycles, {_EXAMPLE}.")
+        raise GateError(
+            f"{text[:40]!r} is no limit of {quantity}: give a time or cycles, such as {_EXAMPLE}."
+        )
     unit: Literal["ns", "cycles"] = "cycles" if match[2] == "cycles" else "ns"
     if unit == "cycles" and quantity in LATENCIES:
         raise GateError(
-            f"A limit of {quantity} is a time, since it is read off the wire: say so, {_EXAMPLE}."
+            f"A limit of {quantity} is a time, since it is read off the wire: say so, such as {_EXAMPLE}."
         )
-    return Limit(quantity, float(match[1]) * _NS.get(match[2], 1.0), unit, text)
+    return Limit(quantity, float(match[1]) * NS.get(match[2], 1.0), unit, text)
 
 
 def parse_words(words: Sequence[str]) -> dict[str, str]:
     """The words of `--limit`, checked, by quantity. Raises GateError."""
-    found: dict[str, str] = {}
-    for word in words:
-        quantity, separator, text = word.partition("=")
-        if not separator:
-            raise GateError(f"--limit {word[:40]}: give a quantity and its limit, {_EXAMPLE}.")
-        parse(quantity, text)
-        if found.setdefault(quantity, text) != text:
-            raise GateError(f"--limit {quantity} is given twice, as {found[quantity]} and as {text}.")
-    return found
+    return by_name(words, parse, "a quantity", _EXAMPLE)
 
 
 def judge(limits: Mapping[str, str], run: Measured) -> list[Check]:

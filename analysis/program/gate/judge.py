@@ -11,6 +11,7 @@ from analysis.program.gate.allowance import Allowance
 from analysis.program.gate.baseline import OPEN, Baseline, Cycles
 from analysis.program.gate.limits import Limit
 from analysis.program.gate.rows import Measured, Row
+from base.microseconds import microseconds
 
 Finding = Literal["within", "above", "between", "unseen", "equal", "longer", "shorter", "new", "vanished"]
 NAMED = 10
@@ -111,7 +112,7 @@ def _limit(limit: Limit, rows: Sequence[Row]) -> Check:
 
 def _length(row: Row) -> str:
     """`1,001 cycles (62.56 µs)`."""
-    return f"{'at least ' if row.open else ''}{row.cycles:,} cycles ({row.ns / 1000:,.2f} µs)"
+    return f"{'at least ' if row.open else ''}{row.cycles:,} cycles ({microseconds(row.ns)})"
 
 
 def _apart(baseline: Baseline, measured: Measured) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.errors import GateError
+from analysis.limits import MOST_SHOWN, NS, by_name
 from analysis.program.gate.rows import Row
 from base.files.errors import near_miss
 
@@ -16,8 +17,6 @@ TOGETHER = ("priority",)
 """Kinds that are made of several sections."""
 _EXAMPLE = "a number of cycles, or a time such as 2us"
 _VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
-_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6}
-_MOST_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -52,16 +51,8 @@ class Limit:
 
 def parse_words(words: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
     """The words of `--limit`, checked, by what they limit. Raises GateError."""
-    found: dict[str, str] = {}
-    for word in words:
-        name, separator, text = word.rpartition("=")
-        if not separator or not name:
-            example = f"{kinds[0]}=1200" if kinds else "any=1200"
-            raise GateError(f"--limit {word[:_MOST_SHOWN]}: give a kind and its limit, such as {example}.")
-        parse(name, text, kinds)
-        if found.setdefault(name, text) != text:
-            raise GateError(f"--limit {name[:_MOST_SHOWN]} is given twice, as {found[name]} and as {text}.")
-    return found
+    example = f"{kinds[0] if kinds else ANY}=1200"
+    return by_name(words, lambda name, text: parse(name, text, kinds), "a kind", example)
 
 
 def parse_all(limits: Mapping[str, str], kinds: Sequence[str]) -> list[Limit]:
@@ -73,10 +64,10 @@ def parse(name: str, text: str, kinds: Sequence[str]) -> Limit:
     """The limit of `basepri` and `1200`. Raises GateError."""
     match = _VALUE.fullmatch(text)
     if match is None:
-        raise GateError(f"{text[:_MOST_SHOWN]!r} is no limit of {name[:_MOST_SHOWN]}: give {_EXAMPLE}.")
+        raise GateError(f"{text[:MOST_SHOWN]!r} is no limit of {name[:MOST_SHOWN]}: give {_EXAMPLE}.")
     kind, function = _kind(name, kinds)
-    in_ns = match[2] in _NS
-    return Limit(name, kind, function, float(match[1]) * _NS.get(match[2], 1.0), in_ns, text)
+    in_ns = match[2] in NS
+    return Limit(name, kind, function, float(match[1]) * NS.get(match[2], 1.0), in_ns, text)
 
 
 def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
@@ -89,4 +80,4 @@ def _kind(name: str, kinds: Sequence[str]) -> tuple[str, str]:
             return known or word, function
     words = ", ".join((*kinds, ANY))
     near = near_miss(name.partition(":")[0], (*kinds, ANY))
-    raise GateError(f"--limit {name[:_MOST_SHOWN]}: there is no such kind; give one of {words}.{near}")
+    raise GateError(f"--limit {name[:MOST_SHOWN]}: there is no such kind; give one of {words}.{near}")

@@ -12,6 +12,7 @@ from analysis.program.gate.rows import Measured, Row
 from base.files import junit
 from base.files.junit import Case
 from base.files.markdown_text import cell
+from base.microseconds import microseconds
 
 SCHEMA = 1
 _OF_LIMITS = ("within", "above", "between")
@@ -93,7 +94,7 @@ def as_markdown(told: Judgement) -> str:
 
 def _row(check: Check) -> str:
     now = check.now
-    length = f"{'≥ ' if now.open else ''}{now.cycles:,} cycles, {now.ns / 1000:,.2f} µs" if now else "none"
+    length = f"{'≥ ' if now.open else ''}{now.cycles:,} cycles, {microseconds(now.ns)}" if now else "none"
     change = f"{check.change:+,}" if check.change is not None else check.finding
     if check.change is not None and check.before:
         change += f" ({check.change / int(check.before):+.1%})"

@@ -15,12 +15,12 @@ from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import AtPriority, MaskReport
 from analysis.program.masks.worst import Worst, name_of
 from base.metrology.quantiles import Number, Summary, summarise
+from base.microseconds import UNIT, digits
 
 _WIDTH_COLUMNS = 120
 _SHOWN = 10
 _SHOWN_TOTALS = 8
 _SHOWN_FRAMES = 8
-_NS_PER_US = 1000
 
 
 HEADING_OF_NOTES = "Noted and gone on with: what the manual does not allow, or is not modelled"
@@ -89,7 +89,7 @@ def length(one: Worst) -> str:
 
 def microseconds(ns: Number | None) -> str:
     """Nanoseconds in microseconds, with two decimals; empty where there are none."""
-    return "" if ns is None else f"{ns / _NS_PER_US:,.2f}\N{NO-BREAK SPACE}µs"
+    return "" if ns is None else f"{digits(ns)}\N{NO-BREAK SPACE}{UNIT}"
 
 
 def _parts(found: MaskReport) -> Iterator[Sequence[str | Table]]:

@@ -1,5 +1,6 @@
 import errno
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import polars as pl
 import pytest
 
 from base.files.errors import CaptureError, RunError
+from base.files.tests.sentences import is_sentence
 from base.files.whole import WriteError
 from base.run_folder.folder import RunFolder, RunName, check_members, check_writable
-from base.run_folder.manifest import read_manifest
+from base.run_folder.manifest import SCHEMA, read_manifest, read_origin
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
@@ -117,3 +119,15 @@ def test_a_run_folder_by_a_link_of_the_user_is_taken(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "latest").symlink_to(tmp_path / "run")
     check_members(tmp_path / "latest")
+
+
+@pytest.mark.parametrize("read", [read_manifest, read_origin])
+def test_a_run_of_a_newer_version_is_refused_and_not_called_damaged(
+    tmp_path: Path, read: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"schema": SCHEMA + 1, "unheard": "of"}))
+    with pytest.raises(RunError) as refusal:
+        read(path)
+    newer = f"is of schema {SCHEMA + 1}, and this version reads {SCHEMA}; install a newer one."
+    assert is_sentence(str(refusal.value), f"{path}: {newer}")

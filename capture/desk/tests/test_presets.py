@@ -10,7 +10,7 @@ from base.files.errors import CaptureError
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
-from capture.desk.bench import BENCH_FILE, AnalyzerResource, read_bench
+from capture.desk.bench import AnalyzerResource, read_bench
 from capture.desk.presets import presets
 
 USABLE = [name for name, preset in presets().items() if not preset.refused]
@@ -121,7 +121,7 @@ def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path) -> None:
 
 
 def test_without_a_preset_any_rate_may_be_tried() -> None:
-    read_bench(BENCH_FILE).board("virtual").analyzer.check_rate(7)
+    read_bench().board("virtual").analyzer.check_rate(7)
 
 
 def test_the_page_says_what_the_presets_say() -> None:

@@ -223,14 +223,6 @@ tailscope.app = (() => {
         font: { color: "var(--link)" } } };
   }
 
-  // Values as dashboards/figures/figure.py packs them, or as they are.
-  const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u1: Uint8Array };
-  function plain(values) {
-    if (values?.bdata === undefined) return Array.from(values ?? []);
-    const bytes = Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0));
-    return Array.from(new KINDS[values.dtype](bytes.buffer));
-  }
-
   // The waveform with its cursors, at samples `a` and `b`, and what lies between them.
   function waveform(figure, numbers, a, b, wire) {
     if (!figure || !wire) return [nothing(), nothing()];
@@ -244,7 +236,7 @@ tailscope.app = (() => {
     const samples = b - a, ns = (samples * 1e9) / rate;
     const cycles = core ? `, ${number.format((samples * core) / rate)} cycles` : "";
     const edge = (sample) => figure.data
-      .filter(({ x }) => plain(x).some((time) => Math.abs(time - at(sample)) * rate < 5e5))
+      .filter(({ x }) => tailscope.paint.numbers(x).some((time) => Math.abs(time - at(sample)) * rate < 5e5))
       .map(({ name }) => name);
     const budget = tailscope.between.budget(wire.budgets, rate, edge(a), edge(b));
     const words = `Δt = ${number.format(ns)} ns ±${number.format(budget)} ns ` +

@@ -25,8 +25,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         if step == "configure":
             build.folder.mkdir(exist_ok=True)
             (build.folder / "build.ninja").touch()
-            place = f"CMAKE_CACHEFILE_DIR:INTERNAL={build.folder}\n"
-            (build.folder / "CMakeCache.txt").write_text(place, encoding="utf-8")
+            places = {"CMAKE_CACHEFILE_DIR": build.folder, "CMAKE_HOME_DIRECTORY": build.source}
+            lines = "".join(f"{name}:INTERNAL={place}\n" for name, place in places.items())
+            (build.folder / "CMakeCache.txt").write_text(lines, encoding="utf-8")
 
     monkeypatch.setattr(Build, "run_step", run)
     return asked
@@ -119,3 +120,16 @@ def test_what_is_no_elf_file_gets_a_sentence(tmp_path: Path, content: bytes) -> 
     path.write_bytes(content)
     with pytest.raises(cmake_build.CompilerError, match="could not be read"):
         cmake_build.of_image(path)
+
+
+def test_two_sources_can_share_a_folder(tmp_path: Path) -> None:
+    """As two installed packages share the user's cache: CMake refuses another source's folder."""
+    for name in ("one", "other", "one"):
+        source = tmp_path / name
+        source.mkdir(exist_ok=True)
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.20)\nproject(p NONE)\n"
+            f'file(WRITE "${{CMAKE_BINARY_DIR}}/by" {name})\n'
+        )
+        Build("A build", source, tmp_path / "build", {}).make()
+        assert (tmp_path / "build" / "by").read_text() == name

@@ -17,12 +17,13 @@ CHOSEN = {"TAILSCOPE_ALLOCATOR": "tlsf", "TAILSCOPE_HEAP_BYTES": 65536}
 @pytest.fixture
 def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of an image that is packaged."""
-    built = tmp_path / "built"
+    built = tmp_path / "tlsf"
     built.mkdir()
     (built / packaged.ELF).write_bytes(b"elf")
     (built / packaged.FOOTPRINT).write_bytes(b"footprint")
-    packaged.write(tmp_path / "images", "tlsf", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
-    monkeypatch.setattr(packaged, "FOLDER", tmp_path / "images")
+    packaged.write(tmp_path / "images", CHOSEN, built, "ab" * 32, "V11.2.0", (4, 8))
+    monkeypatch.setattr(packaged, "INSTALLED", True)
+    monkeypatch.setattr(packaged, "ROOM", tmp_path)
     return tmp_path / "images" / "tlsf"
 
 
@@ -35,10 +36,11 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in packaged.HOST_FILES:
         (folder / name).write_text(f"#!/bin/sh\necho {name}\n")
-    file = tmp_path / "programs.tar.xz"
+    file = tmp_path / packaged.HOST_PROGRAMS
     packaged.write_host_programs(file, [folder])
-    monkeypatch.setattr(packaged, "HOST_PROGRAMS", file)
-    monkeypatch.setattr(packaged, "UNPACKED", tmp_path / "unpacked")
+    monkeypatch.setattr(packaged, "INSTALLED", True)
+    monkeypatch.setattr(packaged, "ROOM", tmp_path)
+    monkeypatch.setattr(packaged, "BUILD", tmp_path / "unpacked")
     return file
 
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     let mut files = Vec::new();
-    for folder in ["../cortex-m/src", "../stm32/src", "src"] {
+    for folder in ["../cortex-m/src", "../stm32/src", "../stm32/chips", "src"] {
         println!("cargo::rerun-if-changed={folder}");
         collect(Path::new(folder), &mut files);
     }
@@ -30,7 +30,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.expect("the folder of sources can be read").path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "rs" || extension == "toml")
+        {
             files.push(path);
         }
     }
