@@ -52,11 +52,12 @@ class Program:
             table = self._file.get_section_by_name(".symtab")
             found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
             symbols = [(symbol.name, symbol.entry) for symbol in found]
+            sections = _code_sections(self._file)
         except (OSError, *DAMAGED) as error:
             raise ExplainError(f"{elf} is no firmware ({first_line(error)}); build it again.") from None
         if not isinstance(table, SymbolTableSection) and not stripped:
             raise ExplainError(f"{elf} has no symbols; build it again.")
-        self._functions = _functions(symbols, _code_sections(self._file))
+        self._functions = _functions(symbols, sections)
         self._starts = [function.address for function in self._functions]
         self._labels = _labels(symbols)
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
@@ -134,7 +135,11 @@ class Program:
         return f"{name}+{address - first:#x}" if address > first else name
 
     def tells_caller(self, address: int) -> bool:
-        """Whether call frame information tells who called the code at `address`."""
+        """Whether call frame information tells who called the code at `address`; of damaged
+        information it is not known that it does not.
+        """
+        if not self._frames_are_sound:
+            return True
         index = bisect.bisect_right(self._frame_spans, (address, 1 << 32)) - 1
         return index >= 0 and address < self._frame_spans[index][1]
 
@@ -212,8 +217,18 @@ class Program:
             return self._file.get_dwarf_info()
 
     @cached_property
+    def _frames_are_sound(self) -> bool:
+        try:
+            return self._frame_spans is not None
+        except ExplainError:
+            return False
+
+    @cached_property
     def _frame_spans(self) -> list[tuple[int, int]]:
-        headers = [entry.header for entry in self.call_frames]
+        with _told("call frame information"):
+            others = self._dwarf.EH_CFI_entries() if self._dwarf.has_EH_CFI() else []
+            entries = [*self.call_frames, *(entry for entry in others if isinstance(entry, FDE))]
+        headers = [entry.header for entry in entries]
         firsts = [(int(one.initial_location) & ~1, int(one.address_range)) for one in headers]
         return sorted((first, first + size) for first, size in firsts)
 

@@ -127,7 +127,7 @@ def latencies(
     """
     begun = WHOLE
     if around:
-        if start not in (None, RESET):
+        if start not in (None, RESET, START):
             raise LatencyError("Give --around or --from, not both: each says where the pends begin.")
         tell(f"looking for {around}")
         question = _around(subject, question, around)
