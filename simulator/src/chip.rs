@@ -33,6 +33,8 @@ pub struct Chip {
     pub flash_bytes: usize,
     /// SRAM from 0x2000_0000 on, without a hole.
     pub sram_bytes: usize,
+    /// Those at its end that are a memory of their own on the bus matrix: SRAM2.
+    pub second_sram_bytes: usize,
     /// Core coupled memory at 0x1000_0000, which only the core's data bus reaches. 0: none.
     pub ccm_bytes: usize,
     /// DBGMCU_IDCODE.
@@ -88,6 +90,7 @@ pub static CHIPS: [Chip; 4] = [
         family: Family::F401,
         flash_bytes: 512 * KIB,
         sram_bytes: 96 * KIB,
+        second_sram_bytes: 0,
         ccm_bytes: 0,
         idcode: 0x1001_6433,
         apb1_hz: 42 * MHZ,
@@ -103,6 +106,7 @@ pub static CHIPS: [Chip; 4] = [
         family: Family::F401,
         flash_bytes: 256 * KIB,
         sram_bytes: 64 * KIB,
+        second_sram_bytes: 0,
         ccm_bytes: 0,
         idcode: 0x1000_6423,
         apb1_hz: 42 * MHZ,
@@ -118,6 +122,7 @@ pub static CHIPS: [Chip; 4] = [
         family: Family::F411,
         flash_bytes: 512 * KIB,
         sram_bytes: 128 * KIB,
+        second_sram_bytes: 0,
         ccm_bytes: 0,
         idcode: 0x1000_6431,
         apb1_hz: 50 * MHZ,
@@ -134,6 +139,7 @@ pub static CHIPS: [Chip; 4] = [
         flash_bytes: 1024 * KIB,
         // SRAM1 of 112 KiB and SRAM2 of 16 KiB (RM0090 §2.3.1).
         sram_bytes: 128 * KIB,
+        second_sram_bytes: 16 * KIB,
         ccm_bytes: 64 * KIB,
         idcode: 0x1007_6413,
         apb1_hz: 42 * MHZ,

@@ -3,6 +3,7 @@
 use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
+use crate::core::unaligned_cycles;
 use crate::peripherals::adc::Adc;
 use crate::peripherals::address_map::{
     Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
@@ -245,10 +246,13 @@ impl Bus for Soc {
         match self.memory.read(address, width) {
             Some(value) => {
                 self.stall_read(address, now);
-                Ok(Loaded {
-                    value,
-                    wait_cycles: 0,
-                })
+                let wait_cycles = if self.memory.is_second_sram(address) {
+                    let before = unaligned_cycles(address, width.bytes());
+                    self.second_sram.read(now - before, now)
+                } else {
+                    0
+                };
+                Ok(Loaded { value, wait_cycles })
             }
             None => self.read_beyond_memory(address, width, now),
         }
@@ -285,6 +289,10 @@ impl Bus for Soc {
 
     #[inline(always)]
     fn plain_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+        let last = address.wrapping_add(bytes).wrapping_sub(1);
+        if self.memory.is_second_sram(last) {
+            return None;
+        }
         self.memory.sram_at(address, bytes)
     }
 

@@ -13,6 +13,7 @@ mod flash;
 pub mod gaps;
 mod pins;
 mod schedule;
+mod second_sram;
 mod system_memory;
 
 use crate::edges::{Edge, Pin};
@@ -41,6 +42,7 @@ use crate::peripherals::wwdg::{self, Wwdg};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
 use schedule::{Schedule, ADC, FIRST_I2C, FIRST_SPI, FIRST_USART, FLASH, IWDG, RNG, WWDG};
+use second_sram::SecondSram;
 use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = timer::MODELS.len();
@@ -51,6 +53,7 @@ const I2CS: usize = i2c::MODELS.len();
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Soc {
     memory: Memory,
+    second_sram: SecondSram,
     #[serde(skip)]
     map: AddressMap,
     /// The peripherals that have answered since RCC was last accessed.
@@ -117,6 +120,7 @@ impl Soc {
         let timers = std::array::from_fn(|n| Timer::new(&timer::MODELS[n]));
         Soc {
             memory,
+            second_sram: SecondSram::default(),
             map: AddressMap::of(chip),
             responders: ResponderCache::default(),
             pwr: Pwr::of(chip),
