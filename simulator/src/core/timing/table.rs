@@ -11,7 +11,6 @@ use crate::core::decode::{Branch, Float, Kind, Memory, Multiply, Op, System};
 enum Class {
     DataProcessing,
     Multiply,
-    MultiplySubtractOrAccumulate,
     Divide,
     Branch,
     TableBranch,
@@ -41,12 +40,7 @@ const TABLE: &[(Class, u8, &str)] = &[
     (
         Class::Multiply,
         1,
-        "TRM table 3-1, Multiply and table 3-2: 1",
-    ),
-    (
-        Class::MultiplySubtractOrAccumulate,
-        2,
-        "TRM table 3-1, MLA and MLS: 2",
+        "TRM r0p1 (ARM 100166), Multiply: 1, MLA and MLS too, which r0p0 gave 2; table 3-2: 1",
     ),
     (
         Class::Divide,
@@ -147,7 +141,6 @@ pub const FLOAT_FRAME_CYCLES: u64 = 17;
 
 fn class(kind: Kind) -> Class {
     match kind {
-        Kind::Multiply(Multiply::Mla | Multiply::Mls) => Class::MultiplySubtractOrAccumulate,
         Kind::Multiply(Multiply::Sdiv | Multiply::Udiv) => Class::Divide,
         Kind::Multiply(_) => Class::Multiply,
         Kind::Branch(Branch::TableByte | Branch::TableHalf) => Class::TableBranch,
