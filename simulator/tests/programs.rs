@@ -134,6 +134,25 @@ fn core_coupled_memory_is_on_the_chip_that_has_it() {
 }
 
 #[test]
+fn the_second_sram_takes_a_cycle_more_for_the_first_load_of_a_row() {
+    // Measured on an STM32F407 (docs/reference/timing.md): a cycle for each row of loads, and none
+    // for stores.
+    let cycles = |place: u32, chip: &str| -> Vec<u32> {
+        let place = format!("PLACE={place:#x}");
+        let elf = firmware("program.c", &place, &["TWO_SRAMS", &place]);
+        let output = run(&elf, &["--semihosting", "--chip", chip]);
+        let numbers = stdout(&output);
+        let hex = |line| u32::from_str_radix(line, 16).unwrap();
+        numbers.lines().map(hex).collect()
+    };
+    let first = cycles(0x2001_BFE0, "f407vg");
+    let second = cycles(0x2001_C000, "f407vg");
+    let more: Vec<u32> = (0..first.len()).map(|n| second[n] - first[n]).collect();
+    assert_eq!(more, [1, 1, 2, 1, 0, 0, 1]);
+    assert_eq!(cycles(0x2001_C000, "f411re"), first, "it has one SRAM");
+}
+
+#[test]
 fn a_crystal_starts_after_its_time_and_nothing_never_does() {
     let elf = program("crystal", "CRYSTAL");
     let output = run(&elf, &["--semihosting", "--hse", "8MHz"]);

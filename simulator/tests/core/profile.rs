@@ -33,8 +33,8 @@ fn each_counter_counts_its_own_cycles() {
     // exception, 10 out of it.
     for (program, cpi, exceptions, load_store, fold) in [
         ("add.w r0, r1, r2", 0, 0, 0, 0),
-        ("mla r0, r1, r2, r3", 1, 0, 0, 0),
-        ("udiv r0, r8, r12", 1, 0, 0, 0),
+        ("mla r0, r1, r2, r3", 0, 0, 0, 0),
+        ("udiv r0, r8, r12", 2, 0, 0, 0),
         ("vdiv.f32 s0, s1, s2", 13, 0, 0, 0),
         ("ldr.w r0, [r12]", 0, 0, 1, 0),
         ("ldm.w r12, {r0-r3}", 0, 0, 4, 0),

@@ -62,7 +62,7 @@ pub use itm::Stimulus;
 pub use marks::Passage;
 pub use planned_interrupt::{Hold, Planned, Raised};
 pub use stop::{RunEnd, Stop};
-pub use timing::Timing;
+pub use timing::{unaligned_cycles, Timing};
 pub use watch::{Change, Context, ExceptionFrame, Watched, What};
 
 use crate::bus::{Bus, Fault as BusFault, Width};

@@ -68,6 +68,8 @@ pub struct Chip {
     pub flash_bytes: usize,
     /// SRAM from 0x2000_0000 on, without a hole.
     pub sram_bytes: usize,
+    /// Those at its end that are a memory of their own on the bus matrix: SRAM2.
+    pub second_sram_bytes: usize,
     /// Core coupled memory at 0x1000_0000, which only the core's data bus reaches. 0: none.
     pub ccm_bytes: usize,
     /// DBGMCU_IDCODE.
@@ -126,6 +128,8 @@ struct ChipRow {
     flash_kib: usize,
     sram_kib: usize,
     #[serde(default)]
+    second_sram_kib: usize,
+    #[serde(default)]
     ccm_kib: usize,
     idcode: u32,
     mass_erase_ms: [u64; 3],
@@ -143,6 +147,7 @@ impl Table {
             manual: self.manual.clone(),
             flash_bytes: row.flash_kib * KIB,
             sram_bytes: row.sram_kib * KIB,
+            second_sram_bytes: row.second_sram_kib * KIB,
             ccm_bytes: row.ccm_kib * KIB,
             idcode: row.idcode,
             apb1_hz: self.apb1_mhz * MHZ,

@@ -11,7 +11,6 @@ use crate::decode::{Branch, Float, Kind, Memory, Multiply, Op, System};
 enum Class {
     DataProcessing,
     Multiply,
-    MultiplySubtractOrAccumulate,
     Divide,
     Branch,
     TableBranch,
@@ -41,12 +40,7 @@ const TABLE: &[(Class, u8, &str)] = &[
     (
         Class::Multiply,
         1,
-        "TRM table 3-1, Multiply and table 3-2: 1",
-    ),
-    (
-        Class::MultiplySubtractOrAccumulate,
-        2,
-        "TRM table 3-1, MLA and MLS: 2",
+        "TRM r0p1 (ARM 100166), Multiply: 1, MLA and MLS too, which r0p0 gave 2; table 3-2: 1",
     ),
     (
         Class::Divide,
@@ -147,7 +141,6 @@ pub const FLOAT_FRAME_CYCLES: u64 = 17;
 
 fn class(kind: Kind) -> Class {
     match kind {
-        Kind::Multiply(Multiply::Mla | Multiply::Mls) => Class::MultiplySubtractOrAccumulate,
         Kind::Multiply(Multiply::Sdiv | Multiply::Udiv) => Class::Divide,
         Kind::Multiply(_) => Class::Multiply,
         Kind::Branch(Branch::TableByte | Branch::TableHalf) => Class::TableBranch,
@@ -195,15 +188,18 @@ pub fn base_cycles(op: &Op) -> u8 {
     row.1 + transfers
 }
 
-/// Cycles of a division beyond the table's 2. Dividend and divisor are normalised, then each cycle
-/// gives four bits of the quotient (TRM table 3-1, note on early termination; the step width is
-/// inferred from the range of 2–12).
+/// Cycles of a division beyond the table's 2. Measured (compendium.i-0.nl, "Division timing"): 2 in
+/// all if an operand is zero, 3 if the dividend has fewer bits than the divisor, else by the
+/// difference of their bits. The step is inferred from the range of 2–12: four bits a cycle.
 pub fn divide_cycles(dividend_magnitude: u32, divisor_magnitude: u32) -> u64 {
-    if divisor_magnitude == 0 || dividend_magnitude < divisor_magnitude {
+    if dividend_magnitude == 0 || divisor_magnitude == 0 {
         return 0;
     }
-    let quotient_bits = divisor_magnitude.leading_zeros() - dividend_magnitude.leading_zeros() + 1;
-    (2 + quotient_bits.div_ceil(4)).into()
+    let zeros = [divisor_magnitude, dividend_magnitude].map(u32::leading_zeros);
+    match zeros[0].checked_sub(zeros[1]) {
+        None => 1,
+        Some(difference) => (3 + difference / 4).into(),
+    }
 }
 
 /// The penalty of an access across its natural boundary (TRM 3.3.2): one more transfer for any
@@ -223,10 +219,23 @@ mod tests {
 
     #[test]
     fn division_stays_within_the_manual_s_range() {
-        assert_eq!(2 + divide_cycles(5, 7), 2);
         assert_eq!(2 + divide_cycles(u32::MAX, 1), 12);
-        assert_eq!(2 + divide_cycles(100, 0), 2);
         assert!(2 + divide_cycles(100, 7) < 12);
+    }
+
+    #[test]
+    fn divisions_that_end_early_cost_what_was_measured() {
+        // compendium.i-0.nl, "Division timing".
+        assert_eq!(2 + divide_cycles(100, 0), 2);
+        assert_eq!(2 + divide_cycles(0, 100), 2);
+        assert_eq!(2 + divide_cycles(5, 8), 3, "fewer bits than the divisor");
+        assert_eq!(2 + divide_cycles(1, u32::MAX), 3);
+        assert_eq!(
+            divide_cycles(5, 7),
+            divide_cycles(7, 5),
+            "as many bits: by their difference alone"
+        );
+        assert_eq!(divide_cycles(100, 7), divide_cycles(200, 15), "4 bits more");
     }
 
     #[test]

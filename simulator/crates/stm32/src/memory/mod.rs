@@ -51,6 +51,8 @@ pub struct Memory {
     sram: Box<[u8; MOST_SRAM_BYTES]>,
     /// `chip.sram_bytes`.
     sram_bytes: usize,
+    /// Those of them that never let a load wait.
+    first_sram_bytes: usize,
     ccm: Box<[u8]>,
 }
 
@@ -103,6 +105,7 @@ impl Memory {
             flash: vec![0xFF; chip.flash_bytes].into_boxed_slice(),
             sram: sram.try_into().expect("so many were made"),
             sram_bytes: chip.sram_bytes,
+            first_sram_bytes: chip.sram_bytes - chip.second_sram_bytes,
             ccm: vec![0; chip.ccm_bytes].into_boxed_slice(),
         }
     }
@@ -153,15 +156,22 @@ impl Memory {
         self.sram[..self.sram_bytes].get_mut(start..end)
     }
 
+    /// Whether this address is in the chip's SRAM2, whose loads may wait.
+    #[inline]
+    pub fn is_second_sram(&self, address: u32) -> bool {
+        let offset = address.wrapping_sub(SRAM_BASE) as usize;
+        (self.first_sram_bytes..self.sram_bytes).contains(&offset)
+    }
+
     /// A byte, halfword or word of the SRAM. `None` if the address is not aligned or not in the
-    /// SRAM.
+    /// SRAM, or if loading it may wait.
     #[inline]
     pub fn sram_aligned<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
         // An offset that is not aligned becomes a number above all others. So one comparison is
         // enough.
         let offset = address.wrapping_sub(SRAM_BASE);
         let number = offset.rotate_right(N.trailing_zeros()) as usize;
-        if number >= self.sram_bytes / N {
+        if number >= self.first_sram_bytes / N {
             return None;
         }
         self.sram[number * N..].first_chunk_mut()

@@ -9,6 +9,7 @@ use crate::peripherals::gpio::Gpio;
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::usart::Usart;
 use cortex_m::bus::{Bus, Fault, Loaded, Steadiness, Width};
+use cortex_m::unaligned_cycles;
 
 /// Cycles of PCLK that a transfer on an APB takes.
 const APB_TRANSFER_CLOCKS: u64 = 2;
@@ -272,10 +273,13 @@ impl Bus for Soc {
         match self.memory.read(address, width) {
             Some(value) => {
                 self.stall_read(address, now);
-                Ok(Loaded {
-                    value,
-                    wait_cycles: 0,
-                })
+                let wait_cycles = if self.memory.is_second_sram(address) {
+                    let before = unaligned_cycles(address, width.bytes());
+                    self.second_sram.read(now - before, now)
+                } else {
+                    0
+                };
+                Ok(Loaded { value, wait_cycles })
             }
             None => self.read_beyond_memory(address, width, now),
         }
@@ -312,6 +316,10 @@ impl Bus for Soc {
 
     #[inline(always)]
     fn plain_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+        let last = address.wrapping_add(bytes).wrapping_sub(1);
+        if self.memory.is_second_sram(last) {
+            return None;
+        }
         self.memory.sram_at(address, bytes)
     }
 

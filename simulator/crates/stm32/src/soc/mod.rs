@@ -15,6 +15,7 @@ mod others;
 mod pins;
 mod saved_registers;
 mod schedule;
+mod second_sram;
 mod system_memory;
 
 use crate::edges::{Edge, Pin};
@@ -38,6 +39,7 @@ use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
 use others::Others;
 use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH};
+use second_sram::SecondSram;
 use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = timer::MODELS.len();
@@ -46,6 +48,7 @@ const USARTS: usize = usart::MODELS.len();
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Soc {
     memory: Memory,
+    second_sram: SecondSram,
     #[serde(skip)]
     map: AddressMap,
     /// The peripherals that have answered since RCC was last accessed.
@@ -113,6 +116,7 @@ impl Soc {
         });
         Soc {
             memory,
+            second_sram: SecondSram::default(),
             map: AddressMap::of(chip),
             responders: ResponderCache::default(),
             pwr: Pwr::of(chip),
