@@ -19,8 +19,8 @@ from simulator.tests import bare_metal
 from tests import lab
 
 IMAGES = ("seglist", "tlsf", "linked_list_allocator")
-FLASH, DMA2 = 0x4002_3C00, 0x4002_6400
-"""The flash interface (RM0368, table 1), and a peripheral whose clock is off."""
+GPIOB_BSRR, GPIOD_BSRR = 0x4002_0418, 0x4002_0C18
+"""A register of the markers (RM0368, table 1 and 8.4.7), and one of a port whose clock is off."""
 WHAT = "TIM2_SMCR (bits 0x00000007)"
 
 
@@ -47,12 +47,12 @@ def test_a_firmware_that_reaches_past_its_registers_would_be_found(tmp_path: Pat
     elf = tmp_path / "mutant.elf"
     shutil.copy(firmware.build("tlsf").elf, elf)
     content = elf.read_bytes()
-    assert content.count(struct.pack("<I", FLASH)) == 1
-    elf.write_bytes(content.replace(struct.pack("<I", FLASH), struct.pack("<I", DMA2)))
-    first, *_ = simulator.run(user_program(elf), image=OPERATIONS, until="1ms").stats.notes
-    assert (first.kind, first.address & ~0x3FF) == ("clock_off", DMA2)
-    with pytest.raises(simulator.StoppedError, match="its clock is off in RCC"):
-        simulator.run(elf, image=OPERATIONS, until="1ms")
+    assert content.count(struct.pack("<I", GPIOB_BSRR))
+    elf.write_bytes(content.replace(struct.pack("<I", GPIOB_BSRR), struct.pack("<I", GPIOD_BSRR)))
+    first, *_ = simulator.run(user_program(elf), image=OPERATIONS, until="50ms").stats.notes
+    assert (first.kind, first.address) == ("clock_off", GPIOD_BSRR)
+    with pytest.raises(simulator.StoppedError, match="GPIOD_BSRR"):
+        simulator.run(elf, image=OPERATIONS, until="50ms")
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_format
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,6 @@ def run(
     """
     resource = read_bench().board(board)
     checked = check_pins(pins, resource)
-    options = _options(resource, elf, **chosen)
     request = PinsRequest(
         resource,
         pins=checked,
@@ -58,13 +58,13 @@ def run(
         duration_s=duration_s,
         samplerate_hz=samplerate_hz or resource.analyzer.samplerate_hz,
         stimulus_edges=edges,
-        options=options,
         runs=runs_folder,
         progress=_tell,
     )
     Pins(request).check()
+    options = _options(resource, elf, **chosen)
     where.run(board, clips(checked, resource), options)
-    return conduct(Pins(request))
+    return conduct(Pins(replace(request, options=options)))
 
 
 def _options(resource: BoardResource, elf: Path | None, **chosen: Any) -> tuple[str, ...]:
