@@ -75,7 +75,16 @@ def command(target: str | None = None) -> list[str]:
     """
     cargo = ["cargo", "rustc", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
     linking = OTHERS if target else STATIC if _has_static_libc() else ()
-    return [*cargo, *(("--target", target) if target else ()), "--package", NAME, "--bin", NAME, "--", *linking]
+    return [
+        *cargo,
+        *(("--target", target) if target else ()),
+        "--package",
+        NAME,
+        "--bin",
+        NAME,
+        "--",
+        *linking,
+    ]
 
 
 def binary(target: str) -> Path:

@@ -54,7 +54,7 @@ ScenarioName = Annotated[str, AfterValidator(_check_scenario)]
 AllocatorName = Annotated[str, AfterValidator(_check_allocator)]
 HeapBytes = Annotated[int, Field(gt=0, le=1 << 32)]
 Samplerate = Annotated[int, Field(ge=10, le=200_000_000)]
-"""What the virtual analyzer can have: simulator/crates/virtual-nucleo/src/servers/beaglelogic.rs."""
+"""What the virtual analyzer can have: servers/beaglelogic.rs of the simulator."""
 
 
 class _Settings(Table):

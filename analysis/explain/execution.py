@@ -1,7 +1,7 @@
 """The instructions of the worst sample with their cycles, and the call stack at an instant.
 
-A stack is made as the simulator does it for its log of masks (`simulator/crates/machine/src/observe/stacks`): it
-ends where nothing tells the caller. It may be short, but no frame is guessed.
+A stack is made as the simulator does it for its log of masks (`observe/stacks` of its crate
+`machine`): it ends where nothing tells the caller. It may be short, but no frame is guessed.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def check_pins(pins: Mapping[str, str], board: BoardResource) -> dict[str, str]:
 
 
 def clips(pins: Mapping[str, str], board: BoardResource) -> str:
-    """What the inputs of a virtual analyzer are clipped to, as simulator/crates/desk/src/clips.rs reads it.
+    """What the inputs of a virtual analyzer are clipped to, as the simulator reads it (clips.rs).
 
     Inputs of channels without a pin are open.
     """

@@ -135,7 +135,9 @@ def _rust(room: Room) -> Iterator[Check]:
     if room.touches(_SIMULATOR):
         folder = ROOT / _SIMULATOR
         clippy = ("cargo", "clippy", *_CHECKED, "--workspace", "--all-targets", "--", "-D", "warnings")
-        yield Check("simulator: format", (("cargo", "fmt", "--all", "--check"),), folder, tool="cargo-fmt", style=True)
+        yield Check(
+            "simulator: format", (("cargo", "fmt", "--all", "--check"),), folder, tool="cargo-fmt", style=True
+        )
         yield Check("simulator: clippy", (clippy,), folder, tool="cargo-clippy", style=True)
         yield Check("simulator: tests", (("cargo", "test", *_CHECKED, "--workspace"),), folder)
     if room.touches(_RUST_HEAP):

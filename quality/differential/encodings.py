@@ -49,7 +49,17 @@ class Encoding:
 
 def build() -> Path:
     """Builds the core's side of the test if it is out of date, and returns its path."""
-    command = ["cargo", "build", "--locked", "--profile", "differential", "-p", "cortex-m", "--example", "differential"]
+    command = [
+        "cargo",
+        "build",
+        "--locked",
+        "--profile",
+        "differential",
+        "-p",
+        "cortex-m",
+        "--example",
+        "differential",
+    ]
     command += ["--target-dir", str(SIMULATOR / "target")]
     done = subprocess.run(command, cwd=SIMULATOR, capture_output=True, text=True, check=False)
     if done.returncode:

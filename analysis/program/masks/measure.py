@@ -77,8 +77,9 @@ class MaskReport:
     """The result of a run of `program` up to `until`.
 
     `slept` says when the core slept. `intervals` has the columns of intervals.INTERVALS, `ns` and
-    `stalled_cycles`, of all that began at `beginning` or later; what began before is in `start_up`. `worst` are those
-    that ended, the longest at each place, and `still_open` those that did not, whenever they began.
+    `stalled_cycles`, of all that began at `beginning` or later; what began before is in `start_up`.
+    `worst` are those that ended, the longest at each place, and `still_open` those that did not,
+    whenever they began.
     `kernel` is the program's, None if none is known. In `idle_cycles` of those that count the core
     slept, or the kernel's idle task ran.
     `steps` are the instructions of the longest of each kind, where they were asked for. `stopped`
