@@ -388,7 +388,7 @@ def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_p
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"schema": 3}, r"run\.json:\d+: schema"),
+        ({"schema": 3}, r"run\.json: is of schema 3, and this version reads 2"),
         ({"analyzer": 7}, r"run\.json:\d+: analyzer"),
         ({"tool_report": None}, r"run\.json:\d+: tool_report"),
         ({"tool_report": {"asked_samples": "many"}}, r"run\.json:\d+: tool_report\.asked_samples"),

@@ -210,7 +210,7 @@ def test_each_measurement_of_each_test_has_its_file(story: Story) -> None:
     first, second = (name for name in names if "TestBoth" in name)
     assert first.removesuffix("-2.toml") == second.removesuffix(".toml")
     read = tomllib.loads(story.project.baseline("test_checked").read_text(encoding="utf-8"))
-    assert (read["schema"], read["command"], read["settings"]["until"]) == (1, "masks", UNTIL)
+    assert (read["schema"], read["command"], read["settings"]["until"]) == (2, "masks", UNTIL)
     assert read["functions"]["update_table"] == {"primask": 1001}
     assert read["functions"]["levels"] == {"basepri 0x20": 22, "basepri 0x50": 68}
     read = tomllib.loads(story.latency_baseline.read_text(encoding="utf-8"))

@@ -253,7 +253,7 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     masked, place = raised[0]
     assert 100 < masked["cycles"] < 150
     assert masked["task"] in ("motor", "lamp") and place["lock"] == "irq_disable"
-    text = as_text({"latency": found})
+    text = as_text({"latency": found, "noted": []})
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
     assert f"in task {masked['task']}" in text and "set at irq_disable in update_table (" in text
     whole = room.run(UserProgram(elf), asked, (), until="cycles:3000", start="reset").document["latency"]
