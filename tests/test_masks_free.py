@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis.explain.kernels import kernel as kernels
 from analysis.explain.program import Program
 from firmware.build import image as firmware
 from scenarios import catalogue
@@ -47,7 +48,9 @@ def intervals(changes: pl.DataFrame, what: str) -> pl.DataFrame:
 @pytest.mark.parametrize(("allocator", "what"), [("heap_4", "scheduler"), ("seglist", "basepri")])
 def test_the_log_agrees_with_the_wire_and_is_free(tmp_path: Path, allocator: str, what: str) -> None:
     elf, image = firmware.build(allocator).elf, catalogue.load("mem_stress").compile().image
-    log = ("--masks", "masks.csv", "--mask-stacks", "stacks.csv")
+    kernel = kernels.find(Program(elf))
+    assert kernel and kernel.name == "FreeRTOS"
+    log = ("--masks", "masks.csv", "--mask-stacks", "stacks.csv", *kernel.words.arguments)
     assert simulate(tmp_path, elf, image) == simulate(tmp_path, elf, image, *log)
 
     changes = pl.read_csv(tmp_path / "masks.csv")
