@@ -154,13 +154,13 @@ fn same(before: &[u32; 16], now: &[u32; 16]) -> bool {
 impl Core {
     /// Of the instructions counted, those of skipped iterations.
     pub fn skipped_instructions(&self) -> u64 {
-        self.busy_wait.skipped_instructions
+        self.fast.busy_wait.skipped_instructions
     }
 
     #[inline(always)]
     pub(super) fn note_turn(&mut self, target: u32) {
-        if self.pc.wrapping_sub(target) < LONGEST_BYTES
-            && self.busy_wait.turn(target, &self.registers)
+        if self.registers.pc.wrapping_sub(target) < LONGEST_BYTES
+            && self.fast.busy_wait.turn(target, &self.registers.general)
         {
             self.leave_fast_loop();
         }
@@ -170,28 +170,28 @@ impl Core {
     /// iterations before the horizon.
     pub(super) fn skip_iterations(&mut self) {
         let now = self.iteration_start();
-        let Some(before) = &self.busy_wait.before else {
-            self.busy_wait.before = Some(now);
+        let Some(before) = &self.fast.busy_wait.before else {
+            self.fast.busy_wait.before = Some(now);
             return;
         };
         match before.iteration_to(&now) {
-            Some(iteration) if iteration.cycles % self.busy_wait.period_cycles == 0 => {
+            Some(iteration) if iteration.cycles % self.fast.busy_wait.period_cycles == 0 => {
                 let (moments, numbers) = (before.moments, before.numbers);
                 self.repeat(&iteration, moments, numbers);
             }
             _ => {
-                self.busy_wait.unlike_iterations += 1;
-                self.busy_wait.before = Some(now);
+                self.fast.busy_wait.unlike_iterations += 1;
+                self.fast.busy_wait.before = Some(now);
             }
         }
     }
 
     /// `moments` and `numbers` are those at the start of the last iteration.
     fn repeat(&mut self, iteration: &Iteration, moments: [u64; MOMENTS], numbers: [u64; 3]) {
-        let end = self.horizon.min(self.busy_wait.until_cycle);
-        let room_cycles = end.saturating_sub(self.cycles);
+        let end = self.fast.horizon.min(self.fast.busy_wait.until_cycle);
+        let room_cycles = end.saturating_sub(self.time.cycles);
         let count = room_cycles / iteration.cycles;
-        for (number, before) in self.pairs.numbers().into_iter().zip(numbers) {
+        for (number, before) in self.time.pairs.numbers().into_iter().zip(numbers) {
             *number += count * (*number - before);
         }
         let mut moments = moments.into_iter();
@@ -199,10 +199,10 @@ impl Core {
             let before = moments.next().expect("a state has a moment for each");
             *moment += count * (*moment - before);
         });
-        self.cycles += count * iteration.cycles;
-        self.instructions += count * iteration.instructions;
-        self.busy_wait.skipped_instructions += count * iteration.instructions;
-        self.busy_wait.forget();
+        self.time.cycles += count * iteration.cycles;
+        self.time.instructions += count * iteration.instructions;
+        self.fast.busy_wait.skipped_instructions += count * iteration.instructions;
+        self.fast.busy_wait.forget();
     }
 
     fn iteration_start(&mut self) -> State {
@@ -211,21 +211,21 @@ impl Core {
         self.each_moment(|moment| {
             *places.next().expect("there is a place for each moment") = *moment;
         });
-        let numbers = self.pairs.numbers().map(|number| *number);
+        let numbers = self.time.pairs.numbers().map(|number| *number);
         let mut registers = [0; 15];
-        registers.copy_from_slice(&self.registers[..15]);
+        registers.copy_from_slice(&self.registers.general[..15]);
         State {
-            cycles: self.cycles,
-            instructions: self.instructions,
+            cycles: self.time.cycles,
+            instructions: self.time.instructions,
             shape: Shape {
                 registers,
-                flags: self.flags,
-                itstate: self.itstate,
-                exclusive: self.exclusive,
-                late_registers: self.late_registers,
-                previous_pc: self.previous_pc,
-                fetch: self.fetch.shape(),
-                pairs: self.pairs.shape(),
+                flags: self.registers.flags,
+                itstate: self.registers.itstate,
+                exclusive: self.registers.exclusive,
+                late_registers: self.time.late_registers,
+                previous_pc: self.time.previous_pc,
+                fetch: self.time.fetch.shape(),
+                pairs: self.time.pairs.shape(),
             },
             moments,
             numbers,
@@ -234,8 +234,8 @@ impl Core {
 
     /// Visits every cycle that the core remembers and that an iteration can change.
     fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
-        visit(&mut self.data_free);
-        self.fetch.each_moment(visit);
+        visit(&mut self.time.data_free);
+        self.time.fetch.each_moment(visit);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Data accesses: alignment, bit bands, guards, and the way to the bus.
 
-use super::debug::Access;
+use super::access::Access;
 use super::decode::Op;
 use super::exceptions::BUS_FAULT;
 use super::memory_map::{
@@ -64,25 +64,25 @@ impl Core {
     /// The cycle in which transfer number `transfer` of the current instruction is on the bus.
     #[inline(always)]
     fn access_cycle(&self, transfer: u64) -> u64 {
-        self.cycles + 1 + transfer
+        self.time.cycles + 1 + transfer
     }
 
     /// Lets the current instruction begin a cycle earlier, beside the one before it, if it has been
     /// decoded by then.
     #[inline(always)]
     pub(super) fn overlap(&mut self, op: &Op) {
-        if self.cycles > self.decoded(op) {
-            self.cycles -= 1;
-            if self.timing.is_nucleo() {
-                self.fetch.advance(op);
+        if self.time.cycles > self.decoded(op) {
+            self.time.cycles -= 1;
+            if self.time.model.is_nucleo() {
+                self.time.fetch.advance(op);
             }
         }
     }
 
     /// The first cycle in which the current instruction could execute if the core were free.
     pub(super) fn decoded(&self, op: &Op) -> u64 {
-        if self.timing.is_nucleo() {
-            self.fetch.decoded(op)
+        if self.time.model.is_nucleo() {
+            self.time.fetch.decoded(op)
         } else {
             0
         }
@@ -91,36 +91,36 @@ impl Core {
     /// Waits until the data bus takes an address: the write buffer may still hold a store.
     #[inline(always)]
     fn wait_for_data_bus(&mut self, transfer: u64) {
-        let address_cycle = self.cycles + transfer;
-        if address_cycle < self.data_free {
-            self.cycles += self.data_free - address_cycle;
+        let address_cycle = self.time.cycles + transfer;
+        if address_cycle < self.time.data_free {
+            self.time.cycles += self.time.data_free - address_cycle;
         }
     }
 
     /// A load waits for the bus's wait cycles.
     #[inline(always)]
     fn wait_for_load(&mut self, wait_cycles: u32) {
-        if self.timing.is_nucleo() {
-            self.cycles += u64::from(wait_cycles);
+        if self.time.model.is_nucleo() {
+            self.time.cycles += u64::from(wait_cycles);
         }
     }
 
     /// A store does not wait; the next access does (TRM 3.3.3: the write buffer).
     #[inline(always)]
     pub(super) fn buffer_store(&mut self, transfer: u64, wait_cycles: u32) {
-        if self.timing.is_nucleo() {
-            self.data_free = self.cycles + transfer + 1 + u64::from(wait_cycles);
-            self.pairs.stored(self.instructions);
+        if self.time.model.is_nucleo() {
+            self.time.data_free = self.time.cycles + transfer + 1 + u64::from(wait_cycles);
+            self.time.pairs.stored(self.time.instructions);
         }
     }
 
     /// Data in the Code region comes from flash, over the D-Code bus.
     #[inline(always)]
     fn wait_for_flash(&mut self, address: u32, transfer: u64) {
-        if is_flash(address) && self.timing.is_nucleo() {
-            let at = self.cycles + transfer;
-            let arrival = self.fetch.data(address, at, self.next_pc);
-            self.cycles += arrival - (at + 1);
+        if is_flash(address) && self.time.model.is_nucleo() {
+            let at = self.time.cycles + transfer;
+            let arrival = self.time.fetch.data(address, at, self.registers.next_pc);
+            self.time.cycles += arrival - (at + 1);
         }
     }
 
@@ -139,7 +139,7 @@ impl Core {
     pub(super) fn access_privileged(&self) -> bool {
         match self.purpose {
             Purpose::Unprivileged => false,
-            Purpose::LazyStacking => self.scb.fpccr & FPCCR_USER == 0,
+            Purpose::LazyStacking => self.private.scb.fpccr & FPCCR_USER == 0,
             _ => self.privileged(),
         }
     }
@@ -157,7 +157,7 @@ impl Core {
             self.check_unaligned(address, width)?;
         }
         let watched =
-            self.guard != Guard::None && self.check_guard(address, width, Intent::Read)?;
+            self.fast.guard != Guard::None && self.check_guard(address, width, Intent::Read)?;
         self.wait_for_data_bus(transfer);
         if watched || address >= NORMAL_MEMORY_END || is_sram_alias(address) {
             // Watched data may be in flash. What lies beyond memory is not.
@@ -184,18 +184,18 @@ impl Core {
         value: u32,
         transfer: u64,
     ) -> Exec<()> {
-        self.busy_wait.disturb();
+        self.fast.busy_wait.disturb();
         if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
         let watched =
-            self.guard != Guard::None && self.check_guard(address, width, Intent::Write)?;
+            self.fast.guard != Guard::None && self.check_guard(address, width, Intent::Write)?;
         self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
         if watched || address.wrapping_sub(SRAM_START) >= SRAM_BYTES {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
-        if self.code.may_hold(address) {
+        if self.fast.code.may_hold(address) {
             self.forget_code(address, width.bytes());
         }
         match bus.write(address, width, value, now) {
@@ -217,10 +217,10 @@ impl Core {
 
     #[cold]
     fn check_unaligned(&mut self, address: u32, width: Width) -> Exec<()> {
-        if self.scb.traps_unaligned() || address >= NORMAL_MEMORY_END {
+        if self.private.scb.traps_unaligned() || address >= NORMAL_MEMORY_END {
             return Err(Trap::usage(cfsr::UNALIGNED));
         }
-        self.cycles += unaligned_cycles(address, width.bytes());
+        self.time.cycles += unaligned_cycles(address, width.bytes());
         Ok(())
     }
 
@@ -232,7 +232,7 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        if self.guard == Guard::Watchpoints {
+        if self.fast.guard == Guard::Watchpoints {
             self.check_watchpoints(address, width, Access::Read);
         } else if let Some((loaded, steady)) = bus.read_fast_register(address, width, now) {
             self.note_attention(bus);
@@ -261,7 +261,7 @@ impl Core {
 
     #[inline(never)]
     fn load_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
-        self.busy_wait.disturb();
+        self.fast.busy_wait.disturb();
         self.check_privilege(address)?;
         self.read_private(address, width, now)
     }
@@ -269,8 +269,8 @@ impl Core {
     /// Tells the busy wait that a register was read, and how long it reads the same.
     #[inline(always)]
     fn note_read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
-        let waits = self.timing.is_nucleo();
-        self.busy_wait.read(|| {
+        let waits = self.time.model.is_nucleo();
+        self.fast.busy_wait.read(|| {
             let steady = steadiness()?;
             let period_cycles = if waits { steady.period_cycles } else { 1 };
             Some(Steadiness {
@@ -289,7 +289,7 @@ impl Core {
         value: u32,
         now: u64,
     ) -> Exec<()> {
-        if self.guard == Guard::Watchpoints {
+        if self.fast.guard == Guard::Watchpoints {
             self.check_watchpoints(address, width, Access::Write);
         }
         match bus.write_fast_register(address, width, value, now) {
@@ -324,9 +324,9 @@ impl Core {
 
     /// Call after each change of the MPU's or the debugger's state.
     pub(super) fn update_guard(&mut self) {
-        self.guard = if self.has_data_watchpoints() {
+        self.fast.guard = if self.has_data_watchpoints() {
             Guard::Watchpoints
-        } else if self.mpu.enabled() {
+        } else if self.private.mpu.enabled() {
             Guard::Mpu
         } else {
             Guard::None
@@ -336,10 +336,10 @@ impl Core {
     /// Faults if the MPU forbids the access; true if watchpoints must see it.
     #[cold]
     fn check_guard(&self, address: u32, width: Width, intent: Intent) -> Exec<bool> {
-        if self.mpu.enabled() {
+        if self.private.mpu.enabled() {
             self.check_protection(address, width.bytes(), intent)?;
         }
-        Ok(self.guard == Guard::Watchpoints)
+        Ok(self.fast.guard == Guard::Watchpoints)
     }
 
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
@@ -367,7 +367,7 @@ impl Core {
         }
         let result = bus.write(address, width, value, now);
         self.note_attention(bus);
-        self.fetch.configure(bus.flash_access_control());
+        self.time.fetch.configure(bus.flash_access_control());
         match result {
             Ok(wait_cycles) => {
                 self.buffer_store(now - self.access_cycle(0), wait_cycles);
@@ -390,7 +390,7 @@ impl Core {
     #[cold]
     fn write_fault(&mut self, fault: Fault) -> Exec<()> {
         let buffered = matches!(self.purpose, Purpose::Instruction | Purpose::Unprivileged)
-            && self.scb.actlr & ACTLR_DISDEFWBUF == 0;
+            && self.private.scb.actlr & ACTLR_DISDEFWBUF == 0;
         match fault {
             Fault::Bus { .. } if buffered => self.raise_later(CoreFault {
                 exception: BUS_FAULT,
@@ -406,7 +406,9 @@ impl Core {
     pub(super) fn data_fault(&self, fault: Fault) -> Trap {
         match fault {
             Fault::Bus { address } => Trap::bus(cfsr::PRECISERR, Some(address)),
-            Fault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
+            Fault::Unmodelled { what, address } => {
+                Trap::unmodelled(what, address, self.registers.pc)
+            }
         }
     }
 }

@@ -36,22 +36,26 @@ impl Core {
     #[inline(always)]
     fn take_any(&mut self, result: Exec<()>) -> Result<(), Stop> {
         result.or_else(|trap| {
-            self.busy_wait.forget();
+            self.fast.busy_wait.forget();
             self.take_trap(trap)
         })
     }
 
     /// Executes instructions of one page of the code cache, up to the horizon.
     fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        let page = self.thumb.then(|| self.code.lend(self.pc)).flatten();
+        let page = self
+            .registers
+            .thumb
+            .then(|| self.fast.code.lend(self.registers.pc))
+            .flatten();
         let Some(page) = page else {
             return self.instruction(bus);
         };
-        let result = match self.timing {
+        let result = match self.time.model {
             Timing::Nucleo => self.instructions_of::<B, true>(bus, &page),
             Timing::Ideal => self.instructions_of::<B, false>(bus, &page),
         };
-        self.code.give_back(page);
+        self.fast.code.give_back(page);
         match result {
             Ok(Left::Page) => Ok(()),
             Ok(Left::Single) => self.instruction(bus),
@@ -66,8 +70,8 @@ impl Core {
         bus: &mut B,
         page: &Page,
     ) -> Exec<Left> {
-        let mut pc = self.pc;
-        while self.cycles < self.horizon && page.holds(pc) {
+        let mut pc = self.registers.pc;
+        while self.time.cycles < self.fast.horizon && page.holds(pc) {
             let op = page.get(pc);
             if op.counter != 0 {
                 return Ok(Left::Single);
@@ -78,8 +82,8 @@ impl Core {
     }
 
     fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        let mut op = self.code.get(self.pc);
-        if op.undecoded() || !self.thumb {
+        let mut op = self.fast.code.get(self.registers.pc);
+        if op.undecoded() || !self.registers.thumb {
             op = self.fetch(bus)?;
         }
         if op.counter != 0 {
@@ -90,24 +94,24 @@ impl Core {
 
     #[inline(always)]
     fn carry_out_timed<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u32> {
-        match self.timing {
-            Timing::Nucleo => self.carry_out::<B, true>(bus, op, self.pc),
-            Timing::Ideal => self.carry_out::<B, false>(bus, op, self.pc),
+        match self.time.model {
+            Timing::Nucleo => self.carry_out::<B, true>(bus, op, self.registers.pc),
+            Timing::Ideal => self.carry_out::<B, false>(bus, op, self.registers.pc),
         }
     }
 
     /// Executes an instruction that is counted, and perhaps marked.
     #[inline(never)]
     fn counted_instruction<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
-        let (pc, continued) = (self.pc, self.will_continue());
+        let (pc, continued) = (self.registers.pc, self.will_continue());
         let passage = self.begun_passage(bus, op);
         let result = self.carry_out_timed(bus, op);
         if let Some(passage) = passage {
             self.end_passage(passage, (pc, op), continued, &result);
         }
         result?;
-        self.execution_counters[op.counter as usize - 1].executions += 1;
-        self.busy_wait.disturb();
+        self.observers.execution_counters[op.counter as usize - 1].executions += 1;
+        self.fast.busy_wait.disturb();
         Ok(())
     }
 
@@ -120,58 +124,59 @@ impl Core {
         pc: u32,
     ) -> Exec<u32> {
         let next_pc = pc.wrapping_add(op.size.into());
-        self.next_pc = next_pc;
+        self.registers.next_pc = next_pc;
         if NUCLEO {
             self.issue(op, pc, next_pc);
         }
-        self.instructions += 1;
+        self.time.instructions += 1;
         let mut next = next_pc;
-        let cycles = if self.itstate == 0 {
+        let cycles = if self.registers.itstate == 0 {
             self.execute_form(bus, op, &mut next).map(|()| op.cycles)
         } else {
             let cycles = self.execute_in_it(bus, op);
-            next = self.next_pc;
+            next = self.registers.next_pc;
             cycles
         };
         match cycles {
-            Ok(cycles) => self.cycles += u64::from(cycles),
+            Ok(cycles) => self.time.cycles += u64::from(cycles),
             Err(trap) => {
-                self.instructions -= 1;
+                self.time.instructions -= 1;
                 return Err(trap);
             }
         }
-        self.previous_pc = pc;
-        self.pc = next;
+        self.time.previous_pc = pc;
+        self.registers.pc = next;
         Ok(next)
     }
 
     /// Waits until the instruction is decoded and the registers of its address are ready.
     #[inline(always)]
     fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
-        let free = self.cycles + u64::from(op.address_registers & self.late_registers != 0);
-        self.late_registers = op.late_registers;
-        self.cycles = self.fetch.issue(pc, next_pc, op, free);
+        let free =
+            self.time.cycles + u64::from(op.address_registers & self.time.late_registers != 0);
+        self.time.late_registers = op.late_registers;
+        self.time.cycles = self.time.fetch.issue(pc, next_pc, op, free);
     }
 
     /// Executes an instruction that EPSR.ICI continues, or one of an IT block, which is skipped
     /// unless its condition holds (A7.3.2). Returns its cycles; skipping takes one.
     fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
-        if self.itstate & 0xF == 0 {
+        if self.registers.itstate & 0xF == 0 {
             return self.continue_interrupted(bus, op);
         }
-        let last = self.itstate & 7 == 0;
+        let last = self.registers.itstate & 7 == 0;
         if decode::misplaced_in_it(op, last) {
             return Err(self.unpredictable_here(bus, op.size, "in this place of an IT block"));
         }
         let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
-        let executed = unconditional || self.flags.satisfy(self.itstate >> 4);
+        let executed = unconditional || self.registers.flags.satisfy(self.registers.itstate >> 4);
         if executed {
             self.execute(bus, op)?;
         }
-        self.itstate = if last {
+        self.registers.itstate = if last {
             0
         } else {
-            self.itstate & 0xE0 | self.itstate << 1 & 0x1F
+            self.registers.itstate & 0xE0 | self.registers.itstate << 1 & 0x1F
         };
         Ok(if executed { op.cycles } else { 1 })
     }
@@ -180,23 +185,24 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn fetch<B: Bus>(&mut self, bus: &mut B) -> Exec<Op> {
-        if !self.thumb {
+        if !self.registers.thumb {
             return Err(Trap::usage(cfsr::INVSTATE));
         }
-        if self.debug.breaks_at(self.pc) {
+        if self.private.debug.breaks_at(self.registers.pc) {
             return Err(self.breakpoint(0));
         }
-        let first = self.fetch_halfword(bus, self.pc)?;
+        let first = self.fetch_halfword(bus, self.registers.pc)?;
         let wide = decode::is_wide(first);
         let opcode = if wide {
-            u32::from(first) << 16 | u32::from(self.fetch_halfword(bus, self.pc.wrapping_add(2))?)
+            u32::from(first) << 16
+                | u32::from(self.fetch_halfword(bus, self.registers.pc.wrapping_add(2))?)
         } else {
             first.into()
         };
-        let Some(mut op) = decode::decode(opcode, wide, self.pc) else {
+        let Some(mut op) = decode::decode(opcode, wide, self.registers.pc) else {
             return Err(Trap::Stop(Box::new(Stop::Undefined {
                 opcode,
-                pc: self.pc,
+                pc: self.registers.pc,
             })));
         };
         if let Some(group) = decode::unpredictable(opcode, wide) {
@@ -206,16 +212,17 @@ impl Core {
         op.cycles = timing::base_cycles(&op);
         op.address_registers = timing::address_registers(&op);
         op.late_registers = timing::late_registers(&op);
-        (op.arrives, op.leaves) = Fetch::slots(self.pc, op.size);
+        (op.arrives, op.leaves) = Fetch::slots(self.registers.pc, op.size);
         op.counter = self
+            .observers
             .execution_counters
             .iter()
-            .position(|w| w.address == self.pc)
+            .position(|w| w.address == self.registers.pc)
             .map_or(0, |n| n as u8 + 1);
         // What the MPU allows depends on privilege and priority, so nothing is cached while it is
         // on.
-        if !self.mpu.enabled() {
-            self.code.insert(self.pc, op);
+        if !self.private.mpu.enabled() {
+            self.fast.code.insert(self.registers.pc, op);
         }
         Ok(op)
     }
@@ -231,7 +238,7 @@ impl Core {
         let halfword = |address| bus.fetch(address).map_or(0, u32::from);
         let opcode = (0..u32::from(size))
             .step_by(2)
-            .map(|offset| self.pc.wrapping_add(offset))
+            .map(|offset| self.registers.pc.wrapping_add(offset))
             .map(halfword)
             .fold(0, |opcode, half| opcode << 16 | half);
         self.unpredictable(opcode, group)
@@ -241,13 +248,13 @@ impl Core {
     fn unpredictable(&self, opcode: u32, group: &'static str) -> Trap {
         Trap::Stop(Box::new(Stop::Unpredictable {
             opcode,
-            pc: self.pc,
+            pc: self.registers.pc,
             group,
         }))
     }
 
     fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
-        if execute_never(address) || self.mpu.enabled() && !self.may_execute(address) {
+        if execute_never(address) || self.private.mpu.enabled() && !self.may_execute(address) {
             return Err(Trap::Fault(trap::Fault {
                 exception: MEM_MANAGE,
                 cfsr: cfsr::IACCVIOL,
@@ -256,7 +263,9 @@ impl Core {
         }
         bus.fetch(address).map_err(|fault| match fault {
             BusFault::Bus { .. } => Trap::bus(cfsr::IBUSERR, None),
-            BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
+            BusFault::Unmodelled { what, address } => {
+                Trap::unmodelled(what, address, self.registers.pc)
+            }
         })
     }
 }

@@ -45,10 +45,10 @@ impl Entry {
 impl Core {
     /// Begins an entry or continues the one under way, to its end or to cycle `until`.
     pub(super) fn enter_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
-        if self.entering.is_none() {
+        if self.handling.entering.is_none() {
             self.stack_frame(bus)?;
         }
-        let Some(entry) = self.entering else {
+        let Some(entry) = self.handling.entering else {
             return Ok(());
         };
         let first = self.exceptions.preempting().unwrap_or(entry.exception);
@@ -65,19 +65,19 @@ impl Core {
     /// SysTick's expiry, since that may change what comes next. True if `cycle` is reached and
     /// nothing else is due first.
     pub(super) fn waited_until(&mut self, cycle: u64, until: u64) -> bool {
-        if self.cycles >= cycle {
+        if self.time.cycles >= cycle {
             return true;
         }
         let limit = until.min(self.next_own_event());
-        self.cycles = cycle.min(limit).max(self.cycles);
-        self.cycles < limit && !self.attention
+        self.time.cycles = cycle.min(limit).max(self.time.cycles);
+        self.time.cycles < limit && !self.attention
     }
 
     /// Enters an exception on the frame that is already there: after a handler, or instead of a
     /// return.
     pub(super) fn tail_chain<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         match self.exceptions.preempting() {
-            Some(first) => self.fetch_vector(bus, first, exc_return, self.cycles),
+            Some(first) => self.fetch_vector(bus, first, exc_return, self.time.cycles),
             None => Ok(()),
         }
     }
@@ -87,22 +87,22 @@ impl Core {
         let Some(cause) = self.exceptions.preempting() else {
             return Ok(());
         };
-        self.sleep = Sleep::Awake;
+        self.handling.sleep = Sleep::Awake;
         self.note_entry_begins();
-        let extended = self.control & CONTROL_FPCA != 0;
+        let extended = self.registers.control & CONTROL_FPCA != 0;
         let exc_return = self.exc_return(extended);
-        let began = self.cycles;
+        let began = self.time.cycles;
         let stacked = self.on_behalf_of(Purpose::Stacking, |core| core.push_frame(bus, extended));
-        let stacking_done = self.cycles + EXCEPTION_ENTRY_CYCLES;
+        let stacking_done = self.time.cycles + EXCEPTION_ENTRY_CYCLES;
         // The vector is read while the frame is written.
-        self.cycles = began;
+        self.time.cycles = began;
         self.derived_fault(stacked, cfsr::STKERR, cfsr::MSTKERR)?;
         let first = self.exceptions.preempting().unwrap_or(cause);
         self.fetch_vector(bus, first, exc_return, stacking_done)
     }
 
     fn push_frame<B: Bus>(&mut self, bus: &mut B, extended: bool) -> Exec<()> {
-        let align = if extended || self.scb.ccr & CCR_STKALIGN != 0 {
+        let align = if extended || self.private.scb.ccr & CCR_STKALIGN != 0 {
             4
         } else {
             0
@@ -112,18 +112,18 @@ impl Core {
         } else {
             BASIC_FRAME_BYTES
         };
-        let sp = self.registers[13];
+        let sp = self.registers.general[13];
         let frame = sp.wrapping_sub(size) & !align;
         let xpsr = self.xpsr() | if sp & align != 0 { REALIGNED } else { 0 };
-        self.registers[13] = frame;
+        self.registers.general[13] = frame;
         let words = [
-            self.registers[0],
-            self.registers[1],
-            self.registers[2],
-            self.registers[3],
-            self.registers[12],
-            self.registers[14],
-            self.pc,
+            self.registers.general[0],
+            self.registers.general[1],
+            self.registers.general[2],
+            self.registers.general[3],
+            self.registers.general[12],
+            self.registers.general[14],
+            self.registers.pc,
             xpsr,
         ];
         self.store_words(bus, frame, &words)?;
@@ -143,7 +143,7 @@ impl Core {
         stacking_done: u64,
     ) -> Result<(), Stop> {
         self.decide_planned(exception);
-        let address = self.scb.vtor.wrapping_add(4 * u32::from(exception));
+        let address = self.private.scb.vtor.wrapping_add(4 * u32::from(exception));
         let vector = match self.read_vector(bus, address) {
             Ok(vector) => vector,
             Err(Trap::Stop(stop)) => return Err(*stop),
@@ -156,18 +156,18 @@ impl Core {
             }
         };
         let fetch_cycle = 1 + self.vector_arrival(address);
-        self.entering = Some(Entry {
+        self.handling.entering = Some(Entry {
             exc_return,
             exception,
             vector,
-            handler_cycle: stacking_done.max(self.cycles + TAIL_CHAIN_CYCLES),
+            handler_cycle: stacking_done.max(self.time.cycles + TAIL_CHAIN_CYCLES),
             fetch_cycle,
         });
         Ok(())
     }
 
     fn read_vector<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u32> {
-        let loaded = read_either_alias(bus, address, Width::Word, self.cycles + 1);
+        let loaded = read_either_alias(bus, address, Width::Word, self.time.cycles + 1);
         loaded
             .map(|loaded| loaded.value)
             .map_err(|fault| self.data_fault(fault))
@@ -176,10 +176,12 @@ impl Core {
     /// The vector comes over the I-Code bus, while the system bus does the stacking (TRM 2.3.1,
     /// "ICode memory interface").
     fn vector_arrival(&mut self, address: u32) -> u64 {
-        if self.timing.is_nucleo() {
-            self.fetch.vector(address, self.pc, self.cycles)
+        if self.time.model.is_nucleo() {
+            self.time
+                .fetch
+                .vector(address, self.registers.pc, self.time.cycles)
         } else {
-            self.cycles + 1
+            self.time.cycles + 1
         }
     }
 
@@ -209,7 +211,10 @@ impl Core {
     }
 
     fn exc_return(&self, extended: bool) -> u32 {
-        let mode = match (self.ipsr, self.control & CONTROL_SPSEL != 0) {
+        let mode = match (
+            self.registers.ipsr,
+            self.registers.control & CONTROL_SPSEL != 0,
+        ) {
             (0, true) => 0xD,
             (0, false) => 0x9,
             _ => 0x1,
@@ -221,12 +226,13 @@ impl Core {
     /// (`UpdateFPCCR`).
     #[inline(never)]
     fn stack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
-        if self.scb.fpccr & FPCCR_LSPEN == 0 {
-            self.cycles += FLOAT_FRAME_CYCLES;
+        if self.private.scb.fpccr & FPCCR_LSPEN == 0 {
+            self.time.cycles += FLOAT_FRAME_CYCLES;
             return self.store_float_state(bus, address);
         }
-        self.scb.fpcar = address;
-        self.scb.fpccr = self.scb.fpccr & 0xC000_0000 | self.fpccr_context() | FPCCR_LSPACT;
+        self.private.scb.fpcar = address;
+        self.private.scb.fpccr =
+            self.private.scb.fpccr & 0xC000_0000 | self.fpccr_context() | FPCCR_LSPACT;
         Ok(())
     }
 
@@ -236,7 +242,7 @@ impl Core {
         let ready =
             |exception: u8, bit: u32| (self.exceptions.would_preempt(exception) as u32) << bit;
         (!self.privileged() as u32) << 1
-            | ((self.ipsr == 0) as u32) << 3
+            | ((self.registers.ipsr == 0) as u32) << 3
             | ((self.exceptions.execution_priority() > -1) as u32) << 4
             | ready(MEM_MANAGE, 5)
             | ready(BUS_FAULT, 6)
@@ -244,8 +250,8 @@ impl Core {
 
     fn store_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         let mut words = [0; 17];
-        words[..16].copy_from_slice(&self.float.s[..16]);
-        words[16] = self.float.fpscr;
+        words[..16].copy_from_slice(&self.registers.float.s[..16]);
+        words[16] = self.registers.float.fpscr;
         self.store_words(bus, address, &words)
     }
 
@@ -253,36 +259,38 @@ impl Core {
     /// registers to the reserved space. An exception of higher priority interrupts it; it then
     /// starts again (TRM 7.2.7).
     pub(super) fn preserve_float_state<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        if self.interrupted_before(bus, self.cycles + FLOAT_FRAME_CYCLES) {
+        if self.interrupted_before(bus, self.time.cycles + FLOAT_FRAME_CYCLES) {
             return Err(Trap::Interrupted);
         }
         let saved = self.on_behalf_of(Purpose::LazyStacking, |core| {
-            core.store_float_state(bus, core.scb.fpcar)
+            core.store_float_state(bus, core.private.scb.fpcar)
         });
         saved.map_err(|trap| frame_fault(trap, cfsr::LSPERR, cfsr::MLSPERR))?;
-        self.cycles += FLOAT_FRAME_CYCLES;
-        self.scb.fpccr &= !FPCCR_LSPACT;
+        self.time.cycles += FLOAT_FRAME_CYCLES;
+        self.private.scb.fpccr &= !FPCCR_LSPACT;
         Ok(())
     }
 
     /// `ExceptionTaken`: the handler's first instruction comes next.
     fn take_exception(&mut self, entry: Entry) {
-        self.entering = None;
+        self.handling.entering = None;
         self.take_planned(entry.exception);
         self.exceptions.activate(entry.exception);
         self.catch_vector(entry.exception);
         self.note_fault(entry.exception);
         self.set_mode(entry.exception, false);
-        self.registers[14] = entry.exc_return;
-        self.control &= !CONTROL_FPCA;
-        self.itstate = 0;
-        self.event = true;
-        self.exclusive = false;
-        self.pairs.forget();
-        self.late_registers = 0;
-        self.fetch.restart(entry.vector & !1, entry.fetch_cycle);
-        self.pc = entry.vector & !1;
-        self.thumb = entry.vector & 1 != 0;
+        self.registers.general[14] = entry.exc_return;
+        self.registers.control &= !CONTROL_FPCA;
+        self.registers.itstate = 0;
+        self.handling.event = true;
+        self.registers.exclusive = false;
+        self.time.pairs.forget();
+        self.time.late_registers = 0;
+        self.time
+            .fetch
+            .restart(entry.vector & !1, entry.fetch_cycle);
+        self.registers.pc = entry.vector & !1;
+        self.registers.thumb = entry.vector & 1 != 0;
         self.note_entered(entry.exception);
         self.leave_fast_loop();
     }
@@ -290,9 +298,9 @@ impl Core {
     /// Remembers where a fault has stacked its frame.
     fn note_fault(&mut self, exception: u8) {
         if matches!(exception, HARD_FAULT..=USAGE_FAULT) {
-            self.fault = Some(FaultEntry {
+            self.handling.fault = Some(FaultEntry {
                 exception,
-                frame: self.registers[13],
+                frame: self.registers.general[13],
             });
         }
     }
@@ -302,9 +310,12 @@ impl Core {
     #[cold]
     fn vector_table_fault(&mut self, exception: u8) -> Result<(), Stop> {
         let cause = "an exception vector cannot be read";
-        self.scb.hfsr |= HFSR_VECTTBL;
+        self.private.scb.hfsr |= HFSR_VECTTBL;
         if matches!(exception, NMI | HARD_FAULT) {
-            return Err(Stop::Lockup { pc: self.pc, cause });
+            return Err(Stop::Lockup {
+                pc: self.registers.pc,
+                cause,
+            });
         }
         self.pend_hard_fault(cause)
     }
@@ -326,7 +337,7 @@ impl Core {
         if fault.exception == DEBUG_MONITOR {
             return self.breakpoint_to_monitor();
         }
-        self.scb.record(&fault);
+        self.private.scb.record(&fault);
         if self.exceptions.would_preempt(fault.exception) {
             self.pend(fault.exception);
             return Ok(());
@@ -341,19 +352,22 @@ impl Core {
 
     /// Priority escalation (B1.5.4).
     pub(super) fn escalate(&mut self, cause: &'static str) -> Result<(), Stop> {
-        self.scb.hfsr |= HFSR_FORCED;
+        self.private.scb.hfsr |= HFSR_FORCED;
         self.pend_hard_fault(cause)
     }
 
     /// A debug event that the monitor cannot take becomes a HardFault (C1.4).
     pub(super) fn escalate_debug_event(&mut self, cause: &'static str) -> Result<(), Stop> {
-        self.scb.hfsr |= HFSR_DEBUGEVT;
+        self.private.scb.hfsr |= HFSR_DEBUGEVT;
         self.pend_hard_fault(cause)
     }
 
     fn pend_hard_fault(&mut self, cause: &'static str) -> Result<(), Stop> {
         if !self.exceptions.would_preempt(HARD_FAULT) {
-            return Err(Stop::Lockup { pc: self.pc, cause });
+            return Err(Stop::Lockup {
+                pc: self.registers.pc,
+                cause,
+            });
         }
         self.pend(HARD_FAULT);
         Ok(())
@@ -362,7 +376,7 @@ impl Core {
     /// Pends a fault whose instruction is already over. If its exception is enabled it waits for
     /// its turn, otherwise it escalates (B1.5.14).
     pub(super) fn raise_later(&mut self, fault: Fault) -> Exec<()> {
-        self.scb.record(&fault);
+        self.private.scb.record(&fault);
         if self.exceptions.is_enabled(fault.exception) {
             self.pend(fault.exception);
             return Ok(());

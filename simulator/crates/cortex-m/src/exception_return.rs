@@ -26,7 +26,7 @@ pub(super) struct Return {
 impl Core {
     /// Begins the return that the last instruction asked for, if it did.
     pub(super) fn begin_return<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        match self.returning.take() {
+        match self.handling.returning.take() {
             Some(exc_return) => self.return_from_exception(bus, exc_return),
             None => Ok(()),
         }
@@ -35,16 +35,16 @@ impl Core {
     fn return_from_exception<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         let legal = self.is_legal_return(exc_return);
         self.note_return_begins(exc_return);
-        self.exceptions.deactivate(self.ipsr);
+        self.exceptions.deactivate(self.registers.ipsr);
         self.note_masks();
-        self.exclusive = false;
+        self.registers.exclusive = false;
         self.leave_fast_loop();
         if !legal {
             return self.refuse_return(bus, exc_return);
         }
-        self.leaving = Some(Return {
+        self.handling.leaving = Some(Return {
             exc_return,
-            unstacked_cycle: self.cycles + self.unstacking_cycles(exc_return),
+            unstacked_cycle: self.time.cycles + self.unstacking_cycles(exc_return),
         });
         Ok(())
     }
@@ -58,18 +58,18 @@ impl Core {
     /// Continues the return under way, to its end or to cycle `until`. An exception that becomes
     /// pending during unstacking is taken on the same frame instead (tail-chaining, B1.5.12).
     pub(super) fn leave_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
-        let Some(leaving) = self.leaving else {
+        let Some(leaving) = self.handling.leaving else {
             return Ok(());
         };
-        let unstacking = self.cycles < leaving.unstacked_cycle;
+        let unstacking = self.time.cycles < leaving.unstacked_cycle;
         if unstacking && self.exceptions.preempting().is_some() {
-            self.leaving = None;
+            self.handling.leaving = None;
             return self.tail_chain(bus, leaving.exc_return);
         }
         if !self.waited_until(leaving.unstacked_cycle, until) {
             return Ok(());
         }
-        self.leaving = None;
+        self.handling.leaving = None;
         self.complete_return(bus, leaving.exc_return)
     }
 
@@ -77,26 +77,29 @@ impl Core {
         let to_handler = exc_return & 0xF == 1;
         // The handler's number is known only when its frame is read. Any number but 0 selects the
         // main stack.
-        let mode = if to_handler { self.ipsr } else { 0 };
+        let mode = if to_handler { self.registers.ipsr } else { 0 };
         self.set_mode(mode, exc_return & 0xF == 0xD);
-        let frame = self.registers[13];
-        let began = self.cycles - (EXCEPTION_RETURN_CYCLES - REFILL_CYCLES);
+        let frame = self.registers.general[13];
+        let began = self.time.cycles - (EXCEPTION_RETURN_CYCLES - REFILL_CYCLES);
         let popped = self.on_behalf_of(Purpose::Stacking, |core| core.unstack(bus, exc_return));
-        self.cycles += REFILL_CYCLES;
-        self.fetch.restart(self.pc, began + RETURN_ADDRESS_CYCLES);
+        self.time.cycles += REFILL_CYCLES;
+        self.time
+            .fetch
+            .restart(self.registers.pc, began + RETURN_ADDRESS_CYCLES);
         if popped.is_err() {
             self.derived_fault(popped, cfsr::UNSTKERR, cfsr::MUNSTKERR)?;
             return self.tail_chain(bus, exc_return);
         }
-        if to_handler != (self.ipsr != 0) {
+        if to_handler != (self.registers.ipsr != 0) {
             return self.refuse_frame(bus, exc_return, frame);
         }
-        self.event = true;
+        self.handling.event = true;
         self.note_left();
         self.leave_fast_loop();
-        let sleeps = self.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
-        if self.ipsr == 0 && sleeps {
-            self.sleep = Sleep::UntilInterrupt;
+        let sleeps =
+            self.private.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
+        if self.registers.ipsr == 0 && sleeps {
+            self.handling.sleep = Sleep::UntilInterrupt;
             self.notice_pending();
         }
         Ok(())
@@ -107,8 +110,9 @@ impl Core {
         let others_active = self.exceptions.active_count() > 1;
         let to_handler = exc_return & 0xF == 1;
         let known = matches!(exc_return | 0x10, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD);
-        let nesting = to_handler || !others_active || self.scb.ccr & CCR_NONBASETHRDENA != 0;
-        known && nesting && self.exceptions.is_active(self.ipsr)
+        let nesting =
+            to_handler || !others_active || self.private.scb.ccr & CCR_NONBASETHRDENA != 0;
+        known && nesting && self.exceptions.is_active(self.registers.ipsr)
     }
 
     /// INVPC: the UsageFault is taken on the same frame, by tail-chaining.
@@ -140,13 +144,13 @@ impl Core {
 
     /// `PopStack`.
     fn unstack<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Exec<()> {
-        let frame = self.registers[13];
+        let frame = self.registers.general[13];
         let extended = exc_return & 0x10 == 0;
         let words = self.load_basic_frame(bus, frame)?;
         if extended {
             self.unstack_float_state(bus, frame.wrapping_add(BASIC_FRAME_BYTES))?;
         }
-        let align = extended || self.scb.ccr & CCR_STKALIGN != 0;
+        let align = extended || self.private.scb.ccr & CCR_STKALIGN != 0;
         let size = if extended {
             EXTENDED_FRAME_BYTES
         } else {
@@ -157,12 +161,13 @@ impl Core {
         } else {
             0
         };
-        self.registers[13] = frame.wrapping_add(size) | realigned;
-        self.registers[..4].copy_from_slice(&words[..4]);
-        self.registers[12] = words[4];
-        self.registers[14] = words[5];
-        self.pc = words[6] & !1;
-        self.control = self.control & !CONTROL_FPCA | if extended { CONTROL_FPCA } else { 0 };
+        self.registers.general[13] = frame.wrapping_add(size) | realigned;
+        self.registers.general[..4].copy_from_slice(&words[..4]);
+        self.registers.general[12] = words[4];
+        self.registers.general[14] = words[5];
+        self.registers.pc = words[6] & !1;
+        self.registers.control =
+            self.registers.control & !CONTROL_FPCA | if extended { CONTROL_FPCA } else { 0 };
         self.set_xpsr(words[7]);
         Ok(())
     }
@@ -192,11 +197,11 @@ impl Core {
     #[inline(never)]
     fn unstack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         if self.lazy_state_pending() {
-            self.scb.fpccr &= !FPCCR_LSPACT;
+            self.private.scb.fpccr &= !FPCCR_LSPACT;
             return Ok(());
         }
         for n in 0..16 {
-            self.float.s[n as usize] = self.load(
+            self.registers.float.s[n as usize] = self.load(
                 bus,
                 address.wrapping_add(4 * n),
                 Width::Word,
@@ -204,7 +209,7 @@ impl Core {
             )?;
         }
         let fpscr = self.load(bus, address.wrapping_add(64), Width::Word, 24)?;
-        self.float.fpscr = fpscr & FPSCR_WRITABLE;
+        self.registers.float.fpscr = fpscr & FPSCR_WRITABLE;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ impl Core {
     /// `interrupted_instructions`).
     #[inline(always)]
     pub(super) fn runs_through(&self, words: u32) -> bool {
-        self.cycles.max(self.data_free) + u64::from(words) <= self.horizon
+        self.time.cycles.max(self.time.data_free) + u64::from(words) <= self.fast.horizon
     }
 
     /// The bytes at `address`. `None`, with nothing done, if loading them may do anything else.
@@ -21,11 +21,11 @@ impl Core {
         bus: &mut B,
         address: u32,
     ) -> Option<[u8; N]> {
-        if self.guard != Guard::None {
+        if self.fast.guard != Guard::None {
             return None;
         }
         let bytes = *bus.plain_bytes(address)?;
-        self.cycles = self.cycles.max(self.data_free);
+        self.time.cycles = self.time.cycles.max(self.time.data_free);
         Some(bytes)
     }
 
@@ -37,15 +37,15 @@ impl Core {
         address: u32,
         bytes: [u8; N],
     ) -> bool {
-        if self.guard != Guard::None || self.code.may_hold(address) {
+        if self.fast.guard != Guard::None || self.fast.code.may_hold(address) {
             return false;
         }
         let Some(place) = bus.plain_bytes(address) else {
             return false;
         };
         *place = bytes;
-        self.busy_wait.disturb();
-        self.cycles = self.cycles.max(self.data_free);
+        self.fast.busy_wait.disturb();
+        self.time.cycles = self.time.cycles.max(self.time.data_free);
         self.buffer_store(0, 0);
         true
     }
@@ -58,11 +58,11 @@ impl Core {
         address: u32,
         words: u32,
     ) -> Option<impl Iterator<Item = u32> + 'a> {
-        if address & 3 != 0 || self.guard != Guard::None {
+        if address & 3 != 0 || self.fast.guard != Guard::None {
             return None;
         }
         let memory = bus.plain_memory(address, 4 * words)?;
-        self.cycles = self.cycles.max(self.data_free);
+        self.time.cycles = self.time.cycles.max(self.time.data_free);
         Some(memory.chunks_exact(4).map(|bytes| {
             let bytes = bytes.try_into().expect("chunks have their length");
             u32::from_le_bytes(bytes)
@@ -79,16 +79,16 @@ impl Core {
         words: u32,
     ) -> Option<impl Iterator<Item = &'a mut [u8]> + 'a> {
         let last = address.wrapping_add(4 * words).wrapping_sub(4);
-        let code = self.code.may_hold_any(address, last);
-        if address & 3 != 0 || code || self.guard != Guard::None {
+        let code = self.fast.code.may_hold_any(address, last);
+        if address & 3 != 0 || code || self.fast.guard != Guard::None {
             return None;
         }
         let memory = bus.plain_memory(address, 4 * words)?;
-        self.busy_wait.disturb();
-        self.cycles = self.cycles.max(self.data_free);
-        if self.timing.is_nucleo() {
-            self.data_free = self.cycles + u64::from(words);
-            self.pairs.stored(self.instructions);
+        self.fast.busy_wait.disturb();
+        self.time.cycles = self.time.cycles.max(self.time.data_free);
+        if self.time.model.is_nucleo() {
+            self.time.data_free = self.time.cycles + u64::from(words);
+            self.time.pairs.stored(self.time.instructions);
         }
         Some(memory.chunks_exact_mut(4))
     }

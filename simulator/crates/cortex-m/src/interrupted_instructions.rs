@@ -16,15 +16,15 @@ impl Core {
     /// advanced to that transfer's address.
     #[inline(always)]
     pub(super) fn interrupted_at<B: Bus>(&mut self, bus: &mut B, transfer: u64) -> bool {
-        let now = self.cycles + transfer;
-        now >= self.horizon && transfer > 0 && self.interrupts(bus, now)
+        let now = self.time.cycles + transfer;
+        now >= self.fast.horizon && transfer > 0 && self.interrupts(bus, now)
     }
 
     /// Whether an exception must be taken before the instruction ends at cycle `end`. If so, time
     /// has advanced to the exception.
     #[inline(always)]
     pub(super) fn interrupted_before<B: Bus>(&mut self, bus: &mut B, end: u64) -> bool {
-        end > self.horizon && (self.cycles + 1..end).any(|now| self.interrupts(bus, now))
+        end > self.fast.horizon && (self.time.cycles + 1..end).any(|now| self.interrupts(bus, now))
     }
 
     /// VDIV and VSQRT, which take `cycles`, do not delay an exception: the unit finishes during the
@@ -32,15 +32,15 @@ impl Core {
     /// operation"; erratum 776924).
     pub(super) fn finish_beside_entry<B: Bus>(&mut self, bus: &mut B, cycles: u8) {
         let cycles = u64::from(cycles);
-        if self.interrupted_before(bus, self.cycles + cycles) {
-            self.cycles = self.cycles.saturating_sub(cycles);
+        if self.interrupted_before(bus, self.time.cycles + cycles) {
+            self.time.cycles = self.time.cycles.saturating_sub(cycles);
         }
     }
 
     #[cold]
     #[inline(never)]
     fn interrupts<B: Bus>(&mut self, bus: &mut B, now: u64) -> bool {
-        if self.scb.actlr & ACTLR_DISMCYCINT != 0 {
+        if self.private.scb.actlr & ACTLR_DISMCYCINT != 0 {
             return false;
         }
         self.sync_systick(now);
@@ -49,7 +49,7 @@ impl Core {
         }
         let taken = self.exceptions.preempting().is_some();
         if taken {
-            self.cycles = now;
+            self.time.cycles = now;
         }
         taken
     }
@@ -58,9 +58,9 @@ impl Core {
     /// register. False inside an IT block: its state uses the same bits, so the whole instruction
     /// is restarted (B1.4.2, TRM 3.9.1).
     pub(super) fn save_continuation(&mut self, register: u8) -> bool {
-        let continued = self.itstate == 0;
+        let continued = self.registers.itstate == 0;
         if continued {
-            self.itstate = register << 4;
+            self.registers.itstate = register << 4;
         }
         continued
     }
@@ -68,7 +68,7 @@ impl Core {
     /// Continues a multiple load or store from EPSR.ICI. Returns its cycles. A fault restarts it
     /// (TRM 3.9.1), hence the bits are cleared.
     pub(super) fn continue_interrupted<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
-        let from = std::mem::take(&mut self.itstate) >> 4;
+        let from = std::mem::take(&mut self.registers.itstate) >> 4;
         let done = transfers_before(op, from);
         let rest = match done {
             1.. => Op {

@@ -21,6 +21,7 @@
 //! Section numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless
 //! another manual is named. TRM is the Cortex-M4 Technical Reference Manual, ARM DDI 0439.
 
+mod access;
 pub mod bus;
 mod busy_wait;
 mod code_cache;
@@ -34,6 +35,7 @@ mod exception_return;
 mod exceptions;
 mod execute;
 mod fast_memory;
+mod halt_cause;
 mod interrupted_instructions;
 mod itm;
 mod marks;
@@ -48,6 +50,7 @@ mod random;
 mod registers;
 mod run;
 mod scb;
+mod state;
 mod stop;
 mod systick;
 mod timing;
@@ -61,109 +64,35 @@ pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use itm::Stimulus;
 pub use marks::Passage;
 pub use planned_interrupt::{Hold, Planned, Raised};
+pub use state::FaultEntry;
 pub use stop::{RunEnd, Stop};
 pub use timing::{unaligned_cycles, Timing};
 pub use watch::{Change, Context, ExceptionFrame, Watched, What};
 
 use crate::bus::{Bus, Fault as BusFault, Width};
-use busy_wait::BusyWait;
-use code_cache::CodeCache;
-use data_access::{Guard, Purpose};
-use debug::Debug;
+use data_access::Purpose;
 use decode::Op;
-use dwt::{CycleCounter, Event, EventCounters};
-use exception_entry::Entry;
-use exception_return::Return;
+use dwt::Event;
 use exceptions::{Exceptions, FIRST_IRQ};
-use itm::Itm;
-use marks::Marks;
-use mpu::Mpu;
-use registers::{Flags, FloatRegisters};
-use scb::Scb;
 use serde::{Deserialize, Serialize};
-use systick::SysTick;
-use timing::{Fetch, LoadStorePairs};
-use watch::Watch;
+use state::{ExecutionCounter, Fast, Handling, Observers, PrivateUnits, Registers, Sleep, Time};
 
 /// The processor. Cycles count from power-up. Data is on the bus one cycle after its instruction
 /// issues.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Core {
-    timing: Timing,
-    /// R0–R12, the current SP, LR, and the PC as general instructions read it.
-    registers: [u32; 16],
-    /// The SP that is not in use: PSP while MSP is, and the other way round.
-    other_sp: u32,
-    pc: u32,
-    next_pc: u32,
-    flags: Flags,
-    /// ITSTATE. If its low half is 0, EPSR.ICI: the register from which a multiple continues.
-    itstate: u8,
-    thumb: bool,
-    ipsr: u8,
-    control: u8,
-    float: FloatRegisters,
+    registers: Registers,
     exceptions: Exceptions,
-    scb: Scb,
-    mpu: Mpu,
-    systick: SysTick,
-    cycle_counter: CycleCounter,
-    events: EventCounters,
-    itm: Itm,
-    debug: Debug,
-    /// What checks loads and stores. Follows from `mpu` and `debug`, see `update_guard`.
+    handling: Handling,
+    private: PrivateUnits,
+    time: Time,
+    observers: Observers,
     #[serde(skip)]
-    guard: Guard,
-    /// A cache of the code on the bus. It changes no result.
-    #[serde(skip)]
-    code: CodeCache,
-    /// Skips iterations that change nothing but the time. It changes no result.
-    #[serde(skip)]
-    busy_wait: BusyWait,
-    cycles: u64,
-    instructions: u64,
-    /// The fast loop runs while `cycles` is below this. 0: something else must be done first. Each
-    /// run sets it anew.
-    #[serde(skip)]
-    horizon: u64,
-    attention: bool,
-    sleep: Sleep,
-    /// WFE's event register.
-    event: bool,
-    exclusive: bool,
+    fast: Fast,
     /// For whom memory is accessed just now.
     purpose: Purpose,
-    entering: Option<Entry>,
-    leaving: Option<Return>,
-    /// The EXC_RETURN value that the program has branched to.
-    returning: Option<u32>,
-    fetch: Fetch,
-    pairs: LoadStorePairs,
-    /// Registers that the last instruction has not yet written to the register bank.
-    late_registers: u16,
-    /// Address of the instruction executed last.
-    previous_pc: u32,
-    /// The data bus takes its next address in this cycle: the write buffer holds one store.
-    data_free: u64,
-    execution_counters: Vec<ExecutionCounter>,
-    /// Observes, and changes no result.
-    #[serde(skip)]
-    marks: Marks,
-    #[serde(skip)]
-    planned: Planned,
-    #[serde(skip)]
-    raised: Raised,
-    /// Notes what holds interrupts off. It changes no result.
-    #[serde(skip)]
-    watch: Option<Box<Watch>>,
-    fault: Option<FaultEntry>,
-}
-
-/// A fault that was taken: its exception (3–6), and where its frame begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FaultEntry {
-    pub exception: u8,
-    pub frame: u32,
+    /// The machine must act before the next instruction.
+    attention: bool,
 }
 
 /// The fault registers (B3.2.15–B3.2.19).
@@ -175,86 +104,39 @@ pub struct FaultStatus {
     pub bfar: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Sleep {
-    Awake,
-    UntilInterrupt,
-    UntilEvent,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct ExecutionCounter {
-    address: u32,
-    executions: u64,
-}
-
 impl Core {
     pub fn new(timing: Timing) -> Core {
         Core {
-            timing,
-            registers: [0; 16],
-            other_sp: 0,
-            pc: 0,
-            next_pc: 0,
-            flags: Flags::default(),
-            itstate: 0,
-            thumb: true,
-            ipsr: 0,
-            control: 0,
-            float: FloatRegisters::new(),
+            registers: Registers::new(),
             exceptions: Exceptions::new(),
-            scb: Scb::new(),
-            mpu: Mpu::default(),
-            systick: SysTick::new(),
-            cycle_counter: CycleCounter::new(),
-            events: EventCounters::default(),
-            itm: Itm::default(),
-            debug: Debug::default(),
-            guard: Guard::None,
-            code: CodeCache::new(),
-            busy_wait: BusyWait::default(),
-            cycles: 0,
-            instructions: 0,
-            horizon: 0,
-            attention: false,
-            sleep: Sleep::Awake,
-            event: false,
-            exclusive: false,
+            handling: Handling::default(),
+            private: PrivateUnits::new(),
+            time: Time::new(timing),
+            observers: Observers::default(),
+            fast: Fast::default(),
             purpose: Purpose::Instruction,
-            entering: None,
-            leaving: None,
-            returning: None,
-            fetch: Fetch::new(),
-            pairs: LoadStorePairs::new(),
-            late_registers: 0,
-            previous_pc: 0,
-            data_free: 0,
-            execution_counters: Vec::new(),
-            marks: Marks::default(),
-            planned: Planned::default(),
-            raised: Raised::default(),
-            watch: None,
-            fault: None,
+            attention: false,
         }
     }
 
     /// The fault whose handler is active, alone or below others. If several are, the last one.
     pub fn active_fault(&self) -> Option<FaultEntry> {
-        self.fault
+        self.handling
+            .fault
             .filter(|fault| self.exceptions.is_active(fault.exception))
     }
 
     /// The last fault that was taken, whether or not its handler has returned.
     pub fn last_fault(&self) -> Option<FaultEntry> {
-        self.fault
+        self.handling.fault
     }
 
     pub fn fault_registers(&self) -> FaultStatus {
         FaultStatus {
-            cfsr: self.scb.cfsr,
-            hfsr: self.scb.hfsr,
-            mmfar: self.scb.mmfar,
-            bfar: self.scb.bfar,
+            cfsr: self.private.scb.cfsr,
+            hfsr: self.private.scb.hfsr,
+            mmfar: self.private.scb.mmfar,
+            bfar: self.private.scb.bfar,
         }
     }
 
@@ -262,44 +144,33 @@ impl Core {
     /// instruction and execution counts go on. The debug units keep their state, which only
     /// power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let execution_counters = std::mem::take(&mut self.execution_counters);
-        let marks = std::mem::take(&mut self.marks);
-        let (cycles, instructions) = (self.cycles, self.instructions);
-        let debug = std::mem::take(&mut self.debug);
-        let (demcr, dfsr) = (self.scb.demcr, self.scb.dfsr);
-        let cycle_counter = self.cycle_counter.clone();
-        let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
-        let busy_wait = std::mem::take(&mut self.busy_wait);
-        let watch = self.watch.take();
-        *self = Core {
-            execution_counters,
-            marks,
-            cycles,
-            instructions,
-            cycle_counter,
-            events,
-            itm,
-            busy_wait,
-            ..Core::new(self.timing)
-        };
-        self.scb.demcr = demcr & !debug::MONITOR_CONTROLS;
-        self.scb.dfsr = dfsr;
-        self.busy_wait.forget();
+        let old = std::mem::replace(self, Core::new(self.time.model));
+        self.time.cycles = old.time.cycles;
+        self.time.instructions = old.time.instructions;
+        self.observers.execution_counters = old.observers.execution_counters;
+        self.observers.marks = old.observers.marks;
+        self.private.cycle_counter = old.private.cycle_counter;
+        self.private.events = old.private.events;
+        self.private.itm = old.private.itm;
+        self.private.scb.demcr = old.private.scb.demcr & !debug::MONITOR_CONTROLS;
+        self.private.scb.dfsr = old.private.scb.dfsr;
+        self.fast.busy_wait = old.fast.busy_wait;
+        self.fast.busy_wait.forget();
         let stack = self.reset_vector(bus, 0)?;
         let entry = self.reset_vector(bus, 4)?;
-        self.registers[13] = stack & !3;
-        self.registers[14] = 0xFFFF_FFFF;
-        self.pc = entry & !1;
-        self.thumb = entry & 1 != 0;
-        self.fetch.configure(bus.flash_access_control());
-        self.carry_debug_over(debug);
-        self.carry_watch_over(watch);
+        self.registers.general[13] = stack & !3;
+        self.registers.general[14] = 0xFFFF_FFFF;
+        self.registers.pc = entry & !1;
+        self.registers.thumb = entry & 1 != 0;
+        self.time.fetch.configure(bus.flash_access_control());
+        self.carry_debug_over(old.private.debug);
+        self.carry_watch_over(old.observers.watch);
         Ok(())
     }
 
     /// Takes over the state of the flash's access control at once, not only at the next store.
     pub fn heed_flash_access_control<B: Bus>(&mut self, bus: &B) {
-        self.fetch.configure(bus.flash_access_control());
+        self.time.fetch.configure(bus.flash_access_control());
     }
 
     /// Computes the fields that a snapshot leaves out.
@@ -309,7 +180,7 @@ impl Core {
     }
 
     fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {
-        match bus.read(address, Width::Word, self.cycles) {
+        match bus.read(address, Width::Word, self.time.cycles) {
             Ok(loaded) => Ok(loaded.value),
             Err(BusFault::Bus { .. }) => Err(Stop::Lockup {
                 pc: address,
@@ -325,12 +196,12 @@ impl Core {
 
     /// Core cycles since power-up.
     pub fn cycles(&self) -> u64 {
-        self.cycles
+        self.time.cycles
     }
 
     /// Instructions executed, including those skipped in IT blocks.
     pub fn instructions(&self) -> u64 {
-        self.instructions
+        self.time.instructions
     }
 
     /// Sets interrupt input `irq` (0 = exception 16). It is level-sensitive: its exception pends
@@ -346,7 +217,7 @@ impl Core {
 
     /// An event from the chip. It ends WFE, or lets the next WFE pass (B1.5.18).
     pub fn hear_event(&mut self) {
-        self.event = true;
+        self.handling.event = true;
         self.leave_fast_loop();
     }
 
@@ -369,10 +240,10 @@ impl Core {
 
     /// Whether WFI, WFE or sleep-on-exit holds the core and nothing wakes it.
     pub fn asleep(&self) -> bool {
-        match self.sleep {
+        match self.handling.sleep {
             Sleep::Awake => false,
             Sleep::UntilInterrupt => !self.exceptions.wakes(),
-            Sleep::UntilEvent => !self.event && !self.exceptions.wakes(),
+            Sleep::UntilEvent => !self.handling.event && !self.exceptions.wakes(),
         }
     }
 
@@ -384,19 +255,21 @@ impl Core {
         } else {
             Event::Cpi
         };
-        self.events.count(event, cycle.saturating_sub(self.cycles));
-        self.cycles = self.cycles.max(cycle);
-        self.sync_systick(self.cycles);
+        self.private
+            .events
+            .count(event, cycle.saturating_sub(self.time.cycles));
+        self.time.cycles = self.time.cycles.max(cycle);
+        self.sync_systick(self.time.cycles);
     }
 
     /// Keeps what software writes to the ITM's stimulus ports from now on.
     pub fn listen_to_stimuli(&mut self) {
-        self.itm.listen();
+        self.private.itm.listen();
     }
 
     /// Writes to enabled stimulus ports since the last call.
     pub fn take_stimuli(&mut self) -> Vec<Stimulus> {
-        self.itm.take()
+        self.private.itm.take()
     }
 
     /// The cycle of the next exception that the core itself pends, by SysTick or as planned.
@@ -407,19 +280,19 @@ impl Core {
     /// Whether the next thing to happen is the instruction at the PC: the core is awake and no
     /// exception comes first.
     pub fn about_to_execute(&self) -> bool {
-        !self.sequence_due() && !self.asleep() && self.returning.is_none()
+        !self.sequence_due() && !self.asleep() && self.handling.returning.is_none()
     }
 
     /// Forgets decoded instructions. Call it when anything but a store by this core changed code.
     pub fn invalidate_code(&mut self) {
-        self.code.clear();
+        self.fast.code.clear();
         self.leave_fast_loop();
     }
 
     /// Forgets decoded instructions at an address that was written.
     #[cold]
     fn forget_code(&mut self, address: u32, bytes: u32) {
-        self.code.written(address, bytes);
+        self.fast.code.written(address, bytes);
         self.leave_fast_loop();
     }
 
@@ -428,20 +301,20 @@ impl Core {
     /// addresses.
     pub fn count_executions(&mut self, address: u32) -> usize {
         assert!(
-            self.execution_counters.len() < usize::from(Op::NOTHING) - 1,
+            self.observers.execution_counters.len() < usize::from(Op::NOTHING) - 1,
             "at most 254 addresses can be counted"
         );
-        self.execution_counters.push(ExecutionCounter {
+        self.observers.execution_counters.push(ExecutionCounter {
             address: address & !1,
             executions: 0,
         });
         self.invalidate_code();
-        self.execution_counters.len() - 1
+        self.observers.execution_counters.len() - 1
     }
 
     /// Stops counting executions, and forgets the counts.
     pub fn clear_execution_counters(&mut self) {
-        self.execution_counters.clear();
+        self.observers.execution_counters.clear();
         self.invalidate_code();
     }
 
@@ -458,17 +331,17 @@ impl Core {
 
     /// The address of the instruction executed last.
     pub fn last_executed(&self) -> u32 {
-        self.previous_pc
+        self.time.previous_pc
     }
 
     /// The exception that the core is in. 0 is Thread mode.
     pub fn exception(&self) -> u8 {
-        self.ipsr
+        self.registers.ipsr
     }
 
     /// The address of the handler of `exception` is in the word at this address.
     pub fn vector_address(&self, exception: u8) -> u32 {
-        self.scb.vtor.wrapping_add(4 * u32::from(exception))
+        self.private.scb.vtor.wrapping_add(4 * u32::from(exception))
     }
 
     pub fn is_pending(&self, exception: u8) -> bool {
@@ -476,11 +349,11 @@ impl Core {
     }
 
     fn counts_executions(&self, address: u32) -> bool {
-        let mut counters = self.execution_counters.iter();
+        let mut counters = self.observers.execution_counters.iter();
         counters.any(|counter| counter.address == address)
     }
 
     pub fn executions(&self, index: usize) -> u64 {
-        self.execution_counters[index].executions
+        self.observers.execution_counters[index].executions
     }
 }

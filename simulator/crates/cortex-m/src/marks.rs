@@ -52,34 +52,36 @@ impl Core {
         if !self.counts_executions(address) {
             self.count_executions(address);
         }
-        self.marks.marks.push(Mark { address, index });
+        self.observers.marks.marks.push(Mark { address, index });
     }
 
     /// Passages tell the word at this address of memory, too.
     pub fn tell_task(&mut self, address: u32) {
-        self.marks.task_address = Some(address);
+        self.observers.marks.task_address = Some(address);
     }
 
     /// Passages since the last call, in the order in which they ended.
     pub fn take_passages(&mut self) -> Vec<Passage> {
-        std::mem::take(&mut self.marks.passages)
+        std::mem::take(&mut self.observers.marks.passages)
     }
 
     /// A passage of the instruction at the PC begins now. `None` if it is not marked, or skipped.
     pub(super) fn begun_passage<B: Bus>(&self, bus: &mut B, op: &Op) -> Option<Passage> {
-        let executed = self.itstate & 0xF == 0 || self.flags.satisfy(self.itstate >> 4);
+        let executed = self.registers.itstate & 0xF == 0
+            || self.registers.flags.satisfy(self.registers.itstate >> 4);
         let mark = self
+            .observers
             .marks
             .marks
             .iter()
-            .find(|mark| mark.address == self.pc)?;
-        let waits = op.address_registers & self.late_registers != 0;
+            .find(|mark| mark.address == self.registers.pc)?;
+        let waits = op.address_registers & self.time.late_registers != 0;
         executed.then(|| Passage {
             mark: mark.index,
-            cycle: self.cycles + u64::from(self.timing.is_nucleo() && waits),
+            cycle: self.time.cycles + u64::from(self.time.model.is_nucleo() && waits),
             end_cycle: 0,
-            exception: self.ipsr,
-            sp: self.registers[13],
+            exception: self.registers.ipsr,
+            sp: self.registers.general[13],
             end_sp: 0,
             next_pc: 0,
             task: self.task(bus),
@@ -87,7 +89,7 @@ impl Core {
     }
 
     fn task<B: Bus>(&self, bus: &mut B) -> Option<u32> {
-        let bytes = bus.plain_bytes::<4>(self.marks.task_address?)?;
+        let bytes = bus.plain_bytes::<4>(self.observers.marks.task_address?)?;
         Some(u32::from_le_bytes(*bytes))
     }
 
@@ -101,7 +103,7 @@ impl Core {
     ) {
         passage.cycle = passage.cycle.max(self.decoded(op));
         if continued {
-            let cut_off = &mut self.marks.cut_off;
+            let cut_off = &mut self.observers.marks.cut_off;
             let same = |(at, begun): &(u32, Passage)| {
                 *at == address && begun.exception == passage.exception && begun.task == passage.task
             };
@@ -111,19 +113,19 @@ impl Core {
             }
         }
         match result {
-            Ok(next_pc) => self.marks.passages.push(Passage {
-                end_cycle: self.cycles,
-                end_sp: self.registers[13],
+            Ok(next_pc) => self.observers.marks.passages.push(Passage {
+                end_cycle: self.time.cycles,
+                end_sp: self.registers.general[13],
                 next_pc: *next_pc,
                 ..passage
             }),
-            Err(_) if self.will_continue() => self.marks.cut_off.push((address, passage)),
+            Err(_) if self.will_continue() => self.observers.marks.cut_off.push((address, passage)),
             Err(_) => {}
         }
     }
 
     /// Whether EPSR.ICI says that the instruction at the PC goes on from where it was cut off.
     pub(super) fn will_continue(&self) -> bool {
-        self.itstate != 0 && self.itstate & 0xF == 0
+        self.registers.itstate != 0 && self.registers.itstate & 0xF == 0
     }
 }

@@ -151,15 +151,24 @@ impl Core {
     #[cold]
     pub(super) fn check_protection(&self, address: u32, bytes: u32, intent: Intent) -> Exec<()> {
         let last = address.wrapping_add(bytes - 1);
-        if address >> 20 == 0xE00 || !self.mpu.applies_at(self.exceptions.execution_priority()) {
+        if address >> 20 == 0xE00
+            || !self
+                .private
+                .mpu
+                .applies_at(self.exceptions.execution_priority())
+        {
             return Ok(());
         }
         let privileged = self.access_privileged();
         if ![address, last]
-            .map(|byte| self.mpu.permits(byte, intent, privileged))
+            .map(|byte| self.private.mpu.permits(byte, intent, privileged))
             .contains(&false)
         {
-            let device = self.mpu.region_at(address).is_some_and(Region::is_device);
+            let device = self
+                .private
+                .mpu
+                .region_at(address)
+                .is_some_and(Region::is_device);
             if device && address & (bytes - 1) != 0 {
                 return Err(Trap::usage(cfsr::UNALIGNED));
             }
@@ -174,8 +183,12 @@ impl Core {
 
     /// Whether an instruction may be fetched here. `execute_never` checks the default memory map.
     pub(super) fn may_execute(&self, address: u32) -> bool {
-        !self.mpu.applies_at(self.exceptions.execution_priority())
+        !self
+            .private
+            .mpu
+            .applies_at(self.exceptions.execution_priority())
             || self
+                .private
                 .mpu
                 .permits(address, Intent::Execute, self.privileged())
     }

@@ -72,7 +72,7 @@ pub enum Hold {
 impl Core {
     /// Pends `exception` in `cycle`, which is not past. With a priority, enables it then.
     pub fn plan_interrupt(&mut self, exception: u8, cycle: u64, enable: Option<u8>) {
-        self.planned = Planned {
+        self.observers.planned = Planned {
             exception,
             due: cycle,
             enable,
@@ -82,60 +82,66 @@ impl Core {
     }
 
     pub fn planned_interrupt(&self) -> &Planned {
-        &self.planned
+        &self.observers.planned
     }
 
     /// Where the masks that are set now were set.
     pub fn raised(&self) -> &Raised {
-        &self.raised
+        &self.observers.raised
     }
 
     /// The cycle of the next exception that the core itself pends. NEVER: none.
     #[inline(always)]
     pub(super) fn next_own_event(&self) -> u64 {
-        self.planned
+        self.observers
+            .planned
             .due
-            .min(self.systick.next_expiry().unwrap_or(NEVER))
+            .min(self.private.systick.next_expiry().unwrap_or(NEVER))
     }
 
     #[inline(always)]
     pub(super) fn pend_what_is_planned(&mut self, now: u64) {
-        if now >= self.planned.due {
+        if now >= self.observers.planned.due {
             self.pend_planned();
         }
     }
 
     #[cold]
     fn pend_planned(&mut self) {
-        let exception = self.planned.exception;
-        if let Some(priority) = self.planned.enable {
+        let exception = self.observers.planned.exception;
+        if let Some(priority) = self.observers.planned.enable {
             self.exceptions.set_priority(exception, priority);
             self.exceptions.set_enabled(exception, true);
         }
-        self.planned.due = NEVER;
-        self.planned.pended = true;
-        self.planned.noticed = self.sleep != super::Sleep::Awake || self.scb.sev_on_pend();
+        self.observers.planned.due = NEVER;
+        self.observers.planned.pended = true;
+        self.observers.planned.noticed =
+            self.handling.sleep != super::Sleep::Awake || self.private.scb.sev_on_pend();
         self.pend(exception);
     }
 
     /// The program looks at what is pending, or changes it, or goes to sleep.
     #[inline(always)]
     pub(super) fn notice_pending(&mut self) {
-        self.planned.noticed |= self.planned.pended && self.planned.decided.is_none();
+        self.observers.planned.noticed |=
+            self.observers.planned.pended && self.observers.planned.decided.is_none();
     }
 
     /// The core turns to `exception`.
     #[inline(always)]
     pub(super) fn decide_planned(&mut self, exception: u8) {
-        if self.planned.pended && exception == self.planned.exception {
-            self.planned.decided.get_or_insert(self.cycles);
+        if self.observers.planned.pended && exception == self.observers.planned.exception {
+            self.observers
+                .planned
+                .decided
+                .get_or_insert(self.time.cycles);
         }
     }
 
     #[inline(always)]
     pub(super) fn take_planned(&mut self, exception: u8) {
-        if self.planned.pended && exception == self.planned.exception {
-            self.planned.taken.get_or_insert(self.cycles);
+        if self.observers.planned.pended && exception == self.observers.planned.exception {
+            self.observers.planned.taken.get_or_insert(self.time.cycles);
         }
     }
 
@@ -146,7 +152,11 @@ impl Core {
             return Some(Hold::Disabled);
         }
         let first = exceptions.preempting();
-        let entering = self.entering.as_ref().map(|entry| entry.exception());
+        let entering = self
+            .handling
+            .entering
+            .as_ref()
+            .map(|entry| entry.exception());
         match first.or(entering) {
             Some(first) if first == exception => None,
             Some(other) => Some(Hold::Handler(other)),
@@ -173,11 +183,11 @@ impl Core {
     /// The cycle in which the instruction at `pc`, the last that executed, did so. It could not
     /// before `began`.
     pub fn executed_in(&self, began: u64, pc: u32, size: u8) -> u64 {
-        if !self.timing.is_nucleo() {
+        if !self.time.model.is_nucleo() {
             return began;
         }
         let (arrives, _) = Fetch::slots(pc, size);
-        began.max(self.fetch.decoded_at(arrives))
+        began.max(self.time.fetch.decoded_at(arrives))
     }
 
     /// Keeps where masks were set. Call after each change of them by an instruction.
@@ -188,23 +198,23 @@ impl Core {
             self.exceptions.faultmask(),
             self.exceptions.basepri(),
         );
-        if now != self.raised.before {
+        if now != self.observers.raised.before {
             self.note_changed_masks(now);
         }
     }
 
     #[inline(never)]
     fn note_changed_masks(&mut self, now: (bool, bool, u8)) {
-        let before = self.raised.before;
-        let raised = &mut self.raised;
+        let before = self.observers.raised.before;
+        let raised = &mut self.observers.raised;
         if now.0 && !before.0 {
-            raised.primask = Some(self.pc);
+            raised.primask = Some(self.registers.pc);
         }
         if now.1 && !before.1 {
-            raised.faultmask = Some(self.pc);
+            raised.faultmask = Some(self.registers.pc);
         }
         if now.2 != 0 && now.2 != before.2 {
-            raised.basepri = Some(self.pc);
+            raised.basepri = Some(self.registers.pc);
         }
         raised.before = now;
     }

@@ -80,7 +80,7 @@ impl Core {
         if self.access_privileged() {
             return Ok(());
         }
-        let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
+        let stir = address == STIR && self.private.scb.ccr & CCR_USERSETMPEND != 0;
         // The ITM checks the privilege of its ports itself (C1.7.3).
         if stir || itm::STIMULUS.contains(&address) {
             return Ok(());
@@ -92,20 +92,23 @@ impl Core {
     pub(super) fn read_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
         // Programs measure time by CYCCNT, so it has a fast path.
         if address == CYCCNT && width == Width::Word {
-            return Ok(self.cycle_counter.read(now));
+            return Ok(self.private.cycle_counter.read(now));
         }
         self.read_other_private(address, width, now)
     }
 
     fn read_other_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
         if itm::STIMULUS.contains(&address) {
-            return Ok(self.itm.read_stimulus(address, self.access_privileged()));
+            return Ok(self
+                .private
+                .itm
+                .read_stimulus(address, self.access_privileged()));
         }
         if width != Width::Word && !byte_accessible(address) {
             return Err(Trap::unmodelled(
                 "a narrow read of a word register",
                 address,
-                self.pc,
+                self.registers.pc,
             ));
         }
         let word = self.read_private_word(address & !3, now)?;
@@ -121,7 +124,8 @@ impl Core {
     ) -> Exec<()> {
         if itm::STIMULUS.contains(&address) {
             let privileged = self.access_privileged();
-            self.itm
+            self.private
+                .itm
                 .write_stimulus(address, width, value, privileged, now);
             return Ok(());
         }
@@ -131,7 +135,7 @@ impl Core {
                 return Err(Trap::unmodelled(
                     "a narrow write of a word register",
                     address,
-                    self.pc,
+                    self.registers.pc,
                 ));
             }
             let shift = 8 * (address & 3);
@@ -151,14 +155,17 @@ impl Core {
 
     fn read_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
         Ok(match address {
-            0xE000_1000 => self.cycle_counter.control() | self.events.control(),
-            CYCCNT => self.cycle_counter.read(now),
-            0xE000_1008..=0xE000_1018 => self.events.read((address - 0xE000_1008) as usize / 4),
+            0xE000_1000 => self.private.cycle_counter.control() | self.private.events.control(),
+            CYCCNT => self.private.cycle_counter.read(now),
+            0xE000_1008..=0xE000_1018 => self
+                .private
+                .events
+                .read((address - 0xE000_1008) as usize / 4),
             0xE000_E004 => IRQ_WORDS - 1,
-            0xE000_E008 => self.scb.actlr,
+            0xE000_E008 => self.private.scb.actlr,
             0xE000_E010..=0xE000_E01F => {
                 self.sync_systick(now);
-                self.systick.read(address & 0xF, now)
+                self.private.systick.read(address & 0xF, now)
             }
             0xE000_E100..=0xE000_E4FF => {
                 self.notice_access(address);
@@ -169,27 +176,26 @@ impl Core {
                 self.read_scb(address)
             }
             0xE000_ED40..=0xE000_ED73 => FEATURES[(address - 0xE000_ED40) as usize / 4],
-            0xE000_ED88 => self.scb.cpacr,
-            0xE000_ED90..=0xE000_EDB8 => self.mpu.read(address - 0xE000_ED90),
-            0xE000_EDFC => self.scb.demcr | self.monitor_pended(),
+            0xE000_ED88 => self.private.scb.cpacr,
+            0xE000_ED90..=0xE000_EDB8 => self.private.mpu.read(address - 0xE000_ED90),
+            0xE000_EDFC => self.private.scb.demcr | self.monitor_pended(),
             _ if itm::REGISTERS.contains(&address) => {
-                return self
-                    .itm
-                    .read(address)
-                    .ok_or_else(|| Trap::unmodelled("reading an ITM register", address, self.pc))
+                return self.private.itm.read(address).ok_or_else(|| {
+                    Trap::unmodelled("reading an ITM register", address, self.registers.pc)
+                })
             }
-            0xE000_EF34 => self.scb.fpccr,
-            0xE000_EF38 => self.scb.fpcar,
-            0xE000_EF3C => self.scb.fpdscr,
+            0xE000_EF34 => self.private.scb.fpccr,
+            0xE000_EF38 => self.private.scb.fpcar,
+            0xE000_EF3C => self.private.scb.fpdscr,
             // MVFR0, MVFR1 (TRM table 7-2).
             0xE000_EF40 => 0x1011_0021,
             0xE000_EF44 => 0x1100_0011,
             // Cache registers and MVFR2. Without caches and double precision they are reserved.
             0xE000_ED74..=0xE000_ED87 | 0xE000_EF48 => 0,
             _ => {
-                return self
-                    .read_debug_unit(address)
-                    .ok_or_else(|| Trap::unmodelled("reading a core register", address, self.pc))
+                return self.read_debug_unit(address).ok_or_else(|| {
+                    Trap::unmodelled("reading a core register", address, self.registers.pc)
+                })
             }
         })
     }
@@ -197,14 +203,15 @@ impl Core {
     fn write_private_word(&mut self, address: u32, value: u32, now: u64) -> Exec<()> {
         match address {
             0xE000_1000 => return self.write_dwt_control(value, now),
-            CYCCNT => self.cycle_counter.write(value, now),
+            CYCCNT => self.private.cycle_counter.write(value, now),
             0xE000_1008..=0xE000_1018 => self
+                .private
                 .events
                 .write((address - 0xE000_1008) as usize / 4, value),
-            0xE000_E008 => self.scb.actlr = value & 0x307,
+            0xE000_E008 => self.private.scb.actlr = value & 0x307,
             0xE000_E010..=0xE000_E01F => {
                 self.sync_systick(now);
-                self.systick.write(address & 0xF, value, now);
+                self.private.systick.write(address & 0xF, value, now);
             }
             0xE000_E100..=0xE000_E4FF => {
                 self.notice_access(address);
@@ -214,27 +221,26 @@ impl Core {
                 self.notice_access(address);
                 return self.write_scb(address, value);
             }
-            0xE000_ED88 => self.scb.cpacr = value & 0x00F0_0000,
+            0xE000_ED88 => self.private.scb.cpacr = value & 0x00F0_0000,
             0xE000_ED90..=0xE000_EDB8 => {
-                self.mpu.write(address - 0xE000_ED90, value);
+                self.private.mpu.write(address - 0xE000_ED90, value);
                 self.update_guard();
                 self.invalidate_code();
             }
             0xE000_EDFC => self.write_demcr(value, now),
             _ if itm::REGISTERS.contains(&address) => {
-                return self
-                    .itm
-                    .write(address, value)
-                    .ok_or_else(|| Trap::unmodelled("writing an ITM register", address, self.pc))
+                return self.private.itm.write(address, value).ok_or_else(|| {
+                    Trap::unmodelled("writing an ITM register", address, self.registers.pc)
+                })
             }
             STIR => self.pend_irq(value),
-            0xE000_EF34 => self.scb.fpccr = value & 0xC000_017B,
-            0xE000_EF38 => self.scb.fpcar = value & !7,
-            0xE000_EF3C => self.scb.fpdscr = value & FPSCR_MODES,
+            0xE000_EF34 => self.private.scb.fpccr = value & 0xC000_017B,
+            0xE000_EF38 => self.private.scb.fpcar = value & !7,
+            0xE000_EF3C => self.private.scb.fpdscr = value & FPSCR_MODES,
             _ => {
-                return self
-                    .write_debug_unit(address, value)
-                    .ok_or_else(|| Trap::unmodelled("writing a core register", address, self.pc))
+                return self.write_debug_unit(address, value).ok_or_else(|| {
+                    Trap::unmodelled("writing a core register", address, self.registers.pc)
+                })
             }
         }
         Ok(())
@@ -255,21 +261,22 @@ impl Core {
             return Err(Trap::unmodelled(
                 "DWT's packets of exceptions, PC samples and cycles",
                 0xE000_1000,
-                self.pc,
+                self.registers.pc,
             ));
         }
-        self.cycle_counter
+        self.private
+            .cycle_counter
             .set_counting(value & dwt::CYCCNTENA != 0, now);
-        self.events.set_control(value);
+        self.private.events.set_control(value);
         Ok(())
     }
 
     fn write_demcr(&mut self, value: u32, now: u64) {
-        self.scb.demcr = value & DEMCR_STORED;
+        self.private.scb.demcr = value & DEMCR_STORED;
         let traces = value & DEMCR_TRCENA != 0;
-        self.cycle_counter.set_trace_enabled(traces, now);
-        self.events.set_trace_enabled(traces);
-        self.itm.set_trace_enabled(traces);
+        self.private.cycle_counter.set_trace_enabled(traces, now);
+        self.private.events.set_trace_enabled(traces);
+        self.private.itm.set_trace_enabled(traces);
         self.set_monitor(value);
     }
 
@@ -337,17 +344,17 @@ impl Core {
         match address {
             0xE000_ED00 => CPUID,
             0xE000_ED04 => self.icsr(),
-            0xE000_ED08 => self.scb.vtor,
+            0xE000_ED08 => self.private.scb.vtor,
             0xE000_ED0C => AIRCR_KEY_READ << 16 | u32::from(self.exceptions.prigroup()) << 8,
-            0xE000_ED10 => self.scb.scr,
-            0xE000_ED14 => self.scb.ccr,
+            0xE000_ED10 => self.private.scb.scr,
+            0xE000_ED14 => self.private.scb.ccr,
             0xE000_ED18..=0xE000_ED23 => self.read_system_priorities(address),
             0xE000_ED24 => self.shcsr(),
-            0xE000_ED28 => self.scb.cfsr,
-            0xE000_ED2C => self.scb.hfsr,
-            0xE000_ED30 => self.scb.dfsr,
-            0xE000_ED34 => self.scb.mmfar,
-            0xE000_ED38 => self.scb.bfar,
+            0xE000_ED28 => self.private.scb.cfsr,
+            0xE000_ED2C => self.private.scb.hfsr,
+            0xE000_ED30 => self.private.scb.dfsr,
+            0xE000_ED34 => self.private.scb.mmfar,
+            0xE000_ED38 => self.private.scb.bfar,
             // AFSR: no auxiliary faults.
             _ => 0,
         }
@@ -357,17 +364,17 @@ impl Core {
         match address {
             0xE000_ED04 => self.write_icsr(value),
             // 96 lines and 16 exceptions need a table that is aligned to 512 bytes (B3.2.5).
-            0xE000_ED08 => self.scb.vtor = value & 0x3FFF_FE00,
+            0xE000_ED08 => self.private.scb.vtor = value & 0x3FFF_FE00,
             0xE000_ED0C => return self.write_aircr(value),
-            0xE000_ED10 => self.scb.scr = value & 0x16,
-            0xE000_ED14 => self.scb.ccr = value & CCR_WRITABLE,
+            0xE000_ED10 => self.private.scb.scr = value & 0x16,
+            0xE000_ED14 => self.private.scb.ccr = value & CCR_WRITABLE,
             0xE000_ED18..=0xE000_ED23 => self.write_system_priorities(address, value),
             0xE000_ED24 => self.write_shcsr(value),
-            0xE000_ED28 => self.scb.cfsr &= !value,
-            0xE000_ED2C => self.scb.hfsr &= !(value & HFSR_WRITABLE),
-            0xE000_ED30 => self.scb.dfsr &= !value,
-            0xE000_ED34 => self.scb.mmfar = value,
-            0xE000_ED38 => self.scb.bfar = value,
+            0xE000_ED28 => self.private.scb.cfsr &= !value,
+            0xE000_ED2C => self.private.scb.hfsr &= !(value & HFSR_WRITABLE),
+            0xE000_ED30 => self.private.scb.dfsr &= !value,
+            0xE000_ED34 => self.private.scb.mmfar = value,
+            0xE000_ED38 => self.private.scb.bfar = value,
             _ => {}
         }
         Ok(())
@@ -379,8 +386,8 @@ impl Core {
             (0..IRQ_WORDS).any(|w| self.exceptions.irq_word(NvicRegister::Pending, w) != 0);
         let alone = self.exceptions.active_count() <= 1;
         let flag = |set: bool, bit: u32| (set as u32) << bit;
-        u32::from(self.ipsr)
-            | flag(self.ipsr != 0 && alone, 11)
+        u32::from(self.registers.ipsr)
+            | flag(self.registers.ipsr != 0 && alone, 11)
             | u32::from(pending.unwrap_or(0)) << 12
             | flag(interrupts, 22)
             | flag(self.exceptions.is_pending(SYSTICK), 26)
@@ -407,13 +414,15 @@ impl Core {
             return Ok(());
         }
         if value & AIRCR_SYSRESETREQ != 0 {
-            return Err(Trap::Stop(Box::new(Stop::ResetRequested { pc: self.pc })));
+            return Err(Trap::Stop(Box::new(Stop::ResetRequested {
+                pc: self.registers.pc,
+            })));
         }
         if value & AIRCR_VECTRESET != 0 {
             return Err(Trap::unmodelled(
                 "a reset of the core alone (AIRCR.VECTRESET)",
                 0xE000_ED0C,
-                self.pc,
+                self.registers.pc,
             ));
         }
         self.exceptions.set_prigroup((value >> 8 & 7) as u8);
@@ -471,7 +480,7 @@ impl Core {
 
     /// Whether a lazily reserved frame still waits for S0–S15.
     pub(super) fn lazy_state_pending(&self) -> bool {
-        self.scb.fpccr & FPCCR_LSPACT != 0
+        self.private.scb.fpccr & FPCCR_LSPACT != 0
     }
 }
 

@@ -9,18 +9,18 @@ use crate::bus::Bus;
 impl Core {
     /// Executes one instruction and accounts for its cycles.
     pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let (began, before) = (self.cycles, self.instructions);
+        let (began, before) = (self.time.cycles, self.time.instructions);
         let op = self.next_op(bus);
         let grouped = op
             .as_ref()
             .is_some_and(|op| self.is_behind_unaligned_transfer(op));
         let result = self.instruction_or_fault(bus);
-        let retired = self.instructions - before;
-        let more = self.cycles as i64 - began as i64 - retired as i64;
+        let retired = self.time.instructions - before;
+        let more = self.time.cycles as i64 - began as i64 - retired as i64;
         match u64::try_from(more) {
             Ok(more) => self.account(more, began, op.as_ref(), grouped),
             // It began beside the instruction before it, and took no cycle of its own.
-            Err(_) => self.events.count(Event::Fold, more.unsigned_abs()),
+            Err(_) => self.private.events.count(Event::Fold, more.unsigned_abs()),
         }
         result
     }
@@ -33,30 +33,30 @@ impl Core {
         let decoded = op.map_or(0, |op| self.decoded(op));
         let waited = decoded.saturating_sub(began).min(more);
         let lost = u64::from(behind_transfer).min(waited);
-        self.events.count(Event::LoadStore, lost);
-        self.events.count(Event::Cpi, waited - lost);
+        self.private.events.count(Event::LoadStore, lost);
+        self.private.events.count(Event::Cpi, waited - lost);
         let own = if op.is_some_and(transfers) {
             Event::LoadStore
         } else {
             Event::Cpi
         };
-        self.events.count(own, more - waited);
+        self.private.events.count(own, more - waited);
     }
 
     /// Whether `op`, at the PC, has 32 bits across two words, and a load or store that has too is
     /// right before it.
     fn is_behind_unaligned_transfer(&self, op: &Op) -> bool {
         let straddles = |op: &Op, pc: u32| op.size == 4 && pc & 2 != 0;
-        let before = self.code.get(self.previous_pc);
-        self.previous_pc.wrapping_add(4) == self.pc
-            && straddles(op, self.pc)
+        let before = self.fast.code.get(self.time.previous_pc);
+        self.time.previous_pc.wrapping_add(4) == self.registers.pc
+            && straddles(op, self.registers.pc)
             && before.size == 4
             && transfers(&before)
     }
 
     /// The instruction at the PC. `None` if it cannot be fetched.
     fn next_op<B: Bus>(&mut self, bus: &mut B) -> Option<Op> {
-        let remembered = self.code.get(self.pc);
+        let remembered = self.fast.code.get(self.registers.pc);
         match remembered.kind {
             Kind::Undecoded => self.fetch(bus).ok(),
             _ => Some(remembered),

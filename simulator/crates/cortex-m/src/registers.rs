@@ -119,6 +119,12 @@ pub struct FloatRegisters {
     pub fpscr: u32,
 }
 
+impl Default for FloatRegisters {
+    fn default() -> FloatRegisters {
+        FloatRegisters::new()
+    }
+}
+
 impl FloatRegisters {
     pub fn new() -> FloatRegisters {
         FloatRegisters {
@@ -137,80 +143,80 @@ impl Core {
     /// General register `n`. 13 is the SP in use, 15 the address of the next instruction.
     pub fn register(&self, n: usize) -> u32 {
         if n == 15 {
-            self.pc
+            self.registers.pc
         } else {
-            self.registers[n]
+            self.registers.general[n]
         }
     }
 
     pub fn set_register(&mut self, n: usize, value: u32) {
         match n {
-            13 => self.registers[13] = value & !3,
+            13 => self.registers.general[13] = value & !3,
             15 => {
-                self.pc = value & !1;
-                self.fetch.moved(self.pc);
+                self.registers.pc = value & !1;
+                self.time.fetch.moved(self.registers.pc);
             }
-            _ => self.registers[n] = value,
+            _ => self.registers.general[n] = value,
         }
     }
 
     pub fn pc(&self) -> u32 {
-        self.pc
+        self.registers.pc
     }
 
     /// APSR, IPSR and EPSR in one.
     pub fn xpsr(&self) -> u32 {
-        self.flags.bits()
-            | u32::from(self.itstate >> 2) << 10
-            | u32::from(self.itstate & 3) << 25
-            | (self.thumb as u32) << 24
-            | u32::from(self.ipsr)
+        self.registers.flags.bits()
+            | u32::from(self.registers.itstate >> 2) << 10
+            | u32::from(self.registers.itstate & 3) << 25
+            | (self.registers.thumb as u32) << 24
+            | u32::from(self.registers.ipsr)
     }
 
     pub fn set_xpsr(&mut self, value: u32) {
-        self.flags.set_nzcvq(value);
-        self.flags.set_ge(value);
-        self.itstate = ((value >> 10 & 0x3F) << 2 | value >> 25 & 3) as u8;
-        self.thumb = value >> 24 & 1 != 0;
-        self.ipsr = (value & 0x7F) as u8;
+        self.registers.flags.set_nzcvq(value);
+        self.registers.flags.set_ge(value);
+        self.registers.itstate = ((value >> 10 & 0x3F) << 2 | value >> 25 & 3) as u8;
+        self.registers.thumb = value >> 24 & 1 != 0;
+        self.registers.ipsr = (value & 0x7F) as u8;
     }
 
     pub fn msp(&self) -> u32 {
         if self.uses_psp() {
-            self.other_sp
+            self.registers.other_sp
         } else {
-            self.registers[13]
+            self.registers.general[13]
         }
     }
 
     pub fn psp(&self) -> u32 {
         if self.uses_psp() {
-            self.registers[13]
+            self.registers.general[13]
         } else {
-            self.other_sp
+            self.registers.other_sp
         }
     }
 
     pub fn set_msp(&mut self, value: u32) {
         let value = value & !3;
         if self.uses_psp() {
-            self.other_sp = value;
+            self.registers.other_sp = value;
         } else {
-            self.registers[13] = value;
+            self.registers.general[13] = value;
         }
     }
 
     pub fn set_psp(&mut self, value: u32) {
         let value = value & !3;
         if self.uses_psp() {
-            self.registers[13] = value;
+            self.registers.general[13] = value;
         } else {
-            self.other_sp = value;
+            self.registers.other_sp = value;
         }
     }
 
     pub fn control(&self) -> u32 {
-        self.control.into()
+        self.registers.control.into()
     }
 
     pub fn primask(&self) -> bool {
@@ -227,69 +233,72 @@ impl Core {
 
     /// S register `n`.
     pub fn float_register(&self, n: usize) -> u32 {
-        self.float.s[n]
+        self.registers.float.s[n]
     }
 
     pub fn set_float_register(&mut self, n: usize, value: u32) {
-        self.float.s[n] = value;
+        self.registers.float.s[n] = value;
     }
 
     pub fn fpscr(&self) -> u32 {
-        self.float.fpscr
+        self.registers.float.fpscr
     }
 
     pub fn set_fpscr(&mut self, value: u32) {
-        self.float.fpscr = value & FPSCR_WRITABLE;
+        self.registers.float.fpscr = value & FPSCR_WRITABLE;
     }
 
     /// CFSR: the faults taken and not cleared.
     pub fn fault_status(&self) -> u32 {
-        self.scb.cfsr
+        self.private.scb.cfsr
     }
 
     /// Thread mode with SPSEL uses the process stack.
     pub(super) fn uses_psp(&self) -> bool {
-        self.control & CONTROL_SPSEL != 0 && self.ipsr == 0
+        self.registers.control & CONTROL_SPSEL != 0 && self.registers.ipsr == 0
     }
 
     pub(super) fn privileged(&self) -> bool {
-        self.ipsr != 0 || self.control & CONTROL_NPRIV == 0
+        self.registers.ipsr != 0 || self.registers.control & CONTROL_NPRIV == 0
     }
 
     /// Changes mode and SPSEL, and selects the SP that belongs to them.
     pub(super) fn set_mode(&mut self, ipsr: u8, process_stack: bool) {
         let before = self.uses_psp();
-        self.ipsr = ipsr;
-        self.control =
-            self.control & !CONTROL_SPSEL | if process_stack { CONTROL_SPSEL } else { 0 };
+        self.registers.ipsr = ipsr;
+        self.registers.control =
+            self.registers.control & !CONTROL_SPSEL | if process_stack { CONTROL_SPSEL } else { 0 };
         if self.uses_psp() != before {
-            std::mem::swap(&mut self.registers[13], &mut self.other_sp);
+            std::mem::swap(
+                &mut self.registers.general[13],
+                &mut self.registers.other_sp,
+            );
         }
     }
 
     #[inline(always)]
     pub(super) fn get(&self, n: u8) -> u32 {
-        self.registers[n as usize & 15]
+        self.registers.general[n as usize & 15]
     }
 
     /// Writes a result to any register but the PC. The two low bits of SP stay clear.
     #[inline(always)]
     pub(super) fn set(&mut self, n: u8, value: u32) {
         let value = if n == 13 { value & !3 } else { value };
-        self.registers[n as usize & 15] = value;
+        self.registers.general[n as usize & 15] = value;
     }
 
     /// `BXWritePC` (B1.4.7): an interworking branch or an exception return.
     pub(super) fn branch_exchange(&mut self, address: u32) -> Exec<()> {
-        if self.ipsr != 0 && address >> 28 == 0xF {
-            self.returning = Some(address);
+        if self.registers.ipsr != 0 && address >> 28 == 0xF {
+            self.handling.returning = Some(address);
             self.leave_fast_loop();
             return Ok(());
         }
         if address & 1 == 0 {
-            self.pc = address;
-            self.itstate = 0;
-            self.thumb = false;
+            self.registers.pc = address;
+            self.registers.itstate = 0;
+            self.registers.thumb = false;
             return Err(Trap::usage(cfsr::INVSTATE));
         }
         Ok(())

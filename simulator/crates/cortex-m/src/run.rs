@@ -11,20 +11,20 @@ impl Core {
     /// Runs until `deadline_cycle`, the bus's attention, or sleep. The last instruction may end
     /// after the deadline.
     pub fn run<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
-        if self.debug.holds() {
+        if self.private.debug.holds() {
             return self.run_held(bus);
         }
-        self.busy_wait.forget();
+        self.fast.busy_wait.forget();
         loop {
             self.set_horizon(deadline_cycle);
-            if self.busy_wait.take_due() && !self.supervised() {
+            if self.fast.busy_wait.take_due() && !self.supervised() {
                 self.skip_iterations();
             }
             self.execute_to_horizon(bus)?;
-            if self.busy_wait.is_due() {
+            if self.fast.busy_wait.is_due() {
                 continue;
             }
-            self.busy_wait.forget();
+            self.fast.busy_wait.forget();
             if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
                 return Ok(end);
             }
@@ -34,11 +34,11 @@ impl Core {
     /// As [`Core::run`], but returns after one instruction, or one part of an exception's entry or
     /// return. The result is the same as in one go.
     pub fn run_one<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
-        if self.debug.holds() {
+        if self.private.debug.holds() {
             return self.run_held(bus);
         }
         self.set_horizon(deadline_cycle);
-        if self.cycles < self.horizon {
+        if self.time.cycles < self.fast.horizon {
             self.next_instruction(bus)?;
         }
         let end = self.between_instructions(bus, deadline_cycle)?;
@@ -48,11 +48,11 @@ impl Core {
     #[inline(always)]
     fn execute_to_horizon<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         if self.supervised() {
-            while self.cycles < self.horizon {
+            while self.time.cycles < self.fast.horizon {
                 self.next_instruction(bus)?;
             }
         }
-        while self.cycles < self.horizon {
+        while self.time.cycles < self.fast.horizon {
             self.page_or_fault(bus)?;
         }
         Ok(())
@@ -61,13 +61,13 @@ impl Core {
     /// Whether each instruction must be observed, by DWT's counters or a stepping debug monitor.
     /// Whatever changes this must leave the fast loop.
     pub(super) fn supervised(&self) -> bool {
-        self.events.profile() || self.monitor_steps()
+        self.private.events.profile() || self.monitor_steps()
     }
 
     /// Executes one instruction, and does what its observers need.
     fn next_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let steps = self.monitor_steps();
-        if self.events.profile() {
+        if self.private.events.profile() {
             self.profiled_instruction(bus)?;
         } else {
             self.instruction_or_fault(bus)?;
@@ -89,8 +89,8 @@ impl Core {
     }
 
     fn step_unheld<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        self.horizon = 0;
-        self.sync_systick(self.cycles);
+        self.fast.horizon = 0;
+        self.sync_systick(self.time.cycles);
         self.attention = false;
         self.wake_if_due();
         if self.sequence_due() {
@@ -100,7 +100,7 @@ impl Core {
             self.next_instruction(bus)?;
             self.begin_return(bus)?;
             self.tells_changes(bus);
-            if self.leaving.is_some() {
+            if self.handling.leaving.is_some() {
                 self.finish_sequence(bus)?;
             }
         }
@@ -111,20 +111,22 @@ impl Core {
     fn finish_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         while self.sequence_due() {
             self.advance_sequence(bus, u64::MAX)?;
-            self.sync_systick(self.cycles);
+            self.sync_systick(self.time.cycles);
         }
         Ok(())
     }
 
     /// Continues an exception's entry or return, up to cycle `until`.
     pub(super) fn advance_sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
-        let began = self.cycles;
-        let result = if self.leaving.is_some() {
+        let began = self.time.cycles;
+        let result = if self.handling.leaving.is_some() {
             self.leave_exception(bus, until)
         } else {
             self.enter_exception(bus, until)
         };
-        self.events.count(Event::Exception, self.cycles - began);
+        self.private
+            .events
+            .count(Event::Exception, self.time.cycles - began);
         result
     }
 
@@ -132,11 +134,11 @@ impl Core {
     fn set_horizon(&mut self, deadline_cycle: u64) {
         self.wake_if_due();
         let busy = self.sequence_due()
-            || self.sleep != Sleep::Awake
-            || self.returning.is_some()
-            || self.debug.halt_requested()
+            || self.handling.sleep != Sleep::Awake
+            || self.handling.returning.is_some()
+            || self.private.debug.halt_requested()
             || self.has_news();
-        self.horizon = if busy {
+        self.fast.horizon = if busy {
             0
         } else {
             deadline_cycle.min(self.next_own_event())
@@ -152,14 +154,14 @@ impl Core {
         deadline_cycle: u64,
     ) -> Result<Option<RunEnd>, Stop> {
         self.begin_return(bus)?;
-        self.sync_systick(self.cycles);
+        self.sync_systick(self.time.cycles);
         if !self.sequence_begun() && self.halt_if_requested() {
             return Ok(Some(RunEnd::Held));
         }
         if std::mem::take(&mut self.attention) | self.tells_changes(bus) {
             return Ok(Some(RunEnd::Attention));
         }
-        if self.cycles >= deadline_cycle {
+        if self.time.cycles >= deadline_cycle {
             return Ok(Some(RunEnd::Deadline));
         }
         if self.sequence_due() {
@@ -172,16 +174,16 @@ impl Core {
 
     /// Ends sleep at once: later, what woke the core may be gone.
     fn wake_if_due(&mut self) {
-        if self.sleep != Sleep::Awake && !self.asleep() {
-            self.event &= self.sleep != Sleep::UntilEvent;
-            self.sleep = Sleep::Awake;
+        if self.handling.sleep != Sleep::Awake && !self.asleep() {
+            self.handling.event &= self.handling.sleep != Sleep::UntilEvent;
+            self.handling.sleep = Sleep::Awake;
             self.note_waking();
         }
     }
 
     /// Whether an exception's entry or return is under way.
     pub(super) fn sequence_begun(&self) -> bool {
-        self.entering.is_some() || self.leaving.is_some()
+        self.handling.entering.is_some() || self.handling.leaving.is_some()
     }
 
     /// Whether an exception must be entered or left before the next instruction.
@@ -192,11 +194,11 @@ impl Core {
     /// Ends the fast loop before its next instruction. Call it when exceptions, priorities, timers
     /// or the debugger may have something to do.
     pub(super) fn leave_fast_loop(&mut self) {
-        self.horizon = 0;
+        self.fast.horizon = 0;
     }
 
     pub(super) fn sync_systick(&mut self, now: u64) {
-        if self.systick.sync(now) {
+        if self.private.systick.sync(now) {
             self.pend(SYSTICK);
         }
         self.pend_what_is_planned(now);
@@ -211,6 +213,6 @@ impl Core {
 
     /// SEVONPEND (B3.2.7): with it, an exception that becomes pending is an event, enabled or not.
     pub(super) fn note_pending(&mut self, newly: bool) {
-        self.event |= newly && self.scb.sev_on_pend();
+        self.handling.event |= newly && self.private.scb.sev_on_pend();
     }
 }

@@ -1,7 +1,7 @@
 //! What ends an instruction early.
 
-use super::debug::Cause;
 use super::exceptions::{BUS_FAULT, USAGE_FAULT};
+use super::halt_cause::Cause;
 use super::stop::Stop;
 
 /// An architectural fault: the exception it raises and its bit in CFSR (B3.2.15).

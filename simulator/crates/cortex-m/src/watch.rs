@@ -137,49 +137,49 @@ impl Core {
     /// As [`Core::watch`], with any value in SRAM.
     pub fn watch_value(&mut self, word: Option<Watched>) {
         let sequence = self.sequence_here();
-        let after_reset = Core::new(self.timing);
-        self.watch = Some(Box::new(Watch {
+        let after_reset = Core::new(self.time.model);
+        self.observers.watch = Some(Box::new(Watch {
             word,
             place: None,
             seen: after_reset.state(0),
             priorities: *after_reset.exceptions.priorities(),
             sequence,
-            returned_at: Some(self.instructions),
+            returned_at: Some(self.time.instructions),
             changes: Vec::new(),
             news: false,
         }));
         self.begin_watch();
-        if self.ipsr != 0 {
+        if self.registers.ipsr != 0 {
             self.note_change(
                 What::Exception,
-                self.ipsr.into(),
-                self.pc,
-                Some(self.cycles),
+                self.registers.ipsr.into(),
+                self.registers.pc,
+                Some(self.time.cycles),
             );
         }
     }
 
     /// The changes since the last call, in order. After a change [`Core::run`] returns.
     pub fn take_changes(&mut self) -> Vec<Change> {
-        let watch = self.watch.as_mut();
+        let watch = self.observers.watch.as_mut();
         watch.map_or(Vec::new(), |watch| std::mem::take(&mut watch.changes))
     }
 
     /// Waits up to `cycle` for the flash, which is programmed or erased.
     pub fn wait_for_busy_flash(&mut self, cycle: u64) {
-        self.note_change(What::Flash, 1, self.pc, None);
+        self.note_change(What::Flash, 1, self.registers.pc, None);
         self.advance_to(cycle);
-        self.note_change(What::Flash, 0, self.pc, None);
+        self.note_change(What::Flash, 0, self.registers.pc, None);
     }
 
     /// Goes on watching after a reset.
     pub(super) fn carry_watch_over(&mut self, watch: Option<Box<Watch>>) {
-        self.watch = watch;
+        self.observers.watch = watch;
         let after = self.state(0);
-        let Some(watch) = &mut self.watch else {
+        let Some(watch) = &mut self.observers.watch else {
             return;
         };
-        watch.returned_at = Some(self.instructions);
+        watch.returned_at = Some(self.time.instructions);
         watch.priorities = *self.exceptions.priorities();
         watch.seen = State {
             word: watch.seen.word,
@@ -189,10 +189,12 @@ impl Core {
     }
 
     fn begin_watch(&mut self) {
-        self.note_change(What::Reset, 0, self.pc, None);
-        if let Some(word) = self.watch.as_ref().and_then(|watch| watch.word) {
+        self.note_change(What::Reset, 0, self.registers.pc, None);
+        if let Some(word) = self.observers.watch.as_ref().and_then(|watch| watch.word) {
             // As if code were there: then stores leave the fast loop.
-            self.code.guard(word.pointer.unwrap_or(word.address), 4);
+            self.fast
+                .code
+                .guard(word.pointer.unwrap_or(word.address), 4);
         }
         self.leave_fast_loop();
     }
@@ -200,38 +202,41 @@ impl Core {
     /// Whether changes of masks must leave the fast loop.
     #[inline(always)]
     pub(super) fn watched(&self) -> bool {
-        self.watch.is_some()
+        self.observers.watch.is_some()
     }
 
     /// Whether a change was noted of which the machine has not been told.
     #[inline(always)]
     pub(super) fn has_news(&self) -> bool {
-        self.watch.as_ref().is_some_and(|watch| watch.news)
+        self.observers
+            .watch
+            .as_ref()
+            .is_some_and(|watch| watch.news)
     }
 
     /// Looks for changes between two instructions. True if the machine must be told of some.
     #[inline(always)]
     pub(super) fn tells_changes<B: Bus>(&mut self, bus: &mut B) -> bool {
-        self.watch.is_some() && self.look(bus)
+        self.observers.watch.is_some() && self.look(bus)
     }
 
     #[inline(never)]
     fn look<B: Bus>(&mut self, bus: &mut B) -> bool {
         let word = self.watched_value(bus);
         let now = self.state(word);
-        let Some(watch) = &self.watch else {
+        let Some(watch) = &self.observers.watch else {
             return false;
         };
         if now != watch.seen || *self.exceptions.priorities() != watch.priorities {
             self.note_changes(now);
         }
-        let watch = self.watch.as_mut();
+        let watch = self.observers.watch.as_mut();
         watch.is_some_and(|watch| std::mem::take(&mut watch.news))
     }
 
     /// The watched value; 0 where there is none.
     fn watched_value<B: Bus>(&mut self, bus: &mut B) -> u32 {
-        let Some(watch) = &mut self.watch else {
+        let Some(watch) = &mut self.observers.watch else {
             return 0;
         };
         let Some(word) = watch.word else {
@@ -241,7 +246,7 @@ impl Core {
         if word.pointer.is_some() && place != watch.place {
             watch.place = place;
             if let Some(place) = place {
-                self.code.guard(place, 4);
+                self.fast.code.guard(place, 4);
                 self.leave_fast_loop();
             }
         }
@@ -250,12 +255,12 @@ impl Core {
 
     /// Notes what of `now` and of the priorities differs from what was last seen.
     fn note_changes(&mut self, now: State) {
-        let Some(watch) = &mut self.watch else {
+        let Some(watch) = &mut self.observers.watch else {
             return;
         };
         let pc = match watch.returned_at {
-            Some(count) if count == self.instructions => self.pc,
-            _ => self.previous_pc,
+            Some(count) if count == self.time.instructions => self.registers.pc,
+            _ => self.time.previous_pc,
         };
         let mut changes = watch.seen.changes(&now);
         let priorities = *self.exceptions.priorities();
@@ -272,19 +277,19 @@ impl Core {
             faultmask: self.exceptions.faultmask(),
             basepri: self.exceptions.basepri(),
             prigroup: self.exceptions.prigroup(),
-            asleep: self.sleep != Sleep::Awake && self.asleep(),
+            asleep: self.handling.sleep != Sleep::Awake && self.asleep(),
             word,
             enabled: self.exceptions.enabled(),
         }
     }
 
     fn note_change(&mut self, what: What, value: u32, pc: u32, began: Option<u64>) {
-        if self.watch.is_none() {
+        if self.observers.watch.is_none() {
             return;
         }
         let context = self.context(None);
         self.note(Change {
-            cycle: self.cycles,
+            cycle: self.time.cycles,
             what,
             value,
             pc,
@@ -294,7 +299,7 @@ impl Core {
     }
 
     fn note(&mut self, change: Change) {
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.observers.watch {
             watch.changes.push(change);
             watch.news = true;
         }
@@ -302,7 +307,7 @@ impl Core {
 
     fn context(&self, frame: Option<ExceptionFrame>) -> Context {
         let mut registers = [0; 15];
-        registers.copy_from_slice(&self.registers[..15]);
+        registers.copy_from_slice(&self.registers.general[..15]);
         Context {
             registers,
             psp: self.psp(),
@@ -312,8 +317,8 @@ impl Core {
 
     fn sequence_here(&self) -> Sequence {
         Sequence {
-            cycle: self.cycles,
-            pc: self.pc,
+            cycle: self.time.cycles,
+            pc: self.registers.pc,
             context: self.context(None),
         }
     }
@@ -321,23 +326,28 @@ impl Core {
     /// The core has woken, at this cycle.
     #[inline(always)]
     pub(super) fn note_waking(&mut self) {
-        if self.watch.as_ref().is_some_and(|watch| watch.seen.asleep) {
+        if self
+            .observers
+            .watch
+            .as_ref()
+            .is_some_and(|watch| watch.seen.asleep)
+        {
             self.note_end_of_sleep();
         }
     }
 
     #[inline(never)]
     fn note_end_of_sleep(&mut self) {
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.observers.watch {
             watch.seen.asleep = false;
         }
-        self.note_change(What::Sleep, 0, self.previous_pc, None);
+        self.note_change(What::Sleep, 0, self.time.previous_pc, None);
     }
 
     /// An entry begins, with the stacking.
     #[inline(always)]
     pub(super) fn note_entry_begins(&mut self) {
-        if self.watch.is_some() {
+        if self.observers.watch.is_some() {
             let sequence = self.sequence_here();
             self.set_sequence(sequence);
         }
@@ -346,17 +356,17 @@ impl Core {
     /// A return begins, after its instruction.
     #[inline(always)]
     pub(super) fn note_return_begins(&mut self, exc_return: u32) {
-        if self.watch.is_some() {
+        if self.observers.watch.is_some() {
             self.set_sequence(Sequence {
-                cycle: self.cycles,
-                pc: self.previous_pc,
+                cycle: self.time.cycles,
+                pc: self.time.previous_pc,
                 context: self.context(Some(ExceptionFrame::Left { exc_return })),
             });
         }
     }
 
     fn set_sequence(&mut self, sequence: Sequence) {
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.observers.watch {
             watch.sequence = sequence;
         }
     }
@@ -364,8 +374,8 @@ impl Core {
     /// The first instruction of the handler of `exception` comes next.
     #[inline(always)]
     pub(super) fn note_entered(&mut self, exception: u8) {
-        if self.watch.is_some() {
-            let exc_return = self.registers[14];
+        if self.observers.watch.is_some() {
+            let exc_return = self.registers.general[14];
             let context = self.context(Some(ExceptionFrame::Entered { exc_return }));
             self.note_sequence(exception, context);
         }
@@ -374,21 +384,22 @@ impl Core {
     /// The return is complete.
     #[inline(always)]
     pub(super) fn note_left(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            watch.returned_at = Some(self.instructions);
+        if let Some(watch) = &mut self.observers.watch {
+            watch.returned_at = Some(self.time.instructions);
             let context = watch.sequence.context;
-            self.note_sequence(self.ipsr, context);
+            self.note_sequence(self.registers.ipsr, context);
         }
     }
 
     #[inline(never)]
     fn note_sequence(&mut self, exception: u8, context: Context) {
-        let Some(Sequence { cycle, pc, .. }) = self.watch.as_ref().map(|watch| watch.sequence)
+        let Some(Sequence { cycle, pc, .. }) =
+            self.observers.watch.as_ref().map(|watch| watch.sequence)
         else {
             return;
         };
         self.note(Change {
-            cycle: self.cycles,
+            cycle: self.time.cycles,
             what: What::Exception,
             value: exception.into(),
             pc,

@@ -7,10 +7,11 @@ mod monitor;
 mod watchpoints;
 
 pub use monitor::CONTROLS as MONITOR_CONTROLS;
-pub use watchpoints::Access;
 
+use super::access::Access;
 use super::data_access::{read_either_alias, with_bit};
 use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::halt_cause::{Cause, DFSR_BKPT};
 use super::memory_map::{bit_band, is_private};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
@@ -43,12 +44,6 @@ const S_LOCKUP: u32 = 1 << 19;
 const S_RETIRE_ST: u32 = 1 << 24;
 const S_RESET_ST: u32 = 1 << 25;
 
-/// DFSR (B3.2.18).
-const DFSR_HALTED: u32 = 1 << 0;
-const DFSR_BKPT: u32 = 1 << 1;
-const DFSR_DWTTRAP: u32 = 1 << 2;
-const DFSR_VCATCH: u32 = 1 << 3;
-
 /// DEMCR's vector catches (C1.6.5).
 const VC_CORERESET: u32 = 1 << 0;
 const VC_MMERR: u32 = 1 << 4;
@@ -62,27 +57,6 @@ const VC_HARDERR: u32 = 1 << 10;
 const DCRSR_WRITE: u32 = 1 << 16;
 /// The PC of a core that has locked up (B1.5.15).
 const LOCKUP_PC: u32 = 0xFFFF_FFFE;
-
-/// Why the core halts, as DFSR says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cause {
-    /// C_HALT, or a step that is over.
-    Request,
-    Breakpoint,
-    Watchpoint,
-    VectorCatch,
-}
-
-impl Cause {
-    fn dfsr(self) -> u32 {
-        match self {
-            Cause::Request => DFSR_HALTED,
-            Cause::Breakpoint => DFSR_BKPT,
-            Cause::Watchpoint => DFSR_DWTTRAP,
-            Cause::VectorCatch => DFSR_VCATCH,
-        }
-    }
-}
 
 /// State that only power-up clears, not a system reset (table C1-6).
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -134,24 +108,24 @@ impl Core {
     /// Whether the core executes nothing: a debugger has halted it, or it has locked up and no
     /// debugger has looked yet.
     pub fn held(&self) -> bool {
-        self.debug.halted || self.debug.locked_up
+        self.private.debug.halted || self.private.debug.locked_up
     }
 
     pub fn halted(&self) -> bool {
-        self.debug.halted
+        self.private.debug.halted
     }
 
     /// A debugger has enabled halting (DHCSR.C_DEBUGEN).
     pub fn debugged(&self) -> bool {
-        self.debug.enabled()
+        self.private.debug.enabled()
     }
 
     /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone. Nothing holds the core any more.
     pub fn detach_debugger(&mut self) {
-        self.debug.controls = 0;
-        self.debug.halted = false;
-        self.debug.requested = None;
-        self.debug.locked_up = false;
+        self.private.debug.controls = 0;
+        self.private.debug.halted = false;
+        self.private.debug.requested = None;
+        self.private.debug.locked_up = false;
         self.update_interrupt_mask();
         self.update_monitor();
         self.leave_fast_loop();
@@ -159,15 +133,15 @@ impl Core {
 
     /// With a debugger, a core that locks up stays locked up until it is halted or reset (B1.5.15).
     pub fn lock_up(&mut self) {
-        self.debug.locked_up = true;
-        self.pc = LOCKUP_PC;
+        self.private.debug.locked_up = true;
+        self.registers.pc = LOCKUP_PC;
         self.leave_fast_loop();
     }
 
     /// The next instruction is the one at `address`, whatever the program wants.
     pub fn go_astray(&mut self, address: u32) {
-        self.pc = address;
-        self.itstate = 0;
+        self.registers.pc = address;
+        self.registers.itstate = 0;
         self.leave_fast_loop();
     }
 
@@ -179,10 +153,10 @@ impl Core {
 
     /// Halts after a step.
     pub(super) fn end_step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        if self.debug.stepping() {
-            self.debug.request(Cause::Request);
+        if self.private.debug.stepping() {
+            self.private.debug.request(Cause::Request);
         }
-        if self.debug.halt_requested() {
+        if self.private.debug.halt_requested() {
             self.finish_begun_sequence(bus)?;
             self.halt_if_requested();
         }
@@ -191,20 +165,20 @@ impl Core {
 
     /// Halts if that was requested; true then.
     pub(super) fn halt_if_requested(&mut self) -> bool {
-        let Some(cause) = self.debug.requested.take() else {
+        let Some(cause) = self.private.debug.requested.take() else {
             return false;
         };
-        self.debug.halted = true;
-        self.debug.locked_up = false;
-        self.debug.controls |= C_HALT;
-        self.sleep = Sleep::Awake;
-        self.scb.dfsr |= cause.dfsr();
+        self.private.debug.halted = true;
+        self.private.debug.locked_up = false;
+        self.private.debug.controls |= C_HALT;
+        self.handling.sleep = Sleep::Awake;
+        self.private.scb.dfsr |= cause.dfsr();
         self.leave_fast_loop();
         true
     }
 
     pub(super) fn request_halt(&mut self, cause: Cause) {
-        self.debug.request(cause);
+        self.private.debug.request(cause);
         self.leave_fast_loop();
     }
 
@@ -213,7 +187,7 @@ impl Core {
     fn finish_begun_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         while self.sequence_begun() {
             self.advance_sequence(bus, u64::MAX)?;
-            self.sync_systick(self.cycles);
+            self.sync_systick(self.time.cycles);
         }
         Ok(())
     }
@@ -222,7 +196,7 @@ impl Core {
     /// monitor. With neither, the caller of the core decides: [`Core::fault_at_breakpoint`] is what
     /// the chip does.
     pub(super) fn breakpoint(&self, immediate: u8) -> Trap {
-        if self.debug.enabled() {
+        if self.private.debug.enabled() {
             return Trap::Halt(Cause::Breakpoint);
         }
         if self.monitor_enabled() {
@@ -233,14 +207,14 @@ impl Core {
             });
         }
         Trap::Stop(Box::new(Stop::Breakpoint {
-            pc: self.pc,
+            pc: self.registers.pc,
             immediate,
         }))
     }
 
     /// A BKPT that neither a debugger nor the monitor takes becomes a HardFault (C1.4).
     pub fn fault_at_breakpoint(&mut self) -> Result<(), Stop> {
-        self.scb.dfsr |= DFSR_BKPT;
+        self.private.scb.dfsr |= DFSR_BKPT;
         self.escalate_debug_event("a BKPT without a debugger")?;
         self.leave_fast_loop();
         Ok(())
@@ -255,16 +229,17 @@ impl Core {
 
     /// Whether [`Core::check_watchpoints`] must see data accesses.
     pub(super) fn has_data_watchpoints(&self) -> bool {
-        (self.debug.enabled() || self.monitor_enabled()) && self.debug.watchpoints.any()
+        (self.private.debug.enabled() || self.monitor_enabled())
+            && self.private.debug.watchpoints.any()
     }
 
     /// If the access touches watched data, the core halts or calls the monitor after the
     /// instruction.
     pub(super) fn check_watchpoints(&mut self, address: u32, width: Width, access: Access) {
-        if !self.debug.watchpoints.note(address, width, access) {
+        if !self.private.debug.watchpoints.note(address, width, access) {
             return;
         }
-        if self.debug.enabled() {
+        if self.private.debug.enabled() {
             self.request_halt(Cause::Watchpoint);
         } else {
             self.watchpoint_to_monitor();
@@ -276,16 +251,18 @@ impl Core {
         let catches = match exception {
             HARD_FAULT => VC_HARDERR,
             MEM_MANAGE => VC_MMERR,
-            BUS_FAULT if self.scb.cfsr & (cfsr::STKERR | cfsr::UNSTKERR) != 0 => {
+            BUS_FAULT if self.private.scb.cfsr & (cfsr::STKERR | cfsr::UNSTKERR) != 0 => {
                 VC_INTERR | VC_BUSERR
             }
             BUS_FAULT => VC_BUSERR,
-            USAGE_FAULT if self.scb.cfsr & cfsr::NOCP != 0 => VC_NOCPERR,
-            USAGE_FAULT if self.scb.cfsr & (cfsr::UNALIGNED | cfsr::DIVBYZERO) != 0 => VC_CHKERR,
+            USAGE_FAULT if self.private.scb.cfsr & cfsr::NOCP != 0 => VC_NOCPERR,
+            USAGE_FAULT if self.private.scb.cfsr & (cfsr::UNALIGNED | cfsr::DIVBYZERO) != 0 => {
+                VC_CHKERR
+            }
             USAGE_FAULT => VC_STATERR,
             _ => 0,
         };
-        if self.debug.enabled() && self.scb.demcr & catches != 0 {
+        if self.private.debug.enabled() && self.private.scb.demcr & catches != 0 {
             self.request_halt(Cause::VectorCatch);
         }
     }
@@ -298,12 +275,12 @@ impl Core {
         debug.locked_up = false;
         debug.requested = None;
         debug.reset_seen = true;
-        debug.retired_at_read = self.instructions;
-        self.debug = debug;
+        debug.retired_at_read = self.time.instructions;
+        self.private.debug = debug;
         self.update_interrupt_mask();
         self.update_monitor();
-        if self.debug.enabled() && self.scb.demcr & VC_CORERESET != 0 {
-            self.debug.request(Cause::VectorCatch);
+        if self.private.debug.enabled() && self.private.scb.demcr & VC_CORERESET != 0 {
+            self.private.debug.request(Cause::VectorCatch);
             self.halt_if_requested();
         }
     }
@@ -320,7 +297,7 @@ impl Core {
                 .debug_read_private(address, width)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        let loaded = read_either_alias(bus, address, width, self.cycles)?;
+        let loaded = read_either_alias(bus, address, width, self.time.cycles)?;
         Ok(loaded.value)
     }
 
@@ -329,7 +306,7 @@ impl Core {
             let status = self.read_dhcsr();
             return Ok(super::private_bus::lane(status, address, width));
         }
-        self.read_private(address, width, self.cycles)
+        self.read_private(address, width, self.time.cycles)
     }
 
     /// A debugger's write. It takes no time.
@@ -345,19 +322,19 @@ impl Core {
         }
         if is_private(address) {
             return self
-                .write_private(address, width, value, self.cycles)
+                .write_private(address, width, value, self.time.cycles)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
         let (address, width, value) = match bit_band(address) {
             Some((word, bit)) => {
-                let old = bus.read(word, Width::Word, self.cycles)?.value;
+                let old = bus.read(word, Width::Word, self.time.cycles)?.value;
                 (word, Width::Word, with_bit(old, bit, value))
             }
             None => (address, width, value),
         };
         self.forget_code(address, width.bytes());
-        let written = bus.write(address, width, value, self.cycles);
-        self.fetch.configure(bus.flash_access_control());
+        let written = bus.write(address, width, value, self.time.cycles);
+        self.time.fetch.configure(bus.flash_access_control());
         written.map(|_| ()).map_err(DebugFault::from)
     }
 
@@ -365,15 +342,18 @@ impl Core {
     /// read.
     fn read_dhcsr(&mut self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        let retired = self.instructions != self.debug.retired_at_read;
-        self.debug.retired_at_read = self.instructions;
-        self.debug.controls
+        let retired = self.time.instructions != self.private.debug.retired_at_read;
+        self.private.debug.retired_at_read = self.time.instructions;
+        self.private.debug.controls
             | S_REGRDY
-            | flag(self.debug.halted, S_HALT)
-            | flag(!self.debug.halted && self.asleep(), S_SLEEP)
-            | flag(self.debug.locked_up, S_LOCKUP)
+            | flag(self.private.debug.halted, S_HALT)
+            | flag(!self.private.debug.halted && self.asleep(), S_SLEEP)
+            | flag(self.private.debug.locked_up, S_LOCKUP)
             | flag(retired, S_RETIRE_ST)
-            | flag(std::mem::take(&mut self.debug.reset_seen), S_RESET_ST)
+            | flag(
+                std::mem::take(&mut self.private.debug.reset_seen),
+                S_RESET_ST,
+            )
     }
 
     fn write_dhcsr<B: Bus>(&mut self, bus: &mut B, value: u32) -> Result<(), Stop> {
@@ -381,14 +361,14 @@ impl Core {
             return Ok(());
         }
         let enabled = value & C_DEBUGEN != 0;
-        self.debug.controls = if enabled { value & CONTROLS } else { 0 };
+        self.private.debug.controls = if enabled { value & CONTROLS } else { 0 };
         self.update_interrupt_mask();
         self.update_monitor();
-        if self.debug.controls & C_HALT == 0 {
-            self.debug.halted = false;
-        } else if !self.debug.halted {
+        if self.private.debug.controls & C_HALT == 0 {
+            self.private.debug.halted = false;
+        } else if !self.private.debug.halted {
             self.finish_begun_sequence(bus)?;
-            self.debug.request(Cause::Request);
+            self.private.debug.request(Cause::Request);
             self.halt_if_requested();
         }
         self.leave_fast_loop();
@@ -396,7 +376,8 @@ impl Core {
     }
 
     fn update_interrupt_mask(&mut self) {
-        let held_back = self.debug.enabled() && self.debug.controls & C_MASKINTS != 0;
+        let held_back =
+            self.private.debug.enabled() && self.private.debug.controls & C_MASKINTS != 0;
         self.exceptions.hold_back(held_back);
     }
 
@@ -404,17 +385,20 @@ impl Core {
     pub(super) fn read_debug_unit(&mut self, address: u32) -> Option<u32> {
         match address {
             // Software reads only the control bits of DHCSR (C1.6.2).
-            DHCSR => Some(self.debug.controls),
+            DHCSR => Some(self.private.debug.controls),
             DCRSR => Some(0), // write-only
-            DCRDR => Some(self.debug.transfer),
+            DCRDR => Some(self.private.debug.transfer),
             // No sample is taken while the core is halted (C1.8.16).
-            DWT_PCSR if self.debug.halted => Some(0xFFFF_FFFF),
-            DWT_PCSR => Some(self.pc),
+            DWT_PCSR if self.private.debug.halted => Some(0xFFFF_FFFF),
+            DWT_PCSR => Some(self.registers.pc),
             _ if DWT_COMPARATORS.contains(&address) => self
+                .private
                 .debug
                 .watchpoints
                 .read(address - DWT_COMPARATORS.start()),
-            _ if FPB.contains(&address) => self.debug.breakpoints.read(address - FPB.start()),
+            _ if FPB.contains(&address) => {
+                self.private.debug.breakpoints.read(address - FPB.start())
+            }
             _ => identity::read(address),
         }
     }
@@ -429,17 +413,21 @@ impl Core {
                 Some(())
             }
             DCRDR => {
-                self.debug.transfer = value;
+                self.private.debug.transfer = value;
                 Some(())
             }
             _ if DWT_COMPARATORS.contains(&address) => {
                 let offset = address - DWT_COMPARATORS.start();
-                let written = self.debug.watchpoints.write(offset, value);
+                let written = self.private.debug.watchpoints.write(offset, value);
                 self.update_guard();
                 written
             }
             _ if FPB.contains(&address) => {
-                let written = self.debug.breakpoints.write(address - FPB.start(), value);
+                let written = self
+                    .private
+                    .debug
+                    .breakpoints
+                    .write(address - FPB.start(), value);
                 self.invalidate_code();
                 written
             }
@@ -449,14 +437,14 @@ impl Core {
 
     /// DCRSR (C1.6.3): copies a register to or from DCRDR. The core must be halted.
     fn transfer_register(&mut self, selection: u32) {
-        if !self.debug.halted {
+        if !self.private.debug.halted {
             return;
         }
         let register = selection & 0x7F;
         if selection & DCRSR_WRITE == 0 {
-            self.debug.transfer = self.selected_register(register);
+            self.private.debug.transfer = self.selected_register(register);
         } else {
-            self.select_and_write(register, self.debug.transfer);
+            self.select_and_write(register, self.private.debug.transfer);
         }
     }
 
@@ -482,7 +470,7 @@ impl Core {
         match register {
             0..=15 => self.set_register(register as usize, value),
             // Only exception entry and return change the exception number.
-            16 => self.set_xpsr(value & !0x1FF | u32::from(self.ipsr)),
+            16 => self.set_xpsr(value & !0x1FF | u32::from(self.registers.ipsr)),
             17 => self.set_msp(value),
             18 => self.set_psp(value),
             20 => self.write_special_registers(value),
@@ -499,8 +487,8 @@ impl Core {
         self.exceptions.set_faultmask(value >> 16 & 1 != 0);
         let control = (value >> 24) as u8;
         let plain = CONTROL_NPRIV | CONTROL_FPCA;
-        self.control = self.control & !plain | control & plain;
-        if self.ipsr == 0 {
+        self.registers.control = self.registers.control & !plain | control & plain;
+        if self.registers.ipsr == 0 {
             self.set_mode(0, control & CONTROL_SPSEL != 0);
         }
     }

@@ -1,8 +1,8 @@
 //! The debug monitor (C1.5): an exception of configurable priority that takes debug events when no
 //! debugger halts the core.
 
-use super::{Cause, DFSR_BKPT, DFSR_HALTED};
 use crate::exceptions::DEBUG_MONITOR;
+use crate::halt_cause::{Cause, DFSR_BKPT, DFSR_HALTED};
 use crate::{Core, Stop};
 
 /// DEMCR (C1.6.5).
@@ -35,7 +35,7 @@ impl Core {
 
     /// The monitor works if it is enabled and halting is not (C1.4).
     pub(crate) fn monitor_enabled(&self) -> bool {
-        self.scb.demcr & MON_EN != 0 && !self.debug.enabled()
+        self.private.scb.demcr & MON_EN != 0 && !self.private.debug.enabled()
     }
 
     pub(crate) fn update_monitor(&mut self) {
@@ -47,7 +47,7 @@ impl Core {
     /// BKPT and the comparators of the FPB. At the monitor's priority or above they become a
     /// HardFault (C1.4, B1.5.4).
     pub(crate) fn breakpoint_to_monitor(&mut self) -> Result<(), Stop> {
-        self.scb.dfsr |= DFSR_BKPT;
+        self.private.scb.dfsr |= DFSR_BKPT;
         if self.exceptions.would_preempt(DEBUG_MONITOR) {
             self.pend(DEBUG_MONITOR);
             return Ok(());
@@ -58,7 +58,7 @@ impl Core {
     /// Watchpoints. At the monitor's priority or above they are ignored (C1.4).
     pub(super) fn watchpoint_to_monitor(&mut self) {
         if self.exceptions.would_preempt(DEBUG_MONITOR) {
-            self.scb.dfsr |= Cause::Watchpoint.dfsr();
+            self.private.scb.dfsr |= Cause::Watchpoint.dfsr();
             self.pend(DEBUG_MONITOR);
         }
     }
@@ -66,11 +66,11 @@ impl Core {
     /// Whether the monitor is called after the next instruction. Code of the monitor's priority or
     /// above is not stepped (C1.5.5).
     pub(crate) fn monitor_steps(&self) -> bool {
-        self.scb.demcr & MON_STEP != 0 && self.exceptions.would_preempt(DEBUG_MONITOR)
+        self.private.scb.demcr & MON_STEP != 0 && self.exceptions.would_preempt(DEBUG_MONITOR)
     }
 
     pub(crate) fn end_monitor_step(&mut self) {
-        self.scb.dfsr |= DFSR_HALTED;
+        self.private.scb.dfsr |= DFSR_HALTED;
         self.pend(DEBUG_MONITOR);
     }
 }

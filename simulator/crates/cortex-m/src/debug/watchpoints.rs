@@ -2,6 +2,7 @@
 //! address, a mask of its low bits and a function. Tracing, and comparing values or cycles, are not
 //! modelled.
 
+use crate::access::Access;
 use crate::bus::Width;
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +10,6 @@ const COMPARATORS: usize = 4;
 /// The largest mask of the M4 (DWT_MASKn, TRM table 9-1): 32 KiB.
 const MASK_BITS: u32 = 0xF;
 const FUNCTION_MATCHED: u32 = 1 << 24;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Read,
-    Write,
-}
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Comparator {

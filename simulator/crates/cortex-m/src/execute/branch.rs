@@ -12,7 +12,7 @@ impl Core {
         match branch {
             Branch::Always => _ = self.branch_here(op),
             Branch::Conditional => {
-                if self.flags.satisfy(op.amount) {
+                if self.registers.flags.satisfy(op.amount) {
                     self.branch_here(op);
                 }
             }
@@ -27,7 +27,7 @@ impl Core {
             }
             Branch::LinkExchange => {
                 let target = self.get(op.m);
-                self.registers[14] = self.next_pc | 1;
+                self.registers.general[14] = self.registers.next_pc | 1;
                 return self.jump_exchange(target, Resolved::Execute, op.cycles);
             }
             Branch::IfZero => {
@@ -44,7 +44,7 @@ impl Core {
             Branch::TableHalf => return self.table_branch(bus, op, Width::Half, 1),
             Branch::MovPc => _ = self.jump(self.get(op.m), Resolved::Execute, op.cycles),
             Branch::AddPc => {
-                let target = self.registers[15].wrapping_add(self.get(op.m));
+                let target = self.registers.general[15].wrapping_add(self.get(op.m));
                 self.jump(target, Resolved::Execute, op.cycles);
             }
             Branch::It => self.begin_it(op),
@@ -55,8 +55,9 @@ impl Core {
     /// IT costs nothing if it is folded onto a 16-bit instruction before it (TRM table 3-1, note
     /// d). Such an instruction begins two bytes before.
     fn begin_it(&mut self, op: &Op) {
-        self.itstate = op.imm as u8;
-        if self.timing.is_nucleo() && self.previous_pc.wrapping_add(2) == self.pc {
+        self.registers.itstate = op.imm as u8;
+        if self.time.model.is_nucleo() && self.time.previous_pc.wrapping_add(2) == self.registers.pc
+        {
             self.overlap(op);
         }
     }
@@ -76,7 +77,7 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn branch_link(&mut self, op: &Op) -> u32 {
-        self.registers[14] = self.next_pc | 1;
+        self.registers.general[14] = self.registers.next_pc | 1;
         self.jump(op.imm, Resolved::Decode, op.cycles)
     }
 
@@ -85,13 +86,13 @@ impl Core {
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, resolved: Resolved, cycles: u8) -> u32 {
         let target = target & !1;
-        if self.timing.is_nucleo() {
-            let at = resolved.address_cycle(self.cycles, cycles);
-            self.fetch.branch(target, self.next_pc, at);
+        if self.time.model.is_nucleo() {
+            let at = resolved.address_cycle(self.time.cycles, cycles);
+            self.time.fetch.branch(target, self.registers.next_pc, at);
         } else {
-            self.cycles += IDEAL_REFILL_CYCLES;
+            self.time.cycles += IDEAL_REFILL_CYCLES;
         }
-        self.next_pc = target;
+        self.registers.next_pc = target;
         target
     }
 
@@ -103,7 +104,7 @@ impl Core {
         cycles: u8,
     ) -> Exec<()> {
         self.branch_exchange(target)?;
-        if self.returning.is_none() {
+        if self.handling.returning.is_none() {
             self.jump(target, resolved, cycles);
         }
         Ok(())
@@ -112,7 +113,7 @@ impl Core {
     fn table_branch<B: Bus>(&mut self, bus: &mut B, op: &Op, width: Width, scale: u32) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(self.get(op.m) << scale);
         let entry = self.load(bus, address, width, 0)?;
-        let target = self.registers[15].wrapping_add(entry << 1);
+        let target = self.registers.general[15].wrapping_add(entry << 1);
         self.jump(
             target,
             Resolved::End,

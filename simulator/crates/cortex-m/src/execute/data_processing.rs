@@ -11,30 +11,35 @@ impl Core {
         let carry = if op.amount != 0 {
             op.imm >> 31 != 0
         } else {
-            self.flags.c
+            self.registers.flags.c
         };
         self.alu(op, alu, op.imm, carry)
     }
 
     #[inline(always)]
     pub(super) fn alu_register(&mut self, op: &Op, alu: Alu) {
-        self.alu(op, alu, self.get(op.m), self.flags.c)
+        self.alu(op, alu, self.get(op.m), self.registers.flags.c)
     }
 
     #[inline(always)]
     pub(super) fn alu_shifted(&mut self, op: &Op, alu: Alu) {
-        let (operand, carry) =
-            shift_with_carry(self.get(op.m), op.shift, op.amount.into(), self.flags.c);
+        let (operand, carry) = shift_with_carry(
+            self.get(op.m),
+            op.shift,
+            op.amount.into(),
+            self.registers.flags.c,
+        );
         self.alu(op, alu, operand, carry)
     }
 
     pub(super) fn shift_by_register(&mut self, op: &Op) {
         let amount = self.get(op.m) & 0xFF;
-        let (result, carry) = shift_with_carry(self.get(op.n), op.shift, amount, self.flags.c);
+        let (result, carry) =
+            shift_with_carry(self.get(op.n), op.shift, amount, self.registers.flags.c);
         self.set(op.d, result);
         if self.sets_flags(op) {
-            self.flags.set_nz(result);
-            self.flags.c = carry;
+            self.registers.flags.set_nz(result);
+            self.registers.flags.c = carry;
         }
     }
 
@@ -43,7 +48,7 @@ impl Core {
         match op.flags {
             SetFlags::Never => false,
             SetFlags::Always => true,
-            SetFlags::OutsideIt => self.itstate == 0,
+            SetFlags::OutsideIt => self.registers.itstate == 0,
         }
     }
 
@@ -51,7 +56,7 @@ impl Core {
     #[inline(always)]
     fn alu(&mut self, op: &Op, alu: Alu, b: u32, carry: bool) {
         let a = self.get(op.n);
-        let c = self.flags.c;
+        let c = self.registers.flags.c;
         match alu {
             Alu::And => self.logical(op, a & b, carry),
             Alu::Bic => self.logical(op, a & !b, carry),
@@ -92,16 +97,16 @@ impl Core {
 
     #[inline(always)]
     fn set_logical_flags(&mut self, result: u32, carry: bool) {
-        self.flags.set_nz(result);
-        self.flags.c = carry;
+        self.registers.flags.set_nz(result);
+        self.registers.flags.c = carry;
     }
 
     #[inline(always)]
     fn set_arithmetic_flags(&mut self, a: u32, b: u32, carry: bool) -> u32 {
         let (result, carry, overflow) = add_with_carry(a, b, carry);
-        self.flags.set_nz(result);
-        self.flags.c = carry;
-        self.flags.v = overflow;
+        self.registers.flags.set_nz(result);
+        self.registers.flags.c = carry;
+        self.registers.flags.v = overflow;
         result
     }
 }

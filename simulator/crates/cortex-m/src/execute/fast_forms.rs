@@ -18,7 +18,7 @@ impl Core {
         match op.form {
             Form::General => {
                 self.execute(bus, op)?;
-                *next = self.next_pc;
+                *next = self.registers.next_pc;
             }
             Form::LoadWord => self.load_word(bus, op, self.get(op.n).wrapping_add(op.imm))?,
             Form::LoadWordRegister => {
@@ -42,7 +42,7 @@ impl Core {
             Form::StoreByte => self.store_low(bus, op, Width::Byte, |value| [value as u8])?,
             Form::Branch => *next = self.branch_here(op),
             Form::BranchIf => {
-                if self.flags.satisfy(op.amount) {
+                if self.registers.flags.satisfy(op.amount) {
                     *next = self.branch_here(op);
                 }
             }
@@ -62,18 +62,23 @@ impl Core {
             Form::MoveImmediateFlags => self.put_nz(op, op.imm),
             Form::ShiftLeftFlags => {
                 let wide = u64::from(self.get(op.m)) << (op.amount & 31);
-                self.flags.c = wide >> 32 & 1 != 0;
+                self.registers.flags.c = wide >> 32 & 1 != 0;
                 self.put_nz(op, wide as u32);
             }
             Form::ShiftRightFlags => {
                 let wide = u64::from(self.get(op.m)) << 1 >> (op.amount & 31);
-                self.flags.c = wide & 1 != 0;
+                self.registers.flags.c = wide & 1 != 0;
                 self.put_nz(op, (wide >> 1) as u32);
             }
             Form::ZeroExtendHalf => self.put(op, self.get(op.m) & 0xFFFF),
             Form::ZeroExtendByte => self.put(op, self.get(op.m) & 0xFF),
-            Form::Compare => _ = self.flags.subtract(self.get(op.n), self.get(op.m)),
-            Form::CompareImmediate => _ = self.flags.subtract(self.get(op.n), op.imm),
+            Form::Compare => {
+                _ = self
+                    .registers
+                    .flags
+                    .subtract(self.get(op.n), self.get(op.m))
+            }
+            Form::CompareImmediate => _ = self.registers.flags.subtract(self.get(op.n), op.imm),
             Form::Add => self.put(op, self.get(op.n).wrapping_add(self.get(op.m))),
             Form::AddFlags => self.put_sum(op, self.get(op.m)),
             Form::AddImmediate => self.put(op, self.get(op.n).wrapping_add(op.imm)),
@@ -99,24 +104,24 @@ impl Core {
     /// Writes a result to any register but SP and PC.
     #[inline(always)]
     fn put(&mut self, op: &Op, result: u32) {
-        self.registers[usize::from(op.d & 15)] = result;
+        self.registers.general[usize::from(op.d & 15)] = result;
     }
 
     #[inline(always)]
     fn put_nz(&mut self, op: &Op, result: u32) {
-        self.flags.set_nz(result);
+        self.registers.flags.set_nz(result);
         self.put(op, result);
     }
 
     #[inline(always)]
     fn put_sum(&mut self, op: &Op, addend: u32) {
-        let sum = self.flags.add(self.get(op.n), addend);
+        let sum = self.registers.flags.add(self.get(op.n), addend);
         self.put(op, sum);
     }
 
     #[inline(always)]
     fn put_difference(&mut self, op: &Op, subtrahend: u32) {
-        let difference = self.flags.subtract(self.get(op.n), subtrahend);
+        let difference = self.registers.flags.subtract(self.get(op.n), subtrahend);
         self.put(op, difference);
     }
 
@@ -137,7 +142,9 @@ impl Core {
             None => self.load(bus, address, width, 0)?,
         };
         self.put(op, value);
-        self.pairs.loaded(self.instructions, op.d, address);
+        self.time
+            .pairs
+            .loaded(self.time.instructions, op.d, address);
         Ok(())
     }
 
@@ -157,7 +164,7 @@ impl Core {
     ) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         let value = self.get(op.d);
-        if self.timing.is_nucleo() {
+        if self.time.model.is_nucleo() {
             self.overlap_with_load(op, address);
         }
         if self.store_plain(bus, address, low(value)) {
@@ -235,7 +242,7 @@ mod tests {
     /// All that a step leaves behind. R15 is left out: general instructions use it as a scratch
     /// register.
     fn left_behind(mut core: Core, bus: &TwoMemories, outcome: Result<(), crate::Stop>) -> Vec<u8> {
-        core.registers[15] = 0;
+        core.registers.general[15] = 0;
         let mut left = postcard::to_allocvec(&(core, &bus.sram)).unwrap();
         left.extend(format!("{outcome:?}").into_bytes());
         left
@@ -257,7 +264,7 @@ mod tests {
                 tried.insert(op.form as u8);
                 let (mut general, mut beside) = (core.clone(), bus.clone());
                 let form = Form::General;
-                general.code.insert(CODE, Op { form, ..op });
+                general.fast.code.insert(CODE, Op { form, ..op });
                 let outcome = core.step(&mut bus);
                 let expected = general.step(&mut beside);
                 assert!(

@@ -11,23 +11,23 @@ impl Core {
     pub(super) fn float<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
         self.prepare_float(bus)?;
         match float {
-            Float::FromCore => self.float.s[op.n as usize] = self.get(op.a),
-            Float::ToCore => self.set(op.a, self.float.s[op.n as usize]),
+            Float::FromCore => self.registers.float.s[op.n as usize] = self.get(op.a),
+            Float::ToCore => self.set(op.a, self.registers.float.s[op.n as usize]),
             Float::FromCorePair => {
-                self.float.s[op.m as usize] = self.get(op.a);
-                self.float.s[usize::from(op.m + 1) & 31] = self.get(op.n);
+                self.registers.float.s[op.m as usize] = self.get(op.a);
+                self.registers.float.s[usize::from(op.m + 1) & 31] = self.get(op.n);
             }
             Float::ToCorePair => {
                 let (first, second) = (
-                    self.float.s[op.m as usize],
-                    self.float.s[usize::from(op.m + 1) & 31],
+                    self.registers.float.s[op.m as usize],
+                    self.registers.float.s[usize::from(op.m + 1) & 31],
                 );
                 self.set(op.a, first);
                 self.set(op.n, second);
             }
             Float::FromFpscr if op.a == 15 => self.flags_from_fpscr(),
-            Float::FromFpscr => self.set(op.a, self.float.fpscr),
-            Float::ToFpscr => self.float.fpscr = self.get(op.a) & FPSCR_WRITABLE,
+            Float::FromFpscr => self.set(op.a, self.registers.float.fpscr),
+            Float::ToFpscr => self.registers.float.fpscr = self.get(op.a) & FPSCR_WRITABLE,
             Float::Load | Float::Store => return self.transfer_single(bus, op, float),
             Float::LoadMultiple | Float::StoreMultiple => {
                 return self.transfer_multiple(bus, op, float)
@@ -44,29 +44,30 @@ impl Core {
     /// `ExecuteFPCheck` (B1.5.7): checks access rights, saves the state of the last context if that
     /// was put off, and begins a new context.
     fn prepare_float<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        if !self.scb.float_accessible(self.privileged()) {
+        if !self.private.scb.float_accessible(self.privileged()) {
             return Err(Trap::usage(cfsr::NOCP));
         }
         if self.lazy_state_pending() {
             self.preserve_float_state(bus)?;
         }
-        if self.scb.fpccr & FPCCR_ASPEN != 0 && self.control & CONTROL_FPCA == 0 {
-            self.float.fpscr = self.float.fpscr & !FPSCR_MODES | self.scb.fpdscr;
-            self.control |= CONTROL_FPCA;
+        if self.private.scb.fpccr & FPCCR_ASPEN != 0 && self.registers.control & CONTROL_FPCA == 0 {
+            self.registers.float.fpscr =
+                self.registers.float.fpscr & !FPSCR_MODES | self.private.scb.fpdscr;
+            self.registers.control |= CONTROL_FPCA;
         }
         Ok(())
     }
 
     /// VMRS APSR_nzcv, FPSCR.
     fn flags_from_fpscr(&mut self) {
-        let q = self.flags.q;
-        self.flags.set_nzcvq(self.float.fpscr);
-        self.flags.q = q;
+        let q = self.registers.flags.q;
+        self.registers.flags.set_nzcvq(self.registers.float.fpscr);
+        self.registers.flags.q = q;
     }
 
     fn transfer_single<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
         let base = if op.n == 15 {
-            self.registers[15] & !3
+            self.registers.general[15] & !3
         } else {
             self.get(op.n)
         };
@@ -149,14 +150,15 @@ impl Core {
         let place = address.wrapping_add(4 * u32::from(n));
         let register = usize::from(op.d + n) & 31;
         if load {
-            self.float.s[register] = self.load(bus, place, Width::Word, transfer.into())?;
+            self.registers.float.s[register] =
+                self.load(bus, place, Width::Word, transfer.into())?;
             return Ok(());
         }
         self.store(
             bus,
             place,
             Width::Word,
-            self.float.s[register],
+            self.registers.float.s[register],
             transfer.into(),
         )
     }

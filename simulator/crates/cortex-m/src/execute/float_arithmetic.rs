@@ -34,7 +34,8 @@ fn number(bits: u32) -> f64 {
 
 impl Core {
     pub(super) fn float_arithmetic(&mut self, op: &Op, float: Float) -> Exec<()> {
-        let [d, n, m] = [op.d, op.n, op.m].map(|register| self.float.s[register as usize]);
+        let [d, n, m] =
+            [op.d, op.n, op.m].map(|register| self.registers.float.s[register as usize]);
         let result = match float {
             Float::Move => m,
             Float::Immediate => op.imm,
@@ -51,17 +52,17 @@ impl Core {
             Float::Nmul => self.two_operands(Float::Mul, n, m) ^ SIGN,
             _ => self.accumulate(float, d, n, m),
         };
-        self.float.s[op.d as usize] = result;
+        self.registers.float.s[op.d as usize] = result;
         Ok(())
     }
 
     fn environment(&self) -> Environment {
-        Environment::of(self.float.fpscr)
+        Environment::of(self.registers.float.fpscr)
     }
 
     /// Sets cumulative flags and returns the result.
     fn flagged<T>(&mut self, (result, flags): Flagged<T>) -> T {
-        self.float.fpscr |= flags;
+        self.registers.float.fpscr |= flags;
         result
     }
 
@@ -78,7 +79,7 @@ impl Core {
     fn propagate_nan(&mut self, operands: &[u32]) -> Option<u32> {
         let signalling = operands.iter().copied().find(|&bits| is_signalling(bits));
         if signalling.is_some() {
-            self.float.fpscr |= FPSCR_IOC;
+            self.registers.float.fpscr |= FPSCR_IOC;
         }
         let nan = signalling.or_else(|| operands.iter().copied().find(|&bits| is_nan(bits)))?;
         Some(if self.environment().default_nan {
@@ -123,7 +124,7 @@ impl Core {
 
     fn quotient(&mut self, n: f64, m: f64) -> u32 {
         if m == 0.0 && n != 0.0 && n.is_finite() {
-            self.float.fpscr |= FPSCR_DZC;
+            self.registers.float.fpscr |= FPSCR_DZC;
         }
         self.finish(rounding::divide(n, m))
     }
@@ -167,7 +168,7 @@ impl Core {
         let (d, m) = (self.operand(d), self.operand(m));
         let any_nan_signals = op.imm & 1 != 0;
         if is_signalling(d) || is_signalling(m) || any_nan_signals && (is_nan(d) || is_nan(m)) {
-            self.float.fpscr |= FPSCR_IOC;
+            self.registers.float.fpscr |= FPSCR_IOC;
         }
         let nzcv = match number(d).partial_cmp(&number(m)) {
             Some(std::cmp::Ordering::Equal) => EQUAL,
@@ -175,7 +176,7 @@ impl Core {
             Some(std::cmp::Ordering::Greater) => GREATER,
             None => UNORDERED,
         };
-        self.float.fpscr = self.float.fpscr & 0x0FFF_FFFF | nzcv << 28;
+        self.registers.float.fpscr = self.registers.float.fpscr & 0x0FFF_FFFF | nzcv << 28;
         Ok(())
     }
 

@@ -41,7 +41,7 @@ impl Core {
             }
             Memory::Store(access) => {
                 let (address, updated) = self.indexed(op);
-                if self.timing.is_nucleo() {
+                if self.time.model.is_nucleo() {
                     self.overlap_with_load(op, address);
                 }
                 self.store(bus, address, width(access), self.get(op.d), 0)?;
@@ -68,7 +68,7 @@ impl Core {
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
                 self.overlap_with_load(op, address);
                 self.store(bus, address, width(access), self.get(op.d), 0)?;
-                self.pairs.stored_in_two(self.instructions);
+                self.time.pairs.stored_in_two(self.time.instructions);
                 Ok(())
             }
             Memory::LoadLiteral(access) => self.load_single(bus, op, access, op.imm),
@@ -101,8 +101,9 @@ impl Core {
     pub(super) fn overlap_with_load(&mut self, op: &Op, address: u32) {
         let registers = op.address_registers;
         if self
+            .time
             .pairs
-            .overlaps(self.instructions - 1, address, registers)
+            .overlaps(self.time.instructions - 1, address, registers)
         {
             self.overlap(op);
         }
@@ -110,8 +111,8 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn wait_behind_store(&mut self) {
-        if self.pairs.follows_store(self.instructions - 1) {
-            self.cycles += 1;
+        if self.time.pairs.follows_store(self.time.instructions - 1) {
+            self.time.cycles += 1;
         }
     }
 
@@ -131,7 +132,9 @@ impl Core {
             return self.jump_exchange(value, Resolved::End, op.cycles);
         }
         self.set(op.d, value);
-        self.pairs.loaded(self.instructions, op.d, address);
+        self.time
+            .pairs
+            .loaded(self.time.instructions, op.d, address);
         Ok(())
     }
 
@@ -177,9 +180,9 @@ impl Core {
     fn load_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
-        self.busy_wait.disturb();
+        self.fast.busy_wait.disturb();
         self.load_single(bus, op, access, address)?;
-        self.exclusive = true;
+        self.registers.exclusive = true;
         Ok(())
     }
 
@@ -187,8 +190,8 @@ impl Core {
     fn store_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
-        self.busy_wait.disturb();
-        let held = std::mem::take(&mut self.exclusive);
+        self.fast.busy_wait.disturb();
+        let held = std::mem::take(&mut self.registers.exclusive);
         if held {
             self.store(bus, address, width(access), self.get(op.d), 0)?;
         }

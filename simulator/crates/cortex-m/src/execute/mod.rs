@@ -22,7 +22,7 @@ use crate::bus::Bus;
 impl Core {
     #[inline(always)]
     pub(super) fn execute<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
-        self.registers[15] = self.pc.wrapping_add(4);
+        self.registers.general[15] = self.registers.pc.wrapping_add(4);
         match op.kind {
             Kind::Immediate(alu) => self.alu_immediate(op, alu),
             Kind::Register(alu) => self.alu_register(op, alu),
@@ -35,7 +35,7 @@ impl Core {
             Kind::Multiple(multiple) => return self.multiple(bus, op, multiple),
             Kind::System(system) => return self.system(op, system),
             Kind::Float(float) => {
-                self.busy_wait.disturb();
+                self.fast.busy_wait.disturb();
                 return self.float(bus, op, float);
             }
             Kind::Undecoded => unreachable!("an empty cache slot is decoded before it is executed"),

@@ -71,7 +71,7 @@ impl Core {
     fn plain_product(&mut self, op: &Op, product: u32) {
         self.set(op.d, product);
         if self.sets_flags(op) {
-            self.flags.set_nz(product);
+            self.registers.flags.set_nz(product);
         }
     }
 
@@ -85,14 +85,14 @@ impl Core {
         divisor: u32,
         negative: bool,
     ) -> Exec<()> {
-        if divisor == 0 && self.scb.traps_division_by_zero() {
+        if divisor == 0 && self.private.scb.traps_division_by_zero() {
             return Err(Trap::usage(cfsr::DIVBYZERO));
         }
         let more_cycles = divide_cycles(dividend, divisor);
-        if self.interrupted_before(bus, self.cycles + u64::from(op.cycles) + more_cycles) {
+        if self.interrupted_before(bus, self.time.cycles + u64::from(op.cycles) + more_cycles) {
             return Err(Trap::Interrupted);
         }
-        self.cycles += more_cycles;
+        self.time.cycles += more_cycles;
         let quotient = dividend.checked_div(divisor).unwrap_or(0);
         self.set(
             op.d,
@@ -130,7 +130,7 @@ impl Core {
             }
         };
         let sum = self.addend(op) + product;
-        self.flags.q |= saturate_signed(sum, 32).1;
+        self.registers.flags.q |= saturate_signed(sum, 32).1;
         self.set(op.d, sum as u32);
     }
 

@@ -80,7 +80,7 @@ impl Core {
             ge |= (flavour.ge(value, bits, subtract) as u8 * lane_ge) << (index * bits / 8);
         }
         if !flavour.saturating && !flavour.halving {
-            self.flags.ge = ge;
+            self.registers.flags.ge = ge;
         }
         result
     }

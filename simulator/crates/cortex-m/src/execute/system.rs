@@ -15,15 +15,15 @@ const BASEPRI: u32 = 17;
 impl Core {
     pub(super) fn system(&mut self, op: &Op, system: System) -> Exec<()> {
         if system != System::Hint {
-            self.busy_wait.disturb();
+            self.fast.busy_wait.disturb();
         }
         match system {
             System::Hint => self.absorb_nop(op),
             System::Barrier => self.barrier(op),
             System::Wfi => self.sleep_until(Sleep::UntilInterrupt),
             System::Wfe => self.wait_for_event(),
-            System::Sev => self.event = true,
-            System::Clrex => self.exclusive = false,
+            System::Sev => self.handling.event = true,
+            System::Clrex => self.registers.exclusive = false,
             System::Cps => self.change_masks(op.imm),
             System::Mrs => return self.move_from_special(op),
             System::Msr if op.imm == BASEPRI => self.write_basepri(self.get(op.n) as u8),
@@ -39,17 +39,17 @@ impl Core {
     }
 
     fn absorb_nop(&mut self, op: &Op) {
-        if self.timing.is_nucleo() && self.pairs.absorbs_nop(self.instructions - 1) {
+        if self.time.model.is_nucleo() && self.time.pairs.absorbs_nop(self.time.instructions - 1) {
             self.overlap(op);
         }
     }
 
     /// DMB and DSB wait for the write buffer. ISB waits for a refill (TRM table 3-1, B).
     fn barrier(&mut self, op: &Op) {
-        if !self.timing.is_nucleo() {
+        if !self.time.model.is_nucleo() {
             return;
         }
-        self.cycles = self.cycles.max(self.data_free.saturating_sub(1));
+        self.time.cycles = self.time.cycles.max(self.time.data_free.saturating_sub(1));
         if op.imm == ISB {
             self.refill(op);
         }
@@ -57,18 +57,18 @@ impl Core {
 
     #[inline(never)]
     fn refill(&mut self, op: &Op) {
-        self.jump(self.next_pc, Resolved::End, op.cycles);
+        self.jump(self.registers.next_pc, Resolved::End, op.cycles);
     }
 
     fn sleep_until(&mut self, sleep: Sleep) {
-        self.sleep = sleep;
+        self.handling.sleep = sleep;
         self.notice_pending();
         self.leave_fast_loop();
     }
 
     fn wait_for_event(&mut self) {
         self.notice_pending();
-        if !std::mem::take(&mut self.event) {
+        if !std::mem::take(&mut self.handling.event) {
             self.sleep_until(Sleep::UntilEvent);
         }
     }
@@ -108,18 +108,18 @@ impl Core {
         Ok(match register {
             0..=7 => {
                 let ipsr = if register & 1 != 0 && privileged {
-                    self.ipsr.into()
+                    self.registers.ipsr.into()
                 } else {
                     0
                 };
                 let apsr = if register & 4 == 0 {
-                    self.flags.bits()
+                    self.registers.flags.bits()
                 } else {
                     0
                 };
                 apsr | ipsr
             }
-            20 => self.control.into(),
+            20 => self.registers.control.into(),
             8..=19 if !privileged => 0,
             8 => self.msp(),
             9 => self.psp(),
@@ -130,7 +130,7 @@ impl Core {
                 return Err(Trap::unmodelled(
                     "a special register read by MRS, numbered by the address,",
                     register,
-                    self.pc,
+                    self.registers.pc,
                 ))
             }
         })
@@ -150,10 +150,10 @@ impl Core {
         match op.imm {
             0..=3 => {
                 if op.amount & 2 != 0 {
-                    self.flags.set_nzcvq(value);
+                    self.registers.flags.set_nzcvq(value);
                 }
                 if op.amount & 1 != 0 {
-                    self.flags.set_ge(value);
+                    self.registers.flags.set_ge(value);
                 }
             }
             // IPSR and EPSR ignore writes.
@@ -169,7 +169,7 @@ impl Core {
                 return Err(Trap::unmodelled(
                     "a special register written by MSR, numbered by the address,",
                     register,
-                    self.pc,
+                    self.registers.pc,
                 ))
             }
         }
@@ -196,9 +196,9 @@ impl Core {
 
     /// SPSEL is writable in Thread mode only.
     fn write_control(&mut self, value: u8) {
-        self.control =
-            self.control & !(CONTROL_NPRIV | CONTROL_FPCA) | value & (CONTROL_NPRIV | CONTROL_FPCA);
-        if self.ipsr == 0 {
+        self.registers.control = self.registers.control & !(CONTROL_NPRIV | CONTROL_FPCA)
+            | value & (CONTROL_NPRIV | CONTROL_FPCA);
+        if self.registers.ipsr == 0 {
             self.set_mode(0, value & CONTROL_SPSEL != 0);
         }
     }
