@@ -48,11 +48,13 @@ def run_masks(
     *,
     kernel: KernelWords = NO_WORDS,
     marked: Iterable[int] = (),
+    once: bool = False,
 ) -> MaskRun:
     """Runs a program from reset up to `until`, and keeps what held interrupts off.
 
     `image` lies where run.run() puts it. `kernel` says where the program's kernel has its state,
-    and `marked` which instructions to note the passages of. The run is the same as one without.
+    and `marked` which instructions to note the passages of, or only the first if `once`. The run is
+    the same as one without.
     What the program does that is not modelled ends it early. Raises SimulatorError if it cannot run
     at all.
     """
@@ -63,7 +65,7 @@ def run_masks(
             (folder / _IMAGE).write_bytes(image)
             command += ["--image", image_argument(Path(_IMAGE))]
         command += ["--masks", _MASKS, "--mask-stacks", _STACKS, "--stats", _MASKS_STATS]
-        command += [*kernel.arguments, *_marks(marked)]
+        command += [*kernel.arguments, *_marks(marked, once)]
         ended = run_to_end(command, folder / _MASKS_STATS)
         return MaskRun(
             stats=read_stats(folder / _MASKS_STATS),
@@ -74,9 +76,9 @@ def run_masks(
         )
 
 
-def _marks(addresses: Iterable[int]) -> list[str]:
+def _marks(addresses: Iterable[int], once: bool = False) -> list[str]:
     places = ",".join(f"{address:#010x}" for address in sorted(set(addresses)))
-    return ["--mark", f"pc:{places}", "--marks", _MARKS] if places else []
+    return ["--mark", f"{'first' if once else 'pc'}:{places}", "--marks", _MARKS] if places else []
 
 
 MOST_MARKS = 127
@@ -99,9 +101,15 @@ class Passages:
 
 
 def run_marks(
-    program: UserProgram, addresses: Iterable[int], until: Instant, kernel: KernelWords = NO_WORDS
+    program: UserProgram,
+    addresses: Iterable[int],
+    until: Instant,
+    kernel: KernelWords = NO_WORDS,
+    *,
+    once: bool = False,
 ) -> Passages:
-    """Runs the program from reset up to `until`, and notes each execution of these instructions.
+    """Runs the program from reset up to `until`, and notes each execution of these instructions, or
+    only the first if `once`.
 
     What the program does that is not modelled ends it early. Raises SimulatorError if it cannot run
     at all.
@@ -109,7 +117,7 @@ def run_marks(
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-marks-") as name:
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *program.arguments, "--until", instant(until)]
-        command += [*_marks(addresses), "--stats", _PASSAGES_STATS, *kernel.arguments]
+        command += [*_marks(addresses, once), "--stats", _PASSAGES_STATS, *kernel.arguments]
         ended = run_to_end(command, folder / _PASSAGES_STATS)
         return Passages(read_stats(folder / _PASSAGES_STATS), _read(folder / _MARKS), ended)
 

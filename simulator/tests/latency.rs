@@ -371,3 +371,23 @@ fn a_window_of_the_trace() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("never was not reached"));
 }
+
+#[test]
+fn the_first_execution_of_a_place_can_be_noted_alone() {
+    let elf = firmware("latency.c", "latency-first", &[]);
+    let all = marked(
+        &elf,
+        "latency-first-all",
+        &["--mark", "pc:recursive,first_read"],
+    );
+    let of = |place: &'static str| all.iter().filter(move |row| row.0 == place);
+    assert!(of("recursive").count() > 5 && of("first_read").count() > 0);
+    let both = ["--mark", "first:recursive", "--mark", "pc:first_read"];
+    let mut expected: Vec<_> = of("recursive").take(1).chain(of("first_read")).collect();
+    expected.sort_by_key(|row| row.1);
+    let found = marked(&elf, "latency-first", &both);
+    assert!(found.iter().eq(expected));
+    let twice = ["--mark", "first:recursive", "--mark", "pc:recursive"];
+    let found = marked(&elf, "latency-first-twice", &twice);
+    assert!(found.iter().eq(of("recursive")));
+}

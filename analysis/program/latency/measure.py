@@ -156,7 +156,7 @@ def _begun(subject: Subject, start: str, until: Instant, tell: Tell) -> Beginnin
     if not asked.addresses:
         return Beginning(asked, None if asked.time else 0)
     tell("running to see where start-up ends")
-    passed = masks.run_marks(subject.user, asked.addresses, until, subject.words)
+    passed = masks.run_marks(subject.user, asked.addresses, until, subject.words, once=asked.once)
     return asked.found(passed.rows, Clock(passed.stats.clocks))
 
 

@@ -37,6 +37,11 @@ class Asked:
     exits: dict[int, bool] = field(default_factory=dict)
     time: str = ""
 
+    @property
+    def once(self) -> bool:
+        """Whether the first execution of each address tells all."""
+        return self.left is None
+
     def found(self, passages: pl.DataFrame, clock: Clock) -> Beginning:
         """The beginning in a run, from the passages of `addresses` (simulator.masks.Passages)."""
         if not self.addresses:

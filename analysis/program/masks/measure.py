@@ -143,7 +143,7 @@ def measure(
         build()
         tell(f"running {program.elf.name}")
         words = found.words if found else NO_WORDS
-        run = simulator.run_masks(program, until, kernel=words, marked=asked.addresses)
+        run = simulator.run_masks(program, until, kernel=words, marked=asked.addresses, once=asked.once)
     tell("reading debug information")
     return of_run(program, until, run, explain, tell, kernel=found, asked=asked)
 

@@ -32,6 +32,8 @@ pub struct Passage {
 struct Mark {
     address: u32,
     index: usize,
+    /// Only its first passage is noted.
+    once: bool,
 }
 
 #[derive(Clone, Default)]
@@ -48,11 +50,36 @@ impl Core {
     /// From now on, notes passages of the instruction at `address`, under `index`. Panics as
     /// [`Core::count_executions`] does.
     pub fn mark(&mut self, address: u32, index: usize) {
+        self.mark_place(address, index, false);
+    }
+
+    /// As [`Core::mark`], but notes only the first passage. The instruction costs the host nothing
+    /// from then on.
+    pub fn mark_once(&mut self, address: u32, index: usize) {
+        self.mark_place(address, index, true);
+    }
+
+    fn mark_place(&mut self, address: u32, index: usize, once: bool) {
         let address = address & !1;
         if !self.counts_executions(address) {
             self.count_executions(address);
         }
-        self.observers.marks.marks.push(Mark { address, index });
+        let mark = Mark {
+            address,
+            index,
+            once,
+        };
+        self.observers.marks.marks.push(mark);
+    }
+
+    /// A mark whose first passage is over goes.
+    fn forget_mark(&mut self, address: u32) {
+        let marks = &mut self.observers.marks.marks;
+        let before = marks.len();
+        marks.retain(|mark| mark.address != address || !mark.once);
+        if marks.len() < before {
+            self.stop_counting(address);
+        }
     }
 
     /// Passages tell the word at this address of memory, too.
@@ -113,12 +140,15 @@ impl Core {
             }
         }
         match result {
-            Ok(next_pc) => self.observers.marks.passages.push(Passage {
-                end_cycle: self.time.cycles,
-                end_sp: self.registers.general[13],
-                next_pc: *next_pc,
-                ..passage
-            }),
+            Ok(next_pc) => {
+                self.observers.marks.passages.push(Passage {
+                    end_cycle: self.time.cycles,
+                    end_sp: self.registers.general[13],
+                    next_pc: *next_pc,
+                    ..passage
+                });
+                self.forget_mark(address);
+            }
             Err(_) if self.will_continue() => self.observers.marks.cut_off.push((address, passage)),
             Err(_) => {}
         }

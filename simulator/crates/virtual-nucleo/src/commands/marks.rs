@@ -1,11 +1,11 @@
-//! `--mark pc:PLACE[,PLACE]…` and `--trace-window FROM..TO`: places whose passages are noted, and a
+//! `--mark pc:PLACE[,PLACE]…`, `--mark first:PLACE[,PLACE]…` and `--trace-window FROM..TO`: places whose passages are noted, and a
 //! stretch whose instructions are.
 
 use super::counts::{address_of, CountError};
 use super::limit::whole;
 use cortex_m::{Core, Passage};
 use machine::observe::stretch::{Bound, Stretch};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use stm32::memory::elf::Firmware;
 use stm32::memory::Memory;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum BadMark {
-    #[error("{0:?} is no mark: write pc:SYMBOL, pc:SYMBOL+0xOFFSET or pc:0xADDRESS, or several places with commas between them")]
+    #[error("{0:?} is no mark: write pc:SYMBOL, pc:SYMBOL+0xOFFSET or pc:0xADDRESS, or several places with commas between them; first: instead of pc: notes only their first executions")]
     Form(String),
     #[error("{0:?} is no window: write FROM..TO, each a cycle or pc:PLACE, such as 84000..85000 or pc:main..pc:main+0x20")]
     Window(String),
@@ -25,20 +25,25 @@ pub enum BadMark {
     TooMany,
 }
 
-/// One `--mark`: the places as they were written.
+/// One `--mark`: the places as they were written, and whether only their first passages are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MarkArgument(Vec<String>);
+pub struct MarkArgument {
+    places: Vec<String>,
+    once: bool,
+}
 
 impl FromStr for MarkArgument {
     type Err = BadMark;
 
     fn from_str(text: &str) -> Result<Self, BadMark> {
-        let places = text.strip_prefix("pc:").map(|places| places.split(','));
+        let once = text.starts_with("first:");
+        let rest = text.strip_prefix(if once { "first:" } else { "pc:" });
+        let places = rest.map(|places| places.split(','));
         let places: Vec<String> = places.into_iter().flatten().map(String::from).collect();
         if places.is_empty() || places.iter().any(String::is_empty) {
             return Err(BadMark::Form(text.into()));
         }
-        Ok(MarkArgument(places))
+        Ok(MarkArgument { places, once })
     }
 }
 
@@ -66,8 +71,16 @@ impl Marks {
     ) -> Result<Marks, BadMark> {
         let mut addresses: BTreeMap<u32, usize> = BTreeMap::new();
         let mut names: Vec<Vec<String>> = Vec::new();
-        for place in arguments.iter().flat_map(|argument| &argument.0) {
+        let mut always = BTreeSet::new();
+        let places = arguments.iter().flat_map(|argument| {
+            let once = argument.once;
+            argument.places.iter().map(move |place| (place, once))
+        });
+        for (place, once) in places {
             let address = canonical(place, firmware)?.ok_or_else(|| BadMark::Form(place.into()))?;
+            if !once {
+                always.insert(address);
+            }
             let index = *addresses.entry(address).or_insert(names.len());
             if index == names.len() {
                 names.push(Vec::new());
@@ -82,7 +95,10 @@ impl Marks {
         for (address, index) in addresses {
             let places = [Some(address), Memory::alias(address)];
             for place in places.into_iter().flatten() {
-                core.mark(place, index);
+                match always.contains(&address) {
+                    true => core.mark(place, index),
+                    false => core.mark_once(place, index),
+                }
             }
         }
         if let Some(task) = task {
@@ -175,7 +191,7 @@ mod tests {
 
     #[test]
     fn marks_are_places_with_commas() {
-        let parsed = |text: &str| text.parse::<MarkArgument>().map(|mark| mark.0);
+        let parsed = |text: &str| text.parse::<MarkArgument>().map(|mark| mark.places);
         assert_eq!(parsed("pc:main"), Ok(vec!["main".into()]));
         let two = vec!["main+0x2".into(), "0x08000100".into()];
         assert_eq!(parsed("pc:main+0x2,0x08000100"), Ok(two));
