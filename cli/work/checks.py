@@ -30,7 +30,7 @@ _RUST_HEAP = HEAP / "rust"
 _EXAMPLES = ROOT / "docs" / "examples"
 _CHECKED = ("--locked", "--profile", "differential")
 """The profile of the differential test: one compilation serves that, clippy and the tests."""
-_C_FOLDERS = ("firmware", "quality", "scenarios", "simulator/tests/fixtures", "tests")
+_C_FOLDERS = ("analysis", "firmware", "quality", "scenarios", "simulator/tests/fixtures", "tests")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 /* Programs that have the symbols and structures of a kernel, but none of its code: KERNEL chooses.
-   Lengths are counted as NOPs: at reset the core runs at 16 MHz without wait states, where one takes
-   a cycle. */
+   Lengths are counted as NOPs: at reset the core runs at 16 MHz without wait states, where one
+   takes a cycle. */
 
 #include <stdint.h>
 
@@ -155,7 +155,8 @@ volatile thread_t *sched_active_thread;
 APART void sched_run(void) {
     sched_active_thread = &lamp;
 }
-APART void thread_create(void) {}
+APART void thread_create(void) {
+}
 APART void cpu_switch_context_exit(void) {
     enable();
 }
@@ -180,7 +181,8 @@ struct ch_os_instance {
         thread_t *current;
     } rlist;
 } ch0;
-APART void chThdExit(void) {}
+APART void chThdExit(void) {
+}
 ALWAYS void port_lock(void) {
     disable();
 }
