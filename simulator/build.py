@@ -21,8 +21,12 @@ BINARY = FOLDER / (NAME if INSTALLED else f"target/release/{NAME}")
 MINIMUM_CARGO = (1, 85)
 REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
 TAIL_LINES = 20
-STATIC = ("-C", "target-feature=+crt-static")
-"""For the linker alone: the program then runs on every Linux of its architecture."""
+STATIC = ("-C", "target-feature=+crt-static", "-C", "relocation-model=static")
+"""The program then runs on every Linux of its architecture, at a fixed address.
+
+For a fixed address the compiler writes shorter jumps through tables and shorter calls. The
+interpreter makes one or two such jumps for each instruction of the board.
+"""
 OTHERS = ("-C", "linker=rust-lld")
 """For another machine, for which this one has no linker but Rust's own."""
 # From nothing it takes a minute or two.

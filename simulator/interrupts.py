@@ -12,6 +12,8 @@ FIRST_IRQ = 16
 """The exception number of interrupt 0."""
 LINES = 96
 """Interrupts that the core of the virtual board has; no chip uses more."""
+VECTORS = FIRST_IRQ + LINES
+"""Words of the longest vector table, with the stack pointer's."""
 
 # Names as in ST's stm32f401xe.h, stm32f411xe.h and stm32f407xx.h.
 POSITIONS = {

@@ -76,9 +76,12 @@ def run_masks(
         )
 
 
-def _marks(addresses: Iterable[int], once: bool = False) -> list[str]:
-    places = ",".join(f"{address:#010x}" for address in sorted(set(addresses)))
-    return ["--mark", f"{'first' if once else 'pc'}:{places}", "--marks", _MARKS] if places else []
+def _marks(addresses: Iterable[int], once: bool = False, first: Iterable[int] = ()) -> list[str]:
+    words = []
+    for kind, marked in (("first" if once else "pc", addresses), ("first", first)):
+        places = ",".join(f"{address:#010x}" for address in sorted(set(marked)))
+        words += ["--mark", f"{kind}:{places}"] if places else []
+    return [*words, "--marks", _MARKS] if words else []
 
 
 MOST_MARKS = 127
@@ -107,9 +110,10 @@ def run_marks(
     kernel: KernelWords = NO_WORDS,
     *,
     once: bool = False,
+    first: Iterable[int] = (),
 ) -> Passages:
     """Runs the program from reset up to `until`, and notes each execution of these instructions, or
-    only the first if `once`.
+    only the first if `once`; and the first execution of those of `first`.
 
     What the program does that is not modelled ends it early. Raises SimulatorError if it cannot run
     at all.
@@ -117,7 +121,7 @@ def run_marks(
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-marks-") as name:
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *program.arguments, "--until", instant(until)]
-        command += [*_marks(addresses, once), "--stats", _PASSAGES_STATS, *kernel.arguments]
+        command += [*_marks(addresses, once, first), "--stats", _PASSAGES_STATS, *kernel.arguments]
         ended = run_to_end(command, folder / _PASSAGES_STATS)
         return Passages(read_stats(folder / _PASSAGES_STATS), _read(folder / _MARKS), ended)
 

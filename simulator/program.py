@@ -27,7 +27,14 @@ class UserProgram:
     @property
     def arguments(self) -> list[str]:
         """The words of virtual-nucleo's command line that say what runs, and on what."""
-        return [str(self.elf.resolve()), *self.options]
+        return [str(self.elf.resolve()), *map(_absolute, self.options)]
+
+
+def _absolute(option: str) -> str:
+    """An option, whose table of a chip is found from whatever folder."""
+    name, _, value = option.partition("=")
+    is_table = name == "--chip" and value.endswith(".toml")
+    return f"{name}={Path(value).resolve()}" if is_table else option
 
 
 def user_program(
@@ -42,6 +49,7 @@ def user_program(
 ) -> UserProgram:
     """The program in the file `elf`, for a chip and a crystal; an empty string leaves the default.
 
+    `chip` is a name, or the path of a table that ends in `.toml`.
     `strict` stops it at the first thing that is odd; with `gaps` it goes on past what is not
     modelled, too. With `semihosting` it may call its host. `any_core` takes one that was made for
     another core, too. Raises SimulatorError with one sentence: if there is no such file, if it is

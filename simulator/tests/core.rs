@@ -19,6 +19,7 @@ mod monitor;
 mod mpu;
 mod priorities;
 mod profile;
+mod random_programs;
 mod returns;
 mod sleep;
 mod time;

@@ -133,9 +133,26 @@ fn settings_that_the_manual_does_not_allow_are_taken() {
     let what = "RCC_CR (HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal; --hse names one)";
     noted("SOURCE", "setting", what, 0x0003_0083);
     // 6.3.3: SW and SWS say PLL, PPRE1 divides by two.
-    let what = "RCC_CFGR (PCLK1 above 42 MHz: PPRE1 divides too little)";
-    noted("FAST", "setting", what, 2 | 2 << 2 | 4 << 10);
+    let note = noted("FAST", "setting", FAST, 2 | 2 << 2 | 4 << 10);
+    // Up to the next write of RCC_CFGR: a few instructions later, on a bus without waits.
+    let lasted = note["lasted_cycles"].as_u64().unwrap();
+    assert!((2..40).contains(&lasted), "{lasted}");
 }
+
+#[test]
+fn a_clock_that_stays_too_fast_has_no_end() {
+    let note = noted("STAYS", "setting", FAST, 2 | 2 << 2);
+    assert_eq!(note.get("lasted_cycles"), None);
+    let note = noted(
+        "SCALE",
+        "setting",
+        "PWR_CR (VOS is a reserved value)",
+        0xC000,
+    );
+    assert_eq!(note.get("lasted_cycles"), None);
+}
+
+const FAST: &str = "RCC_CFGR (PCLK1 above 42 MHz: PPRE1 divides too little)";
 
 #[test]
 fn a_mode_that_is_not_modelled_stops_and_gaps_goes_past_it() {
@@ -148,6 +165,47 @@ fn a_mode_that_is_not_modelled_stops_and_gaps_goes_past_it() {
     assert_eq!(output.stdout, b"00000000\n");
     assert_eq!(stats["notes"][0]["kind"], "unmodelled_mode");
     assert!(stderr(&output).contains("this run is not the STM32F401RE's"));
+}
+
+#[test]
+fn a_lock_that_the_core_has_not_is_ignored() {
+    // TRM table 10-1 has no DWT_LAR. CYCCNTENA is set all the same.
+    let note = noted("LOCK", "reserved_bits", "DWT_LAR", 1);
+    assert_eq!(note["differs"], false);
+    assert_eq!(note["address"], "0xe0001fb0");
+    assert_eq!((&note["reads"], &note["writes"]), (&0.into(), &1.into()));
+}
+
+#[test]
+fn the_trace_port_may_be_set_up_and_not_read() {
+    let note = noted("TRACE_PORT", "absent_peripheral", "TPIU_SPPR", 5);
+    assert_eq!((&note["reads"], &note["writes"]), (&0.into(), &2.into()));
+    let elf = odd("TRACE_PORT_READ");
+    let (output, _) = told(&elf, &["--semihosting"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("TPIU_FFSR at 0xe0040300 is not modelled"));
+    let (output, stats) = told(&elf, &["--semihosting", "--gaps"]);
+    assert_eq!(output.stdout, b"00000000\n");
+    assert_eq!(stats["notes"][0]["reads"], 1);
+}
+
+#[test]
+fn packets_of_the_dwt_are_not_sent_and_its_counter_counts() {
+    let what = "DWT_CTRL (bits 0x00010000: DWT's packets)";
+    noted("PACKETS", "unmodelled_bits", what, 1);
+}
+
+#[test]
+fn a_comparator_that_remaps_stops_and_gaps_goes_past_it() {
+    let elf = odd("REMAP");
+    for options in [&["--semihosting"][..], &["--semihosting", "--strict"]] {
+        let (output, _) = told(&elf, options);
+        assert_eq!(output.status.code(), Some(3));
+        assert!(stderr(&output).contains("FPB+0x8 at 0xe0002008 is not modelled"));
+    }
+    let (output, stats) = told(&elf, &["--semihosting", "--gaps"]);
+    assert_eq!(output.stdout, b"00000000\n");
+    assert_eq!(stats["notes"][0]["kind"], "unmodelled_mode");
 }
 
 #[test]

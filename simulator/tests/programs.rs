@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
-use support::{firmware, run, scratch, virtual_nucleo};
+use support::{firmware, run, scratch, text, virtual_nucleo};
 
 fn program(name: &str, part: &str) -> PathBuf {
     firmware("program.c", name, &[part])
@@ -238,6 +238,69 @@ fn registers_are_printed_at_the_end() {
         printed.lines().any(|line| line.starts_with("pc 0x0800")),
         "{printed}"
     );
+}
+
+/// The F401's table with its first chip alone, and changes, as a file.
+fn own_chip(name: &str, changes: &[(&str, &str)]) -> PathBuf {
+    let whole = include_str!("../crates/stm32/chips/stm32f401.toml");
+    let parts: Vec<&str> = whole.split("[[chips]]").take(2).collect();
+    let mut table = parts
+        .join("[[chips]]")
+        .replace("STM32F401RE", "STM32F401XX");
+    for (from, to) in changes {
+        assert!(table.contains(from), "{from}");
+        table = table.replace(from, to);
+    }
+    let file = scratch(&format!("{name}.toml"));
+    fs::write(&file, table).unwrap();
+    file
+}
+
+#[test]
+fn a_chip_may_be_a_table_from_outside() {
+    let elf = program("own", "IDENTITY");
+    let table = own_chip(
+        "own",
+        &[
+            ("flash_kib = 512", "flash_kib = 384"),
+            ("0x1001_6433", "0x1001_6421"),
+        ],
+    );
+    let output = run(&elf, &["--semihosting", "--chip", text(&table)]);
+    assert_eq!(stdout(&output), "00000421\n00000180\n");
+    // A snapshot keeps it, without the file.
+    let saved = scratch("own.snapshot");
+    let at = format!("{}@cycles:1", text(&saved));
+    let save = ["--save-snapshot", &at, "--until", "cycles:10"];
+    let chip = ["--semihosting", "--chip", text(&table)];
+    assert!(run(&elf, &[&chip[..], &save].concat()).status.success());
+    fs::remove_file(&table).unwrap();
+    let again = virtual_nucleo()
+        .args(["run", "--semihosting", "--from-snapshot", text(&saved)])
+        .output()
+        .unwrap();
+    assert_eq!(again.stdout, output.stdout, "{again:?}");
+}
+
+#[test]
+fn a_wrong_table_of_a_chip_is_one_sentence() {
+    let elf = program("wrong", "IDENTITY");
+    for (from, to, told) in [
+        (
+            "sram_kib = 96",
+            "sram_kib = 96000",
+            "wrong.toml: chips: sram_kib = 96000 is not 1 to 128",
+        ),
+        ("family = \"F401\"", "family = F401", "wrong.toml:5: "),
+    ] {
+        let table = own_chip("wrong", &[(from, to)]);
+        let output = run(&elf, &["--chip", text(&table)]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = stderr(&output);
+        assert!(said.contains(told) && !said.contains("panicked"), "{said}");
+    }
+    let output = run(&elf, &["--chip", "/dev/null.toml"]);
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

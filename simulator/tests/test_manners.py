@@ -78,3 +78,6 @@ def test_a_note_of_a_file_is_written_as_it_was_read() -> None:
     assert str(Note.of(row)) == (
         "GPIOH_ODR (its clock is off in RCC): 2 read and 3 written, first in cycle 12; reads 0"
     )
+    lasting = {**row, "lasted_cycles": 1200}
+    assert Note.of(lasting).as_json() == lasting
+    assert "first in cycle 12, for 1,200 cycles; reads 0" in str(Note.of(lasting))

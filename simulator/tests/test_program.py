@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from base.paths import ROOT
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.program import user_program
@@ -20,6 +21,27 @@ def test_options_are_handed_on_as_they_are(elf: Path) -> None:
     assert user_program(elf, strict=True).arguments == [str(elf), "--strict"]
     with pytest.raises(SimulatorError, match="contradict"):
         user_program(elf, strict=True, gaps=True)
+
+
+def test_a_table_of_a_chip_is_found_from_any_folder(
+    elf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The F401's table with its first chip alone, renamed; and with too little SRAM."""
+    whole = (ROOT / "simulator/crates/stm32/chips/stm32f401.toml").read_text(encoding="utf-8")
+    head, first, _ = whole.split("[[chips]]")
+    own = f"{head}[[chips]]{first}".replace("STM32F401RE", "MINE")
+    (tmp_path / "mine.toml").write_text(own)
+    (tmp_path / "small.toml").write_text(own.replace("sram_kib = 96", "sram_kib = 1"))
+    monkeypatch.chdir(tmp_path)
+    mine = user_program(elf, chip="mine.toml")
+    assert mine.options == ("--chip=mine.toml",)
+    assert simulator.run(mine, until="1ms").stats.cycles == simulator.run(elf, until="1ms").stats.cycles
+    saved = simulator.run(mine, until="1ms", snapshots_at=["500us"]).snapshots[0]
+    assert simulator.run(saved, until="1ms").stats.cycles == simulator.run(elf, until="1ms").stats.cycles
+    with pytest.raises(SimulatorError, match="outside the SRAM of the MINE"):
+        simulator.run(user_program(elf, chip="small.toml"), until="1ms")
+    with pytest.raises(SimulatorError, match=r"none\.toml: cannot read this table"):
+        simulator.run(user_program(elf, chip="none.toml"), until="1ms")
 
 
 def test_a_program_runs_like_its_elf_file(elf: Path) -> None:

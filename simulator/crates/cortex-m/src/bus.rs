@@ -51,6 +51,21 @@ pub enum Fault {
     Unmodelled { what: String, address: u32 },
 }
 
+/// How the model lacks something of the private peripheral bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// The chip lacks it, too.
+    Reserved,
+    /// A register of a unit that the model has.
+    Register,
+    /// Bits of a register. The others have their effect.
+    Bits,
+    /// A whole unit.
+    Unit,
+    /// What the unit would do.
+    Mode,
+}
+
 /// The SoC as the core sees it. `now` is the core cycle of the access; the SoC handles all events
 /// up to it first. Addresses of memory may have any alignment. All others are aligned to `width`.
 pub trait Bus {
@@ -88,6 +103,18 @@ pub trait Bus {
     /// As [`Bus::plain_memory`], for a byte, a halfword or a word at an aligned address.
     fn plain_bytes<const N: usize>(&mut self, _address: u32) -> Option<&mut [u8; N]> {
         None
+    }
+    /// Whether the run goes on past what the model lacks at `address` of the private peripheral
+    /// bus: a read then gives 0, and a write is lost.
+    fn goes_past(
+        &mut self,
+        _lack: Lack,
+        _what: &str,
+        _address: u32,
+        _writes: bool,
+        _now: u64,
+    ) -> bool {
+        false
     }
     /// Whether the last access changed an interrupt line, the schedule or the clocks. Then the core
     /// returns from `Core::run` before the next instruction, so that the machine can act. The

@@ -7,7 +7,9 @@ use super::memory_map::{
     bit_band, is_flash, is_private, is_sram_alias, NORMAL_MEMORY_END, SRAM_BYTES, SRAM_START,
 };
 use super::mpu::Intent;
+use super::private_gaps::lack;
 use super::scb::{ACTLR_DISDEFWBUF, FPCCR_USER};
+use super::stop::Stop;
 use super::timing::unaligned_cycles;
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
 use super::Core;
@@ -252,7 +254,7 @@ impl Core {
         now: u64,
     ) -> Exec<u32> {
         if is_private(address) {
-            return self.load_private(address, width, now);
+            return self.load_private(bus, address, width, now);
         }
         let value = self.read_bus(bus, address, width, now);
         self.note_read(|| bus.steadiness(address));
@@ -260,10 +262,39 @@ impl Core {
     }
 
     #[inline(never)]
-    fn load_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
+    fn load_private<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Exec<u32> {
         self.fast.busy_wait.disturb();
         self.check_privilege(address)?;
-        self.read_private(address, width, now)
+        match self.read_private(address, width, now) {
+            Err(Trap::Stop(stop)) => self.past_gap(bus, stop, width, Access::Read, now),
+            read => read,
+        }
+    }
+
+    /// What the bus goes past reads 0, and its writes are lost.
+    #[cold]
+    fn past_gap<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        stop: Box<Stop>,
+        width: Width,
+        access: Access,
+        now: u64,
+    ) -> Exec<u32> {
+        if let Stop::Unmodelled { what, address, .. } = &*stop {
+            let lack = lack(*address, width, access);
+            if bus.goes_past(lack, what, *address, access == Access::Write, now) {
+                self.note_attention(bus);
+                return Ok(0);
+            }
+        }
+        Err(Trap::Stop(stop))
     }
 
     /// Tells the busy wait that a register was read, and how long it reads the same.
@@ -313,7 +344,12 @@ impl Core {
     ) -> Exec<()> {
         if is_private(address) {
             self.check_privilege(address)?;
-            return self.write_private(address, width, value, now);
+            return match self.write_private(address, width, value, now) {
+                Err(Trap::Stop(stop)) => self
+                    .past_gap(bus, stop, width, Access::Write, now)
+                    .map(|_| ()),
+                written => written,
+            };
         }
         if let Some((word, bit)) = bit_band(address) {
             let old = self.read_bus(bus, word, Width::Word, now)?;

@@ -15,6 +15,7 @@
 //! | `marks` | notes when marked instructions execute |
 //! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
+//! | `private_gaps` | what the model lacks of them |
 //! | `debug` | what a debugger does to the core |
 //! | `watch` | tells what holds interrupts off |
 //!
@@ -43,6 +44,7 @@ mod memory_map;
 mod mpu;
 mod planned_interrupt;
 mod private_bus;
+mod private_gaps;
 mod profile;
 #[cfg(test)]
 #[path = "../../../tests/support/random.rs"]
@@ -61,6 +63,7 @@ mod watch;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
+pub use exceptions::IRQ_LINES;
 pub use itm::Stimulus;
 pub use marks::Passage;
 pub use planned_interrupt::{Hold, Planned, Raised};

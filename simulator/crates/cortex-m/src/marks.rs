@@ -75,9 +75,9 @@ impl Core {
     /// A mark whose first passage is over goes.
     fn forget_mark(&mut self, address: u32) {
         let marks = &mut self.observers.marks.marks;
-        let before = marks.len();
-        marks.retain(|mark| mark.address != address || !mark.once);
-        if marks.len() < before {
+        let over = |mark: &Mark| mark.once && mark.address == address;
+        if marks.iter().any(over) {
+            marks.retain(|mark| !over(mark));
             self.stop_counting(address);
         }
     }

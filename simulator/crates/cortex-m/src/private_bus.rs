@@ -4,6 +4,7 @@ use super::exceptions::{
     NvicRegister, BUS_FAULT, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, MEM_MANAGE, NMI, PENDSV, SVCALL,
     SYSTICK, USAGE_FAULT,
 };
+use super::private_gaps::name;
 use super::registers::FPSCR_MODES;
 use super::scb::{CCR_USERSETMPEND, CCR_WRITABLE, FPCCR_LSPACT};
 use super::stop::Stop;
@@ -180,9 +181,11 @@ impl Core {
             0xE000_ED90..=0xE000_EDB8 => self.private.mpu.read(address - 0xE000_ED90),
             0xE000_EDFC => self.private.scb.demcr | self.monitor_pended(),
             _ if itm::REGISTERS.contains(&address) => {
-                return self.private.itm.read(address).ok_or_else(|| {
-                    Trap::unmodelled("reading an ITM register", address, self.registers.pc)
-                })
+                return self
+                    .private
+                    .itm
+                    .read(address)
+                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
             }
             0xE000_EF34 => self.private.scb.fpccr,
             0xE000_EF38 => self.private.scb.fpcar,
@@ -193,9 +196,9 @@ impl Core {
             // Cache registers and MVFR2. Without caches and double precision they are reserved.
             0xE000_ED74..=0xE000_ED87 | 0xE000_EF48 => 0,
             _ => {
-                return self.read_debug_unit(address).ok_or_else(|| {
-                    Trap::unmodelled("reading a core register", address, self.registers.pc)
-                })
+                return self
+                    .read_debug_unit(address)
+                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
             }
         })
     }
@@ -229,18 +232,20 @@ impl Core {
             }
             0xE000_EDFC => self.write_demcr(value, now),
             _ if itm::REGISTERS.contains(&address) => {
-                return self.private.itm.write(address, value).ok_or_else(|| {
-                    Trap::unmodelled("writing an ITM register", address, self.registers.pc)
-                })
+                return self
+                    .private
+                    .itm
+                    .write(address, value)
+                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
             }
             STIR => self.pend_irq(value),
             0xE000_EF34 => self.private.scb.fpccr = value & 0xC000_017B,
             0xE000_EF38 => self.private.scb.fpcar = value & !7,
             0xE000_EF3C => self.private.scb.fpdscr = value & FPSCR_MODES,
             _ => {
-                return self.write_debug_unit(address, value).ok_or_else(|| {
-                    Trap::unmodelled("writing a core register", address, self.registers.pc)
-                })
+                return self
+                    .write_debug_unit(address, value)
+                    .ok_or_else(|| Trap::unmodelled(name(address), address, self.registers.pc))
             }
         }
         Ok(())
@@ -257,18 +262,19 @@ impl Core {
     }
 
     fn write_dwt_control(&mut self, value: u32, now: u64) -> Exec<()> {
-        if value & 0x0FFF_FFFF & !DWT_CTRL_MODELLED != 0 {
-            return Err(Trap::unmodelled(
-                "DWT's packets of exceptions, PC samples and cycles",
-                0xE000_1000,
-                self.registers.pc,
-            ));
-        }
         self.private
             .cycle_counter
             .set_counting(value & dwt::CYCCNTENA != 0, now);
         self.private.events.set_control(value);
-        Ok(())
+        // Whoever does not go past it stops, so the bits before it may be set.
+        match value & 0x0FFF_FFFF & !DWT_CTRL_MODELLED {
+            0 => Ok(()),
+            bits => Err(Trap::unmodelled(
+                format!("DWT_CTRL (bits {bits:#010x}: DWT's packets)"),
+                0xE000_1000,
+                self.registers.pc,
+            )),
+        }
     }
 
     fn write_demcr(&mut self, value: u32, now: u64) {

@@ -363,9 +363,31 @@ impl Machine {
     /// A system reset by the reset pin, which is held until the core has run a multiple of
     /// [`RESET_CYCLES`].
     pub fn reset(&mut self) -> Result<(), Stop> {
+        self.held_reset(ResetCause::Pin)
+    }
+
+    /// The same, because the supply dipped. What was in SRAM is still there.
+    pub fn brown_out(&mut self) -> Result<(), Stop> {
+        self.held_reset(ResetCause::BrownOut)
+    }
+
+    fn held_reset(&mut self, cause: ResetCause) -> Result<(), Stop> {
         let released = self.cycles().next_multiple_of(RESET_CYCLES);
         self.core.advance_to(released);
-        self.reset_because(ResetCause::Pin)
+        self.reset_because(cause)
+    }
+
+    /// A debugger that leaves clears DEMCR.TRCENA, which stops DWT's counters.
+    pub fn stop_trace(&mut self) -> Result<(), DebugFault> {
+        const DEMCR: u32 = 0xE000_EDFC;
+        const TRCENA: u32 = 1 << 24;
+        let value = self.debug_read(DEMCR, Width::Word)?;
+        self.debug_write(DEMCR, Width::Word, value & !TRCENA)
+    }
+
+    /// Sets FLASH_OPTCR's RDP to level 1, as at the factory it is level 0.
+    pub fn protect_flash(&mut self, protected: bool) {
+        self.soc.protect_flash(protected);
     }
 
     fn reset_because(&mut self, cause: ResetCause) -> Result<(), Stop> {

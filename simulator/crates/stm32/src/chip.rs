@@ -8,8 +8,10 @@
 //! erase are typical values of the datasheets' tables "Flash memory programming", without a second
 //! source.
 
+use crate::chip_file;
 use crate::peripherals::address_map::Entry;
 use serde::Deserialize;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::OnceLock;
 use thiserror::Error;
@@ -43,7 +45,7 @@ pub enum Bus {
 }
 
 /// A row of a table: a peripheral and the KiB that it occupies.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
     pub name: String,
@@ -89,6 +91,8 @@ pub struct Chip {
     pub mass_erase_us: [u64; 3],
     /// Its peripherals, by address.
     pub peripherals: Vec<Entry>,
+    /// The text of its table, if that is none of this program.
+    pub table: Option<String>,
 }
 
 const KIB: usize = 1024;
@@ -101,42 +105,42 @@ pub const MOST_SRAM_BYTES: usize = 128 * KIB;
 /// A file of `chips/`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+pub(crate) struct Table {
     family: Family,
-    manual: String,
-    apb1_mhz: u64,
-    apb2_mhz: u64,
-    wait_states_mhz: Vec<u64>,
-    scales: Vec<ScaleRow>,
+    pub manual: String,
+    pub apb1_mhz: u64,
+    pub apb2_mhz: u64,
+    pub wait_states_mhz: Vec<u64>,
+    pub scales: Vec<ScaleRow>,
     power_reset: u32,
-    lowest_vco_mhz: u64,
-    peripherals: Vec<Place>,
-    chips: Vec<ChipRow>,
+    pub lowest_vco_mhz: u64,
+    pub peripherals: Vec<Place>,
+    pub chips: Vec<ChipRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ScaleRow {
-    vos: u32,
-    mhz: u64,
+pub(crate) struct ScaleRow {
+    pub vos: u32,
+    pub mhz: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ChipRow {
-    name: String,
-    flash_kib: usize,
-    sram_kib: usize,
+pub(crate) struct ChipRow {
+    pub name: String,
+    pub flash_kib: usize,
+    pub sram_kib: usize,
     #[serde(default)]
-    second_sram_kib: usize,
+    pub second_sram_kib: usize,
     #[serde(default)]
-    ccm_kib: usize,
+    pub ccm_kib: usize,
     idcode: u32,
-    mass_erase_ms: [u64; 3],
+    pub mass_erase_ms: [u64; 3],
 }
 
 impl Table {
-    fn chip(&self, row: &ChipRow) -> Chip {
+    pub fn chip(&self, row: &ChipRow) -> Chip {
         let scale = |scale: &ScaleRow| Scale {
             vos: scale.vos,
             highest_hz: scale.mhz * MHZ,
@@ -158,6 +162,7 @@ impl Table {
             lowest_vco_hz: self.lowest_vco_mhz * MHZ,
             mass_erase_us: row.mass_erase_ms.map(|ms| ms * 1_000),
             peripherals: Entry::all(&self.peripherals),
+            table: None,
         }
     }
 }
@@ -187,8 +192,14 @@ pub fn nucleo() -> &'static Chip {
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("{0:?} is no chip that is modelled: write {1}")]
-pub struct UnknownChip(String, String);
+pub enum UnknownChip {
+    #[error(
+        "{0:?} is no chip that is modelled: write {1}, or the path of a table that ends in .toml"
+    )]
+    Name(String, String),
+    #[error("{0}")]
+    File(String),
+}
 
 /// The names that [`Chip::named`] takes: "stm32f401re, stm32f401cc or stm32f411re".
 fn names() -> String {
@@ -210,7 +221,7 @@ impl Chip {
         chips()
             .iter()
             .find(|chip| chip.name.trim_start_matches("STM32") == wanted || chip.name == wanted)
-            .ok_or_else(|| UnknownChip(text.into(), names()))
+            .ok_or_else(|| UnknownChip::Name(text.into(), names()))
     }
 
     /// The highest HCLK with so many wait states.
@@ -229,7 +240,7 @@ impl PartialEq for Chip {
 
 impl Eq for Chip {}
 
-/// A chip as an argument.
+/// A chip as an argument: a name, or the path of a table that ends in `.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChipArgument(pub &'static Chip);
 
@@ -237,7 +248,12 @@ impl FromStr for ChipArgument {
     type Err = UnknownChip;
 
     fn from_str(text: &str) -> Result<ChipArgument, UnknownChip> {
-        Chip::named(text).map(ChipArgument)
+        let path = Path::new(text);
+        let chip = match path.extension() {
+            Some(end) if end == "toml" => chip_file::read(path).map_err(UnknownChip::File),
+            _ => Chip::named(text),
+        };
+        chip.map(ChipArgument)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Memories, peripherals and clocks of the STM32F4 chips, as the core sees them on one bus.
 
 pub mod chip;
+mod chip_file;
 pub mod edges;
 pub mod manners;
 pub mod memory;

@@ -25,9 +25,9 @@ use watchpoints::Watchpoints;
 pub const DHCSR: u32 = 0xE000_EDF0;
 const DCRSR: u32 = 0xE000_EDF4;
 const DCRDR: u32 = 0xE000_EDF8;
-const DWT_COMPARATORS: std::ops::RangeInclusive<u32> = 0xE000_1020..=0xE000_105F;
+pub(super) const DWT_COMPARATORS: std::ops::RangeInclusive<u32> = 0xE000_1020..=0xE000_105F;
 const DWT_PCSR: u32 = 0xE000_101C;
-const FPB: std::ops::RangeInclusive<u32> = 0xE000_2000..=0xE000_202F;
+pub(super) const FPB: std::ops::RangeInclusive<u32> = 0xE000_2000..=0xE000_202F;
 
 /// DHCSR (C1.6.2).
 const DHCSR_KEY: u32 = 0xA05F;

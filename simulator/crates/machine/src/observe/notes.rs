@@ -8,7 +8,7 @@ use stm32::soc::notes::Note;
 /// A list of objects, in the order of the first cycles.
 pub fn as_json(machine: &Machine, firmware: Option<&Firmware>) -> Value {
     let one = |note: &&Note| {
-        json!({
+        let mut told = json!({
             "kind": note.oddity.name(),
             "what": note.what,
             "address": format!("{:#010x}", note.address),
@@ -19,7 +19,11 @@ pub fn as_json(machine: &Machine, firmware: Option<&Firmware>) -> Value {
             "cycle": note.cycle,
             "reads": note.reads,
             "writes": note.writes,
-        })
+        });
+        if let Some(cycles) = note.lasted_cycles {
+            told["lasted_cycles"] = cycles.into();
+        }
+        told
     };
     machine.notes().iter().map(one).collect()
 }

@@ -3,7 +3,7 @@
 //! the machine, so the run stays as it is.
 
 use crate::Machine;
-use cortex_m::bus::{Bus, Fault, Loaded, Steadiness, Width};
+use cortex_m::bus::{Bus, Fault, Lack, Loaded, Steadiness, Width};
 use cortex_m::Core;
 use serde_json::{json, Value};
 use std::cell::{Cell, RefCell};
@@ -302,6 +302,10 @@ impl<B: Bus, L: Fn(Seen)> Bus for Spy<'_, B, L> {
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
         self.note(address, value, true);
         self.bus.write(address, width, value, now)
+    }
+
+    fn goes_past(&mut self, lack: Lack, what: &str, address: u32, writes: bool, now: u64) -> bool {
+        self.bus.goes_past(lack, what, address, writes, now)
     }
 
     fn attention(&self) -> bool {

@@ -6,6 +6,7 @@ pub mod image;
 mod near_misses;
 
 use crate::chip::{nucleo, Chip, MOST_FLASH_BYTES, MOST_SRAM_BYTES};
+use crate::chip_file;
 use cortex_m::bus::Width;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -60,7 +61,7 @@ impl Serialize for Memory {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let bytes = |memory| Bytes::new(memory);
         (
-            &self.chip.name,
+            (&self.chip.name, &self.chip.table),
             bytes(&self.flash),
             bytes(self.sram()),
             bytes(&self.ccm),
@@ -71,9 +72,12 @@ impl Serialize for Memory {
 
 impl<'de> Deserialize<'de> for Memory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (name, flash, sram, ccm) =
-            <(String, ByteBuf, ByteBuf, ByteBuf)>::deserialize(deserializer)?;
-        let chip = Chip::named(&name).map_err(D::Error::custom)?;
+        let ((name, table), flash, sram, ccm) =
+            <((String, Option<String>), ByteBuf, ByteBuf, ByteBuf)>::deserialize(deserializer)?;
+        let chip = match table {
+            None => Chip::named(&name).map_err(D::Error::custom)?,
+            Some(table) => chip_file::known(&table).map_err(D::Error::custom)?,
+        };
         let mut memory = Memory::of(chip);
         for (cells, bytes) in [
             (&mut memory.flash[..], flash),

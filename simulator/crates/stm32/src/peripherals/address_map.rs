@@ -61,6 +61,8 @@ pub struct Entry {
     pub name: String,
     pub connection: Connection,
     pub on_apb2: bool,
+    /// Its row in the table.
+    row: Place,
     /// `None`: the chip has it and the virtual board does not.
     pub block: Option<Block>,
     /// Register and bit in RCC that turn its clock on. `None` if its clock is always on.
@@ -100,6 +102,7 @@ impl Entry {
                 Bus::Apb1 | Bus::Apb2 | Bus::Ppb => Connection::Apb,
             },
             on_apb2: row.bus == Bus::Apb2,
+            row: row.clone(),
             block,
             clock: row.clock.map(|bit| (enable_register(row.bus), bit)),
             interrupts: row.interrupts.clone(),
@@ -110,6 +113,11 @@ impl Entry {
                 _ => UNNAMED,
             },
         }
+    }
+
+    /// Whether the model behind it is the one that a row of a table asks for.
+    pub fn is_model_of(&self, row: &Place) -> bool {
+        self.block.is_some() && self.row == *row
     }
 
     /// The register at an offset of a peripheral that is not modelled.

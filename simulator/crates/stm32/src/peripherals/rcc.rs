@@ -183,6 +183,16 @@ pub enum Hse {
 pub const NUCLEO_HSE: Hse = Hse::Clock { hz: 8_000_000 };
 
 impl Hse {
+    /// The same, so many millionths too fast.
+    pub fn off_by(self, ppm: i64) -> Hse {
+        let off = |hz: u64| hz.saturating_add_signed(hz as i64 * ppm / 1_000_000);
+        match self {
+            Hse::Clock { hz } => Hse::Clock { hz: off(hz) },
+            Hse::Crystal { hz } => Hse::Crystal { hz: off(hz) },
+            Hse::Nothing => Hse::Nothing,
+        }
+    }
+
     fn hz(self) -> u64 {
         match self {
             Hse::Clock { hz } | Hse::Crystal { hz } => hz,
@@ -234,6 +244,8 @@ impl Frequency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResetCause {
     Pin,
+    /// The supply fell below the threshold of the option bytes.
+    BrownOut,
     Software,
     IndependentWatchdog,
     WindowWatchdog,
@@ -245,6 +257,7 @@ impl ResetCause {
         PINRSTF
             | match self {
                 ResetCause::Pin => 0,
+                ResetCause::BrownOut => BORRSTF,
                 ResetCause::Software => SFTRSTF,
                 ResetCause::IndependentWatchdog => IWDGRSTF,
                 ResetCause::WindowWatchdog => WWDGRSTF,
@@ -699,6 +712,9 @@ mod tests {
         assert_eq!(rcc.read(CSR, 0), 0x2E00_0000);
         rcc.write(CSR, RMVF | LSION, 0).unwrap();
         assert_eq!(rcc.read(CSR, 0), LSION | LSIRDY);
+        rcc.reset_because(ResetCause::BrownOut);
+        assert_eq!(rcc.read(CSR, 0), 0x0600_0000);
+        rcc.write(CSR, RMVF, 0).unwrap();
         rcc.reset_because(ResetCause::Software);
         assert_eq!(rcc.read(CSR, 0), 0x1400_0000);
     }

@@ -190,15 +190,25 @@ impl Usart {
         self.divider.is_some() && self.registers.get(CR1) & (UE | bit) == UE | bit
     }
 
-    /// Core cycles of one frame: start bit, 8 or 9 bits with parity, stop bits. BRR holds the PCLK
-    /// cycles of a bit, with three fraction bits instead of four when oversampling by 8 (§19.3.4).
-    fn frame_cycles(&self) -> u64 {
+    /// Core cycles of one bit; `None` while it does not send. BRR holds the PCLK cycles of a bit,
+    /// with three fraction bits instead of four when oversampling by 8 (§19.3.4).
+    pub fn bit_cycles(&self) -> Option<u64> {
+        self.enabled(TE)
+            .then(|| self.bit_clocks() * self.divider.unwrap_or(1))
+    }
+
+    fn bit_clocks(&self) -> u64 {
         let brr = u64::from(self.registers.get(BRR));
-        let bit_clocks = if self.registers.get(CR1) & OVER8 != 0 {
+        if self.registers.get(CR1) & OVER8 != 0 {
             (brr >> 4) * 8 + (brr & 0b111)
         } else {
             brr
-        };
+        }
+    }
+
+    /// Core cycles of one frame: start bit, 8 or 9 bits with parity, stop bits.
+    fn frame_cycles(&self) -> u64 {
+        let bit_clocks = self.bit_clocks();
         let stop_bits = if self.registers.get(CR2) >> STOP_SHIFT & 0b11 == 0b10 {
             2
         } else {

@@ -8,7 +8,7 @@ use crate::peripherals::address_map::{
 use crate::peripherals::gpio::Gpio;
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::usart::Usart;
-use cortex_m::bus::{Bus, Fault, Loaded, Steadiness, Width};
+use cortex_m::bus::{Bus, Fault, Lack, Loaded, Steadiness, Width};
 use cortex_m::unaligned_cycles;
 
 /// Cycles of PCLK that a transfer on an APB takes.
@@ -291,6 +291,20 @@ impl Bus for Soc {
             Some(()) => Ok(0),
             None => self.write_beyond_sram(address, width, value, now),
         }
+    }
+
+    #[cold]
+    fn goes_past(&mut self, lack: Lack, what: &str, address: u32, writes: bool, now: u64) -> bool {
+        let oddity = match lack {
+            Lack::Reserved => Oddity::Reserved,
+            Lack::Register => Oddity::Register,
+            Lack::Bits => Oddity::Bits,
+            Lack::Unit => Oddity::Absent,
+            Lack::Mode => Oddity::Mode,
+        };
+        let access = if writes { Access::Write } else { Access::Read };
+        let odd = Unmodelled(what.to_owned(), oddity);
+        self.take(odd, address, access, now).is_ok()
     }
 
     #[inline(always)]

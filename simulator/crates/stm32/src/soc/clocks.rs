@@ -2,10 +2,19 @@
 
 use super::Soc;
 use crate::manners::Oddity;
-use crate::peripherals::address_map::{entry_of, modelled_blocks, reset_by, Entry};
+use crate::peripherals::address_map::{reset_by, Entry};
 use crate::peripherals::rcc::{AHB1RSTR, AHB2RSTR, APB1RSTR, APB2RSTR};
 use crate::peripherals::registers::Unmodelled;
 use crate::peripherals::Supply;
+use serde::{Deserialize, Serialize};
+
+/// Limits of the core clock that one write exceeded, a bit each, the words of its note, and when.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Excess {
+    limits: u8,
+    what: String,
+    since: u64,
+}
 
 impl Soc {
     pub(super) fn rcc_written(
@@ -30,13 +39,13 @@ impl Soc {
         }
         self.clocks = clocks;
         self.distribute_clocks(now);
-        self.check_core_clock()
+        self.check_core_clock(now)
     }
 
     fn distribute_clocks(&mut self, now: u64) {
         let chip = self.memory.chip();
-        for block in modelled_blocks(chip) {
-            if let Some(place) = entry_of(chip, block) {
+        for place in &chip.peripherals {
+            if let Some(block) = place.block {
                 let supply = self.supply(place);
                 self.block(block).set_clocks(&supply, now);
             }
@@ -63,9 +72,9 @@ impl Soc {
 
     /// Limits of the chip. They should hold after every single write, so firmware must write in the
     /// right order. An error names those that were kept before this write.
-    pub(super) fn check_core_clock(&mut self) -> Result<(), Unmodelled> {
+    pub(super) fn check_core_clock(&mut self, now: u64) -> Result<(), Unmodelled> {
         let before = std::mem::take(&mut self.exceeded);
-        let mut fresh = Vec::new();
+        let (mut fresh, mut limits) = (Vec::new(), 0);
         for (limit, why) in self.exceeded_limits().into_iter().enumerate() {
             let Some(why) = why else {
                 continue;
@@ -73,13 +82,37 @@ impl Soc {
             self.exceeded |= 1 << limit;
             if before >> limit & 1 == 0 {
                 fresh.push(why);
+                limits |= 1 << limit;
             }
         }
+        self.end_excesses(now);
         if fresh.is_empty() {
             return Ok(());
         }
         let what = format!("RCC_CFGR ({})", fresh.join("; "));
+        self.excesses.push(Excess {
+            limits,
+            what: what.clone(),
+            since: now,
+        });
         Err(Unmodelled(what, Oddity::Setting))
+    }
+
+    /// Core cycles in one of PCLK1 and of PCLK2.
+    pub fn apb_dividers(&self) -> [u64; 2] {
+        [self.clocks.apb1_divider, self.clocks.apb2_divider]
+    }
+
+    /// Tells the notes how long what is over lasted.
+    pub(super) fn end_excesses(&mut self, now: u64) {
+        let (exceeded, notes) = (self.exceeded, &mut self.notes);
+        self.excesses.retain(|one| {
+            let lasts = one.limits & exceeded != 0;
+            if !lasts {
+                notes.lasted(&one.what, now - one.since);
+            }
+            lasts
+        });
     }
 
     /// For each limit, by how it is exceeded.

@@ -47,6 +47,11 @@ impl Soc {
         let _ = self.memory.load(Memory::canonical(address), bytes);
     }
 
+    /// Turns read protection of level 1 on or off, as the option bytes have it.
+    pub fn protect_flash(&mut self, protected: bool) {
+        self.flash.protect(protected);
+    }
+
     pub fn ignore_flash_writes(&mut self, ignored: bool) {
         self.flash.ignore_writes(ignored);
     }

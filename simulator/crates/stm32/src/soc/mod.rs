@@ -76,6 +76,8 @@ pub struct Soc {
     notes: notes::Notes,
     /// The limits of `check_core_clock` that are exceeded, a bit each.
     exceeded: u8,
+    /// Those of them that a note tells of.
+    excesses: Vec<clocks::Excess>,
     /// A reset that the machine must carry out.
     reset_due: Option<ResetCause>,
     /// Items are being moved. Their accesses must not start another round.
@@ -144,6 +146,7 @@ impl Soc {
             clocks,
             notes: notes::Notes::default(),
             exceeded: 0,
+            excesses: Vec::new(),
             stalled_until: 0,
             code_changed: false,
             interrupt_lines: 0,
@@ -176,6 +179,15 @@ impl Soc {
         self.console = usart;
     }
 
+    /// The rate at which the console's USART sends, in baud; `None` while it does not.
+    pub fn console_baud(&self) -> Option<u64> {
+        let bit = self.usarts[self.console]
+            .bit_cycles()
+            .filter(|&bit| bit > 0)?;
+        let core = self.clocks.core;
+        Some(core.numerator / (core.denominator * bit))
+    }
+
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -185,6 +197,8 @@ impl Soc {
     /// flags). Pins that change make edges.
     pub fn reset(&mut self, now: u64, cause: ResetCause) -> Result<(), Unmodelled> {
         self.catch_up(now);
+        self.exceeded = 0;
+        self.end_excesses(now);
         let mut fresh = Soc::new(std::mem::take(&mut self.memory));
         std::mem::swap(&mut fresh.timebase, &mut self.timebase);
         std::mem::swap(&mut fresh.dbgmcu, &mut self.dbgmcu);
@@ -428,11 +442,11 @@ impl Soc {
             Block::Rcc => self.rcc_written(offset, value, now)?,
             Block::Pwr => {
                 self.rcc.set_backup_writable(self.pwr.backup_writable());
-                self.check_core_clock()?;
+                self.check_core_clock(now)?;
             }
             Block::Flash => {
                 self.flash_written();
-                self.check_core_clock()?;
+                self.check_core_clock(now)?;
             }
             Block::Gpio(port) => {
                 if Gpio::selects_functions(offset) {

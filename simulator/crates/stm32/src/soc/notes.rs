@@ -18,6 +18,8 @@ pub struct Note {
     pub cycle: u64,
     pub reads: u64,
     pub writes: u64,
+    /// How long a setting lasted, in all, as far as it is over. `None` of what does not last.
+    pub lasted_cycles: Option<u64>,
 }
 
 /// Notes of one kind at one address are one note, and so are those on a peripheral that is off or
@@ -84,12 +86,22 @@ impl Notes {
             cycle,
             reads: 0,
             writes: 0,
+            lasted_cycles: None,
         });
         match access {
             Access::Read => note.reads += 1,
             Access::Write => note.writes += 1,
         }
         first
+    }
+
+    /// A setting of these words is over, after so many cycles.
+    pub fn lasted(&mut self, what: &str, cycles: u64) {
+        let mut notes = self.taken.iter_mut();
+        let of_setting = |key: &Key| key.1 == Oddity::Setting && key.2 == what;
+        if let Some((_, note)) = notes.find(|(key, _)| of_setting(key)) {
+            *note.lasted_cycles.get_or_insert(0) += cycles;
+        }
     }
 
     /// The instruction at `pc` made the notes that are new.
@@ -153,6 +165,23 @@ mod tests {
             .map(|note| (note.address, note.writes))
             .collect();
         assert_eq!(counts, [(0x4002_1C04, 2), (0x4002_1804, 1)]);
+    }
+
+    #[test]
+    fn what_a_setting_lasted_is_summed() {
+        let mut notes = Notes::default();
+        for cycle in [20, 60] {
+            notes.note(Oddity::Setting, "PCLK1".into(), 8, Access::Write, cycle);
+            notes.lasted("PCLK1", 12);
+        }
+        notes.note(Oddity::Setting, "PCLK2".into(), 8, Access::Write, 90);
+        notes.lasted("PCLK3", 7);
+        let told: Vec<Option<u64>> = notes
+            .in_order()
+            .iter()
+            .map(|note| note.lasted_cycles)
+            .collect();
+        assert_eq!(told, [Some(24), None]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::schedule::FIRST_OTHER;
 use super::Soc;
 use crate::chip::Chip;
+use crate::peripherals::address_map::Entry;
 use crate::peripherals::{Kind, Peripheral};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -32,7 +33,7 @@ impl Clone for Other {
 
 impl Others {
     pub fn of(chip: &'static Chip) -> Others {
-        let other = |place: &'static crate::peripherals::address_map::Entry| {
+        let other = |place: &'static Entry| {
             let kind = place.kind?;
             Some(Other {
                 kind,

@@ -7,6 +7,8 @@ mod lock;
 mod operation;
 mod sectors;
 
+pub use sectors::is_flash_size;
+
 use super::rcc::{Frequency, RESET_CLOCK};
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
@@ -61,6 +63,8 @@ const OPTION_BITS: u32 = 0b11 << 2 | 0b11 << 6 | 0xFF << NWRP_SHIFT;
 const LARGE_OPTION_BITS: u32 = 0xF << (NWRP_SHIFT + 8);
 /// WDG_SW, RDP and SPRMOD: the hardware watchdog and read protection.
 const PROTECTION_BITS: u32 = 1 << 5 | 0xFF << 8 | 1 << 31;
+const RDP: u32 = 0xFF << 8;
+const RDP_LEVEL_1: u32 = 0x55 << 8;
 /// §3.8.6: no protection, watchdog by software.
 const OPTCR_RESET: u32 = 0x0FFF_AAED;
 
@@ -143,6 +147,19 @@ impl Flash {
     /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
     pub fn highest_core_hz(&self) -> u64 {
         self.chip.highest_core_hz(self.registers.get(ACR) & LATENCY)
+    }
+
+    /// Turns read protection on or off (§3.6.3): RDP is neither 0xAA nor 0xCC at level 1. A program
+    /// on the board runs as before. That a debugger is kept out of the array is not modelled.
+    pub fn protect(&mut self, protected: bool) {
+        let level = if protected {
+            RDP_LEVEL_1
+        } else {
+            OPTCR_RESET & RDP
+        };
+        self.options = self.options & !RDP | level;
+        let shown = self.registers.get(OPTCR) & !RDP | level;
+        self.registers.set(OPTCR, shown);
     }
 
     /// The chip, which a snapshot keeps beside its memories.

@@ -15,6 +15,11 @@ pub fn count(flash_bytes: usize) -> u32 {
     BOUNDS.partition_point(|start| *start < flash_bytes) as u32
 }
 
+/// Whether sectors end where a flash of this size does.
+pub fn is_flash_size(bytes: usize) -> bool {
+    BOUNDS[1..].contains(&bytes)
+}
+
 /// Microseconds to program one byte, halfword or word.
 pub const PROGRAM_US: u64 = 16;
 /// Microseconds to erase sectors of 16, 64 and 128 KiB, for a parallelism of 8, 16 and 32 bits.

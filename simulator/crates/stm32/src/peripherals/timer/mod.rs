@@ -499,11 +499,6 @@ impl Peripheral for Timer {
         self.next_visible_event()
     }
 
-    /// The line of its update, then the line of its channels. Several timers may share one.
-    fn interrupts(&self) -> u32 {
-        u32::from(self.signals(self.update_irq)) | u32::from(self.signals(self.capture_irq)) << 1
-    }
-
     fn read_has_effect(&self, offset: u32) -> bool {
         Timer::read_clears_flag(offset)
     }

@@ -1,0 +1,412 @@
+//! A chip from outside: one table of somebody's own, as those in `chips/`. It is looked at before
+//! anything is made of it, so whatever it holds ends in a chip or in one sentence.
+
+use crate::chip::{chips, Bus, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES};
+use crate::peripherals::address_map::ENTRY_BYTES;
+use crate::peripherals::flash::is_flash_size;
+use cortex_m::IRQ_LINES;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// A table has some ten kilobytes.
+const MOST_BYTES: u64 = 1 << 20;
+const KIB: usize = 1024;
+const MOST_CCM_KIB: usize = 64;
+const MOST_NAME_BYTES: usize = 40;
+const MOST_MHZ: u64 = 1_000;
+const HIGHEST_VCO_MHZ: u64 = 432;
+const MOST_WAIT_STATES: usize = 16;
+const MOST_ERASE_MS: u64 = 1_000_000;
+/// No modelled peripheral has more lines.
+const MOST_LINES: usize = 8;
+const HIGHEST_VOS: u32 = 3;
+/// Without these nothing has a clock or a flash.
+const NEEDED: [&str; 3] = ["RCC", "PWR", "FLASH"];
+
+/// The chip of the table in a file. The error is a sentence that names the file and the place.
+pub fn read(path: &Path) -> Result<&'static Chip, String> {
+    let told = |why: String| format!("{}: {why}", path.display());
+    known(&content(path).map_err(told)?).map_err(|why| format!("{}{why}", path.display()))
+}
+
+fn content(path: &Path) -> Result<String, String> {
+    let cannot = |error: std::io::Error| format!("cannot read this table of a chip: {error}");
+    // A pipe would keep its reader waiting.
+    if !path.metadata().map_err(cannot)?.is_file() {
+        return Err("a table of a chip is a file, and this is none".into());
+    }
+    let mut text = String::new();
+    let mut file = File::open(path).map_err(cannot)?.take(MOST_BYTES + 1);
+    file.read_to_string(&mut text).map_err(cannot)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(format!("a table of a chip has {MOST_BYTES} bytes at most"));
+    }
+    Ok(text)
+}
+
+/// The chip of a table. Equal tables are the same chip. The error begins with `:LINE: ` or `: `.
+pub fn known(text: &str) -> Result<&'static Chip, String> {
+    static KNOWN: Mutex<BTreeMap<String, &'static Chip>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(chip) = known.get(text) {
+        return Ok(chip);
+    }
+    let chip: &'static Chip = Box::leak(Box::new(parsed(text)?));
+    known.insert(text.into(), chip);
+    Ok(chip)
+}
+
+fn parsed(text: &str) -> Result<Chip, String> {
+    let table: Table = toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| {
+            let before = text.get(..span.start).unwrap_or(text);
+            before.matches('\n').count() + 1
+        });
+        let place = line.map_or(String::new(), |line| format!(":{line}"));
+        format!("{place}: {}", error.message().replace('\n', " "))
+    })?;
+    let row = match &table.chips[..] {
+        [row] => row,
+        rows => {
+            return Err(format!(
+                ": it has {} [[chips]]: leave the one to run on",
+                rows.len()
+            ))
+        }
+    };
+    check_chip(row)
+        .and_then(|()| check_limits(&table))
+        .and_then(|()| check_peripherals(&table.peripherals))
+        .map_err(|why| format!(": {why}"))?;
+    Ok(Chip {
+        table: Some(text.into()),
+        ..table.chip(row)
+    })
+}
+
+/// An error with this sentence unless it holds.
+fn must(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds {
+        Ok(())
+    } else {
+        Err(why())
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    !text.is_empty() && text.len() <= MOST_NAME_BYTES && text.chars().all(plain)
+}
+
+fn check_chip(row: &ChipRow) -> Result<(), String> {
+    let name = &row.name;
+    must(is_name(name), || {
+        format!("chips: name is letters, digits, _ and -, {MOST_NAME_BYTES} at most")
+    })?;
+    must(Chip::named(name).is_err(), || {
+        format!("chips: {name} is modelled already: give this one a name of its own")
+    })?;
+    must(
+        row.flash_kib <= usize::MAX / KIB && is_flash_size(row.flash_kib * KIB),
+        || {
+            format!(
+                "chips: flash_kib = {} is no whole number of sectors: 16, 32, 48, 64, 128, then by 128 to 1024",
+                row.flash_kib
+            )
+        },
+    )?;
+    let most_sram = MOST_SRAM_BYTES / KIB;
+    must((1..=most_sram).contains(&row.sram_kib), || {
+        format!("chips: sram_kib = {} is not 1 to {most_sram}", row.sram_kib)
+    })?;
+    must(row.second_sram_kib <= row.sram_kib, || {
+        format!(
+            "chips: second_sram_kib = {} is more than sram_kib = {}, of which it is a part",
+            row.second_sram_kib, row.sram_kib
+        )
+    })?;
+    must(row.ccm_kib <= MOST_CCM_KIB, || {
+        format!(
+            "chips: ccm_kib = {} is not 0 to {MOST_CCM_KIB}",
+            row.ccm_kib
+        )
+    })?;
+    let times = row.mass_erase_ms.iter();
+    must(
+        times.clone().all(|ms| (1..=MOST_ERASE_MS).contains(ms)),
+        || format!("chips: mass_erase_ms are 1 to {MOST_ERASE_MS}"),
+    )
+}
+
+fn check_limits(table: &Table) -> Result<(), String> {
+    let is_mhz = |mhz: &u64| (1..=MOST_MHZ).contains(mhz);
+    for (key, mhz) in [("apb1_mhz", table.apb1_mhz), ("apb2_mhz", table.apb2_mhz)] {
+        must(is_mhz(&mhz), || {
+            format!("{key} = {mhz} is not 1 to {MOST_MHZ}")
+        })?;
+    }
+    let states = &table.wait_states_mhz;
+    must(
+        (1..=MOST_WAIT_STATES).contains(&states.len())
+            && states.iter().all(is_mhz)
+            && states.is_sorted(),
+        || {
+            format!(
+                "wait_states_mhz has 1 to {MOST_WAIT_STATES} ascending values of 1 to {MOST_MHZ}"
+            )
+        },
+    )?;
+    let scales = &table.scales;
+    must(
+        !scales.is_empty()
+            && scales
+                .iter()
+                .all(|scale| scale.vos <= HIGHEST_VOS && is_mhz(&scale.mhz)),
+        || format!("scales has rows of a vos of 0 to {HIGHEST_VOS} and 1 to {MOST_MHZ} mhz"),
+    )?;
+    let lowest = table.lowest_vco_mhz;
+    must((1..=HIGHEST_VCO_MHZ).contains(&lowest), || {
+        format!("lowest_vco_mhz = {lowest} is not 1 to {HIGHEST_VCO_MHZ}")
+    })?;
+    let manual = &table.manual;
+    must(
+        manual.len() <= 2 * MOST_NAME_BYTES && !manual.contains(char::is_control),
+        || "manual is the name of a document".into(),
+    )
+}
+
+fn check_peripherals(places: &[Place]) -> Result<(), String> {
+    for (n, place) in places.iter().enumerate() {
+        must(is_name(&place.name), || {
+            format!(
+                "peripherals: row {}: name is letters, digits, _ and -",
+                n + 1
+            )
+        })?;
+        check_place(place).map_err(|why| format!("peripherals: {}: {why}", place.name))?;
+        let other = places[..n]
+            .iter()
+            .find(|other| other.base == place.base || other.name == place.name);
+        if let Some(other) = other {
+            return Err(format!(
+                "peripherals: {} at {:#010x} and {} at {:#010x} are in each other's way",
+                other.name, other.base, place.name, place.base
+            ));
+        }
+    }
+    for name in NEEDED {
+        must(
+            places
+                .iter()
+                .any(|place| place.name == name && place.kind.is_some()),
+            || format!("peripherals: {name} is missing, and the board needs it"),
+        )?;
+    }
+    Ok(())
+}
+
+fn check_place(place: &Place) -> Result<(), String> {
+    must(
+        place.base >= 0x4000_0000 && place.base % ENTRY_BYTES == 0,
+        || {
+            format!(
+                "base {:#010x} is no multiple of 0x400 from 0x40000000 on",
+                place.base
+            )
+        },
+    )?;
+    if let Some(bit) = place.clock {
+        must(bit < 32, || {
+            format!("clock {bit} is no bit of a register, 0 to 31")
+        })?;
+        must(!matches!(place.bus, Bus::Ahb3 | Bus::Ppb), || {
+            "no clock of this bus is modelled: leave clock out".into()
+        })?;
+    }
+    must(place.interrupts.len() <= MOST_LINES, || {
+        format!("it has more than {MOST_LINES} interrupts")
+    })?;
+    if let Some(line) = place.interrupts.iter().find(|line| **line >= IRQ_LINES) {
+        return Err(format!("interrupt {line} is not 0 to {}", IRQ_LINES - 1));
+    }
+    // The model knows where its peripherals are: which pins, lines and streams they reach.
+    let mut modelled = chips().iter().flat_map(|chip| &chip.peripherals);
+    must(
+        place.kind.is_none() || modelled.any(|entry| entry.is_model_of(place)),
+        || {
+            "this differs from what is modelled: take the row of a chip that is, or leave kind out"
+                .into()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::random::Random;
+    use crate::soc::Soc;
+
+    const F401: &str = include_str!("../chips/stm32f401.toml");
+
+    /// The F401's table with its first chip alone, under another name.
+    fn own() -> String {
+        let first = F401.split("[[chips]]").take(2).collect::<Vec<_>>();
+        first.join("[[chips]]").replace("STM32F401RE", "MINE")
+    }
+
+    #[test]
+    fn a_table_of_ones_own_is_a_chip() {
+        let text = own().replace("sram_kib = 96", "sram_kib = 48");
+        let chip = known(&text).unwrap();
+        assert_eq!((chip.name.as_str(), chip.sram_bytes), ("MINE", 48 * 1024));
+        assert!(std::ptr::eq(chip, known(&text).unwrap()));
+        let modelled = Chip::named("f401re").unwrap();
+        assert_eq!(chip.peripherals.len(), modelled.peripherals.len());
+        let memory = Memory::of(chip);
+        let stored = postcard::to_allocvec(&memory).unwrap();
+        let restored: Memory = postcard::from_bytes(&stored).unwrap();
+        assert!(std::ptr::eq(restored.chip(), chip));
+    }
+
+    #[test]
+    fn a_wrong_table_gets_one_sentence_with_the_place() {
+        for (from, to, told) in [
+            (
+                "sram_kib = 96",
+                "sram_kib = 129",
+                ": chips: sram_kib = 129 is not 1 to 128",
+            ),
+            (
+                "flash_kib = 512",
+                "flash_kib = 500",
+                "flash_kib = 500 is no whole number of sectors",
+            ),
+            (
+                "\"MINE\"",
+                "\"stm32f401RE\"",
+                "stm32f401RE is modelled already",
+            ),
+            ("\"MINE\"", "\"a\\nb\"", "name is letters, digits"),
+            (
+                "apb1_mhz = 42",
+                "apb1_mhz = 0",
+                ": apb1_mhz = 0 is not 1 to 1000",
+            ),
+            ("[30, 60, 84]", "[60, 30]", "wait_states_mhz has"),
+            ("[30, 60, 84]", "[]", "wait_states_mhz has"),
+            (
+                "clock = 0, interrupts = [28]",
+                "clock = 32, interrupts = [28]",
+                "TIM2: clock 32",
+            ),
+            (
+                "interrupts = [28]",
+                "interrupts = [96]",
+                "TIM2: interrupt 96 is not 0 to 95",
+            ),
+            (
+                "interrupts = [28]",
+                "interrupts = [29]",
+                "TIM2: this differs from what is modelled",
+            ),
+            (
+                "kind = \"timer\", base = 0x4000_0000",
+                "kind = \"clock\", base = 0x4000_0000",
+                "TIM2: this differs",
+            ),
+            (
+                "name = \"RTC\", base = 0x4000_2800",
+                "name = \"RTC\", base = 0x4000_2C00",
+                "in each other's way",
+            ),
+            (
+                "name = \"RTC\", base = 0x4000_2800",
+                "name = \"RTC\", base = 0x4000_2810",
+                "RTC: base 0x40002810",
+            ),
+            (
+                "name = \"OTG_FS\", base = 0x5000_0000, bus = \"ahb2\"",
+                "name = \"FSMC\", base = 0xA000_0000, bus = \"ahb3\", clock = 0",
+                "FSMC: no clock",
+            ),
+            (
+                "sram_kib = 96",
+                "sram_kb = 96",
+                ":LINE: unknown field `sram_kb`",
+            ),
+            ("sram_kib = 96", "sram_kib = \"96\"", ":LINE: invalid type"),
+            ("sram_kib = 96", "sram_kib = -1", ":LINE: invalid value"),
+            (
+                "family = \"F401\"",
+                "family = \"F103\"",
+                ":5: unknown variant `F103`",
+            ),
+            ("family = \"F401\"", "family = ", ":5: "),
+            ("[[chips]]", "[[spare]]", ": "),
+        ] {
+            assert!(own().contains(from), "{from}");
+            let line = 1 + own()
+                .lines()
+                .take_while(|line| !line.contains(from))
+                .count();
+            let told = told.replace("LINE", &line.to_string());
+            let why = known(&own().replacen(from, to, 1)).unwrap_err();
+            assert!(
+                why.contains(&told) && !why.contains('\n'),
+                "{from} -> {to}: {why}"
+            );
+        }
+        let why = known(F401).unwrap_err();
+        assert_eq!(why, ": it has 2 [[chips]]: leave the one to run on");
+        let needed = own().replace("name = \"RCC\", kind = \"rcc\"", "name = \"RCC\"");
+        assert!(known(&needed).unwrap_err().contains("RCC is missing"));
+    }
+
+    /// Numbers, words and lines are changed at random. What is taken makes a chip at reset.
+    #[test]
+    fn no_table_panics() {
+        let mut random = Random(1);
+        let (mut taken, mut refused) = (0, 0);
+        let text = own();
+        let tokens: Vec<&str> = text.split_inclusive([' ', '\n', ',']).collect();
+        let numbers = [
+            "0",
+            "1",
+            "31",
+            "32",
+            "255",
+            "65535",
+            "0x4000_0400",
+            "0xFFFF_FC00",
+            "18446744073709551615",
+            "-1",
+            "9223372036854775807",
+        ];
+        for _ in 0..600 {
+            let mut tokens = tokens.clone();
+            let at = random.below(tokens.len() as u32) as usize;
+            match random.below(3) {
+                0 => tokens[at] = numbers[random.below(numbers.len() as u32) as usize],
+                1 => tokens[at] = tokens[random.below(tokens.len() as u32) as usize],
+                _ => drop(tokens.remove(at)),
+            }
+            match parsed(&tokens.concat()) {
+                Ok(chip) => {
+                    let chip: &'static Chip = Box::leak(Box::new(chip));
+                    let mut soc = Soc::new(Memory::of(chip));
+                    assert!(!soc.register_tables().is_empty());
+                    taken += 1;
+                }
+                Err(why) => {
+                    assert!(!why.contains('\n'), "{why}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(taken > 50 && refused > 50, "{taken} {refused}");
+    }
+}

@@ -1,0 +1,26 @@
+"""Passages of marked instructions: every one of some, the first of others."""
+
+from __future__ import annotations
+
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+from simulator.masks import run_marks
+from simulator.program import user_program
+from simulator.tests.bare_metal import STIMULUS_PERIOD
+
+
+def address_of(elf: Path, name: str) -> int:
+    said = subprocess.run(["arm-none-eabi-nm", str(elf)], check=True, capture_output=True, text=True).stdout
+    return next(int(line.split()[0], 16) & ~1 for line in said.splitlines() if line.endswith(f" {name}"))
+
+
+def test_first_executions_stand_beside_all_of_others(elf: Path) -> None:
+    """The handler's first instruction, of four bytes, each time; the next once."""
+    entry = address_of(elf, "on_tim2")
+    found = run_marks(user_program(elf), [entry], "1ms", first=[entry + 4]).rows
+    every = found.filter(address=entry)["cycle"].to_list()
+    once = found.filter(address=entry + 4)["cycle"].to_list()
+    assert len(every) > 10 and {then - cycle for cycle, then in pairwise(every)} == {STIMULUS_PERIOD}
+    assert len(once) == 1 and every[0] < once[0] < every[0] + 10
