@@ -14,7 +14,11 @@ from cli.shell.values import FILE, QUANTITY, RUN
 @argument("run", type=RUN, help="a run folder")
 @option("--quantity", type=QUANTITY, default="allocate", help=CHOICE)
 @shared.allocator_file
-@option("--perfetto", type=FILE, help="a timeline of the run to write, which ui.perfetto.dev opens")
+@option(
+    "--perfetto",
+    type=FILE,
+    help="a timeline of the run to write, which ui.perfetto.dev opens; compressed if its name ends in .gz",
+)
 @json_option
 def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | None, as_json: bool) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
@@ -26,7 +30,9 @@ def command(run: Path, quantity: str, allocator: Path | None, perfetto: Path | N
     if perfetto:
         from analysis.program.masks import timeline
 
-        timeline.run_timeline(run, found).write(perfetto)
+        made = timeline.run_timeline(run, found)
+        drawn = made.draw()
+        made.write(perfetto)
     answer(as_json, found.document, lambda: text.as_text(found, made_of))
     if perfetto and not as_json:
-        print(f"file: {perfetto}")
+        print(f"file: {perfetto}", *([drawn] if drawn else []), sep="\n")

@@ -25,7 +25,11 @@ from cli.shell.values import FILE, INSTANT
     type=FILE,
     help="a file for flame graph tools to write: a line for each call stack, with its cycles",
 )
-@option("--perfetto", type=FILE, help="a timeline to write, which ui.perfetto.dev opens")
+@option(
+    "--perfetto",
+    type=FILE,
+    help="a timeline to write, which ui.perfetto.dev opens; compressed if its name ends in .gz",
+)
 @shared.own_program
 @judging
 @json_option
@@ -51,10 +55,12 @@ def command(
 
     ready = gate.ready(judging, of_masks.COMMAND, of_masks.MASK_KINDS)
     chosen["start"] = gate.begins(ready, chosen["start"])
-    found = masks.run(str(elf), output=output, folded_file=folded, perfetto=perfetto, **chosen)
+    found, drawn = masks.run(str(elf), output=output, folded_file=folded, perfetto=perfetto, **chosen)
     done = ready.judge(of_masks.measured(found))
     gate.show(done, judging, as_json, lambda: document.as_json(found), lambda: text.as_text(found))
     for file in (output, folded, perfetto):
         if file and not as_json and not judging.on_stdout:
             print(f"file: {file}")
+    if drawn and not as_json and not judging.on_stdout:
+        print(drawn)
     return int(bool(found.run.ended)) if done.exit_status is None else done.exit_status

@@ -105,7 +105,7 @@ def unwind(program: Program, state: State) -> list[Frame]:
     registers: Registers | None = {n: state.registers[f"r{n}"] for n in range(13)}
     assert registers is not None
     registers |= {_SP: state.registers["sp"], _LR: state.registers["lr"], _PC: state.registers["pc"]}
-    exact = True
+    exact, likely = True, False
     frames: list[Frame] = []
     while registers is not None and len(frames) < _MOST_FRAMES:
         address = registers[_PC] & ~1
@@ -114,10 +114,12 @@ def unwind(program: Program, state: State) -> list[Frame]:
         if program.function_at(looked_up) is None or (not exact and _begins(program, address)):
             break
         source = program.source_line(looked_up)
-        frames.append(Frame(address=address, place=program.place(address), source=source))
+        doubt = {"likely": True} if likely else {}
+        frames.append(Frame(address=address, place=program.place(address), source=source, **doubt))
         registers = _caller(program, state, registers, looked_up, exact)
         if registers is not None and (exact := registers[_PC] | _BASIC_FRAME in _EXC_RETURNS):
             registers = _interrupted(program, state, registers)
+        likely = not exact and not program.tells_caller(looked_up)
     return frames
 
 

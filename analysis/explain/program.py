@@ -179,7 +179,16 @@ class Program:
 
     @cached_property
     def never_return(self) -> set[str]:
-        """The functions that their source declares never to return; to find them takes seconds."""
+        """The functions that their source declares never to return; damaged information tells of
+        none.
+        """
+        of = [self._content, elftools.__version__.encode()]
+        try:
+            return set(remembered("never_return", of, [Path(__file__)], lambda: sorted(self._declared())))
+        except (ExplainError, *DAMAGED):
+            return set()
+
+    def _declared(self) -> set[str]:
         dies = (die for unit in self._dwarf.iter_CUs() for die in unit.iter_DIEs())
         declared = (die.attributes for die in dies if "DW_AT_noreturn" in die.attributes)
         return {named["DW_AT_name"].value.decode() for named in declared if "DW_AT_name" in named}
@@ -203,6 +212,15 @@ class Program:
                 return data[offset : offset + size]
         return b""
 
+    def read_only(self, address: int, size: int) -> int | None:
+        """The number of `size` bytes that stands at `address`; None if the program may change it,
+        or holds nothing there.
+        """
+        for first, end, data in self._constants:
+            if first <= address and address + size <= end:
+                return int.from_bytes(data[address - first : address - first + size], "little")
+        return None
+
     def instruction_text(self, address: int, opcode: int, wide: bool) -> str:
         """The instruction in assembly language."""
         halves = (opcode >> 16, opcode & 0xFFFF) if wide else (opcode,)
@@ -210,6 +228,16 @@ class Program:
         for _, _, mnemonic, operands in self._decoder.disasm_lite(code, address, 1):
             return f"{mnemonic} {operands}".strip()
         return f".inst {opcode:#x}"
+
+    @cached_property
+    def _constants(self) -> list[tuple[int, int, bytes]]:
+        """First address, end and content of each loaded section that is not writable."""
+        found = []
+        for section in self._file.iter_sections():
+            flags, first = section["sh_flags"], int(section["sh_addr"])
+            if section["sh_type"] == "SHT_PROGBITS" and flags & _LOADED and not flags & _WRITABLE:
+                found.append((first, first + int(section["sh_size"]), section.data()))
+        return found
 
     @cached_property
     def _dwarf(self) -> Any:
@@ -302,8 +330,8 @@ def _kind(entry: Any) -> str:
     return str(entry.st_info.type)
 
 
-_EXECUTABLE = 0x4
-"""SHF_EXECINSTR (ELF, figure 4-11)."""
+_WRITABLE, _LOADED, _EXECUTABLE = 0x1, 0x2, 0x4
+"""SHF_WRITE, SHF_ALLOC and SHF_EXECINSTR (ELF, figure 4-11)."""
 
 
 def _code_sections(file: ELFFile) -> dict[int, tuple[int, int]]:

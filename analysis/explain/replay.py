@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from analysis.errors import ExplainError
-from analysis.explain.kernels import kernel
+from analysis.explain.kernels import kernel as kernels
 from analysis.explain.program import Program
 from analysis.explain.worst import Worst
 from base.heap_size import DEFAULT_BYTES
@@ -28,7 +28,7 @@ from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
 from simulator import run as simulator
 from simulator.build import SimulatorError
-from simulator.kernel import NO_WORDS, KernelWords
+from simulator.kernel import KernelWords
 from simulator.outputs import State, words
 from simulator.run import Snapshot
 
@@ -146,13 +146,17 @@ def replay(elf: Path, image: bytes, edges: EdgeList, samples: Sequence[Worst]) -
     try:
         until = f"{last * NS_PER_S // edges.samplerate_hz}ns"
         before = simulator.run(elf, image=image, until=until, states_at=begins, snapshots_at=begins)
+        # Where the kernel of the bench's firmware has its state.
+        state = kernels.words_of(kernels.find(Program(elf)))
         for worst, start, snapshot in zip(samples, before.states, before.snapshots, strict=True):
-            yield _look(elf, snapshot, start, edges, worst)
+            yield _look(elf, state, snapshot, start, edges, worst)
     except SimulatorError as error:
         raise ExplainError(f"The replay on the virtual Nucleo failed: {error}") from None
 
 
-def _look(elf: Path, snapshot: Snapshot, start: State, edges: EdgeList, worst: Worst) -> Replay:
+def _look(
+    elf: Path, kernel: KernelWords, snapshot: Snapshot, start: State, edges: EdgeList, worst: Worst
+) -> Replay:
     clock = Clock(start.cycle, start.seconds, start.core_hz, edges.samplerate_hz)
     looked = simulator.run(
         snapshot,
@@ -161,7 +165,7 @@ def _look(elf: Path, snapshot: Snapshot, start: State, edges: EdgeList, worst: W
         trace_last=TRACE_MOST,
         states_at=[clock.first_cycle(at) for at in (worst.heap_at, worst.moment, worst.end)],
         masks_of=elf,
-        kernel=_words(elf),
+        kernel=kernel,
     )
     _check(edges, clock, _rows(looked.edges, clock, start.channels, worst.last), worst.last)
     heap, moment, end = looked.states
@@ -185,12 +189,6 @@ def _check(edges: EdgeList, clock: Clock, replayed: Rows, last: int) -> None:
             f"The replay differs from the capture at sample {at:,}, so it explains nothing: the simulator is "
             "another than the one of the run; run the scenario again and explain that run."
         )
-
-
-def _words(elf: Path) -> KernelWords:
-    """Where the kernel of the bench's firmware has its state."""
-    found = kernel.find(Program(elf))
-    return found.words if found else NO_WORDS
 
 
 def _rows(edges: pl.DataFrame, clock: Clock, before: int, last: int) -> Rows:

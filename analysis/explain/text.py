@@ -31,7 +31,7 @@ def as_text(found: Explanation, made_of: Anatomy | None = None) -> str:
         *_lines(found),
         "",
         f"call stack at cycle {found.moment.cycle:,}",
-        *(f"  {frame.place:<40} {frame.source}" for frame in found.stack),
+        *(f"  {frame.shown:<40} {frame.source}" for frame in found.stack),
         "",
         *_heap(found.heap),
         *(_search(made_of.search) if made_of and made_of.search else []),

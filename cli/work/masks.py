@@ -25,10 +25,11 @@ def run(
     folded_file: Path | None,
     perfetto: Path | None,
     **board: Any,
-) -> MaskReport:
+) -> tuple[MaskReport, str]:
     """Measures the program in the file `elf`, and writes each file that is named.
 
-    `board` are the words of simulator.program.user_program(). Raises TailscopeError.
+    Returns the report, and a sentence that says what the timeline folded; empty if it folded
+    nothing. `board` are the words of simulator.program.user_program(). Raises TailscopeError.
     """
     program = user_program(elf, **board)
     with progress.shown() as tell:
@@ -37,6 +38,11 @@ def run(
         masks.write(found, output)
     if folded_file:
         write_bytes(folded_file, folded(found).encode())
-    if perfetto:
-        timeline(found).write(perfetto)
-    return found
+    return found, _drawn(found, perfetto) if perfetto else ""
+
+
+def _drawn(found: MaskReport, file: Path) -> str:
+    made = timeline(found)
+    said = made.draw()
+    made.write(file)
+    return said

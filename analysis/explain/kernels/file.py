@@ -10,6 +10,7 @@ from pydantic import Field
 from analysis.errors import KernelError
 from base.files.documents import Table, open_toml
 from base.files.errors import no_such
+from simulator.interrupts import VECTORS
 
 FOLDER = Path(__file__).parent
 NONE = "none"
@@ -44,9 +45,12 @@ class Scheduler(Table):
 
 
 class Interrupts(Table):
-    """Inlined functions that hold interrupts off, and what a reader calls them."""
+    """Inlined functions that hold interrupts off, and what a reader calls them; variables that
+    count how often a critical section was entered and not left.
+    """
 
     locks: dict[_Name, _Name] = Field(default_factory=dict, max_length=64)
+    nesting: _Names = Field(default_factory=list)
 
 
 class Wrapper(Table):
@@ -55,7 +59,7 @@ class Wrapper(Table):
     functions: _Names
     table: _Name
     handler: _Path
-    first_exception: Annotated[int, Field(ge=0, lt=112)]
+    first_exception: Annotated[int, Field(ge=0, lt=VECTORS)]
     entry_bytes: Annotated[int, Field(ge=4, le=256)] | None = None
     handler_offset: Annotated[int, Field(ge=0, le=252)] = 0
 

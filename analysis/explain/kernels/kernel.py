@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from analysis.errors import KernelError
 from analysis.explain.kernels import file as files
@@ -43,7 +42,8 @@ class Kernel:
     `words` are for the simulator. `names`, `entries` and `numbers` are members of a task's
     control block, the first that tells counts. The scheduler starts where `starts_at` first
     executes, or where the function `starts_after` is first left. `locks` has the words for inlined
-    functions that hold interrupts off. `untold` says what the program does not tell.
+    functions that hold interrupts off, and `nesting` the addresses of counters of critical sections
+    that were entered and not left. `untold` says what the program does not tell.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Kernel:
     starts_at: Function | None = None
     starts_after: Function | None = None
     locks: dict[str, str] = field(default_factory=dict)
+    nesting: tuple[int, ...] = ()
     tables: tuple[Table, ...] = ()
     untold: tuple[str, ...] = ()
 
@@ -77,15 +78,15 @@ def find(program: Program, word: str = "") -> Kernel | None:
             return _of(program, told)
         if word:
             raise KernelError(
-                f"{program_name(path)} is not in the program: it has no {', '.join(missing)}; name another "
-                "kernel, or none."
+                f"The kernel of {path.name} is not in the program: it has no {', '.join(missing)}; "
+                "name another kernel, or none."
             )
     return None
 
 
-def program_name(path: Path) -> str:
-    """A kernel's file in a sentence."""
-    return f"The kernel of {path.name}"
+def words_of(kernel: Kernel | None) -> KernelWords:
+    """Where the kernel that find() found has its state; of none nowhere."""
+    return kernel.words if kernel else NO_WORDS
 
 
 def _of(program: Program, told: KernelFile) -> Kernel:
@@ -109,6 +110,7 @@ def _of(program: Program, told: KernelFile) -> Kernel:
         starts_at=_function(program, scheduler.starts_at),
         starts_after=_function(program, scheduler.starts_after),
         locks=dict(told.interrupts.locks),
+        nesting=tuple(at for one in told.interrupts.nesting if (at := program.variable(one)) is not None),
         tables=tuple(tables),
         untold=tuple(_untold(told, current, locked, members[0])),
     )
@@ -129,9 +131,14 @@ def _untold(
 def _layout(program: Program, told: KernelFile) -> Layout:
     task = told.task or files.Task(current=[])
     paths = [*task.current, *told.scheduler.locked]
-    names = [path.replace("[", ".").partition(".")[0] for path in paths]
+    names = [_variable_of(path) for path in paths]
     wanted = [*names, *(one.table for one in told.wrappers)]
     return Layout(program, {name for name in wanted if program.variable(name) is not None}, task.struct)
+
+
+def _variable_of(path: str) -> str:
+    """`_kernel` of `_kernel.cpus[0].current`."""
+    return path.replace("[", ".").partition(".")[0]
 
 
 Variable = Callable[[str], tuple[int, Spot] | None]
@@ -141,7 +148,7 @@ def _variables(program: Program, layout: Layout) -> Variable:
     """Address and kind of `variable.member[3]`; a word where nothing tells more of a variable."""
 
     def variable(path: str) -> tuple[int, Spot] | None:
-        address = program.variable(path.replace("[", ".").partition(".")[0])
+        address = program.variable(_variable_of(path))
         if address is None:
             return None
         spot = layout.of_variable(path)

@@ -25,7 +25,7 @@ from base.tell import Tell
 from simulator import latency, masks
 from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
-from simulator.kernel import NO_WORDS, KernelWords
+from simulator.kernel import KernelWords
 from simulator.latency import Answers, Question
 from simulator.outputs import Note, State
 from simulator.program import UserProgram
@@ -105,7 +105,7 @@ class Subject:
     @property
     def words(self) -> KernelWords:
         """Where the kernel has its state."""
-        return self.kernel.words if self.kernel else NO_WORDS
+        return kernels.words_of(self.kernel)
 
 
 def _no_stacks() -> pl.DataFrame:
@@ -247,11 +247,12 @@ def section_times(
     """How long these sections take, in one run. Raises TailscopeError if one is never passed."""
     asked = beginning.asked(subject.program, subject.kernel, start or START)
     parsed = [sections.parse(subject.program, text) for text in texts]
-    addresses: set[int] = set(asked.addresses).union(*(section.addresses for section in parsed))
-    if len(addresses) > masks.MOST_MARKS:
+    addresses: set[int] = set().union(*(section.addresses for section in parsed))
+    if len(addresses | asked.addresses) > masks.MOST_MARKS:
         raise LatencyError(f"The sections have more than {masks.MOST_MARKS} places: ask for fewer at once.")
     tell("running to see where the sections begin and end")
-    found = masks.run_marks(subject.user, addresses, until, subject.words)
+    first, every = (asked.addresses, addresses) if asked.once else ((), addresses | asked.addresses)
+    found = masks.run_marks(subject.user, every, until, subject.words, first=first)
     clock = Clock(found.stats.clocks)
     begun = asked.found(found.rows, clock)
     told = []

@@ -25,7 +25,6 @@ from base.processes import signals
 from base.tell import Tell
 from simulator import masks as simulator
 from simulator.build import build
-from simulator.kernel import NO_WORDS
 from simulator.masks import MaskRun
 from simulator.program import UserProgram
 
@@ -142,10 +141,10 @@ def measure(
     with signals.orderly():
         build()
         tell(f"running {program.elf.name}")
-        words = found.words if found else NO_WORDS
+        words = kernels.words_of(found)
         run = simulator.run_masks(program, until, kernel=words, marked=asked.addresses, once=asked.once)
     tell("reading debug information")
-    return of_run(program, until, run, explain, tell, kernel=found, asked=asked)
+    return of_run(program, until, run, explain, tell, kernel=found, asked=asked, elf=elf)
 
 
 def of_run(
@@ -158,9 +157,13 @@ def of_run(
     *,
     kernel: Kernel | None = None,
     asked: Asked = WHOLE.asked,
+    elf: Program | None = None,
 ) -> MaskReport:
-    """The report of `run` of `program`, with the operations of `image`."""
-    elf = Program(program.elf, stripped=True)
+    """The report of `run` of `program`, with the operations of `image`.
+
+    `elf` is the program's file, if it is read already.
+    """
+    elf = elf or Program(program.elf, stripped=True)
     clock = Clock(run.stats.clocks)
     begun = asked.found(run.passages, clock)
     remembered = tasks.told(program, elf, kernel, run.changes, image)
@@ -233,19 +236,15 @@ def _awake(told: pl.DataFrame, slept: Sleep, exceptions: Exceptions) -> pl.DataF
     that.
     """
     of_handlers = pl.Series(slept.within(told["begin_cycle"], told["end_cycle"]), dtype=pl.Int64)
-    if told.is_empty() or not (of_handlers > 0).any():
-        return told
-    asleep = [
-        cycles if cycles and kind == "handler" and not exceptions.held(kind, level, begin, end) else known
-        for kind, level, begin, end, known, cycles in zip(
-            *(told[name] for name in ("kind", "level", "begin_row", "end_row", "asleep_cycles")),
-            of_handlers,
-            strict=True,
-        )
+    in_handlers = told.with_row_index("at").filter((pl.col("kind") == "handler") & (of_handlers > 0))
+    idle = [
+        at
+        for at, *interval in in_handlers.select("at", "kind", "level", "begin_row", "end_row").iter_rows()
+        if not exceptions.held(*interval)
     ]
-    column = pl.Series("asleep_cycles", asleep, dtype=pl.Int64)
-    more = column - told["asleep_cycles"]
-    return told.with_columns(asleep_cycles=column, cycles=pl.col("cycles") - more)
+    asleep = told["asleep_cycles"].scatter(idle, of_handlers.gather(idle)) if idle else told["asleep_cycles"]
+    more = asleep - told["asleep_cycles"]
+    return told.with_columns(asleep_cycles=asleep, cycles=pl.col("cycles") - more)
 
 
 def _counted(found: pl.DataFrame, begun: Beginning) -> pl.DataFrame:

@@ -11,11 +11,11 @@ import polars as pl
 from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
 from analysis.explain.sources import Inlined
-from simulator.interrupts import FIRST_IRQ
+from simulator.interrupts import FIRST_IRQ, VECTORS
 from simulator.program import FLASH_ADDRESS
 
 _WORD_BYTES = 4
-_FIRST_HANDLER, _MOST_VECTORS = 1, 112
+_FIRST_HANDLER = 1
 SYSTEM = {
     1: "Reset",
     2: "NMI",
@@ -136,8 +136,7 @@ class Places:
     def entry(self, exception: int) -> Place | None:
         """Where the handler of an exception begins; None if the flash has no vector for it."""
         if exception not in self._entries:
-            address = FLASH_ADDRESS + _WORD_BYTES * exception
-            vector = int.from_bytes(self._program.code(address, _WORD_BYTES), "little")
+            vector = _vector(self._program, exception)
             found = self.place(vector & ~1) if vector & 1 else None
             if found and found.function in self._common and exception in self._behind:
                 self._common_of[exception] = found.function
@@ -169,14 +168,7 @@ class Places:
 
     @cached_property
     def _handlers(self) -> set[int]:
-        found = set()
-        for exception in range(_FIRST_HANDLER, _MOST_VECTORS):
-            at = FLASH_ADDRESS + _WORD_BYTES * exception
-            vector = int.from_bytes(self._program.code(at, _WORD_BYTES), "little")
-            if vector and not vector & 1:
-                break  # the table has ended
-            found.add(vector & ~1)
-        return found - {0}
+        return set(handlers(self._program).values())
 
     def _call(self, address: int) -> int:
         """The call that returns to `address`, which is `address` itself if there is none.
@@ -211,6 +203,22 @@ class Places:
             at = (call.file, call.line)
         function = self._program.function_at(address)
         return [*frames, Place(function.name if function else f"{address:#010x}", *at, address)]
+
+
+def handlers(program: Program) -> dict[int, int]:
+    """Where the handler of each exception begins, by the vector table in the flash."""
+    found = {}
+    for exception in range(_FIRST_HANDLER, VECTORS):
+        vector = _vector(program, exception)
+        if vector and not vector & 1:
+            break  # the table has ended
+        if vector:
+            found[exception] = vector & ~1
+    return found
+
+
+def _vector(program: Program, exception: int) -> int:
+    return int.from_bytes(program.code(FLASH_ADDRESS + _WORD_BYTES * exception, _WORD_BYTES), "little")
 
 
 def _target(address: int, first: int, second: int) -> int:

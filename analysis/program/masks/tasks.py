@@ -5,6 +5,7 @@ again. The kernel's file says where they lie (docs/reference/kernel-toml.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -14,13 +15,16 @@ from analysis.explain.kernels.layout import Spot
 from analysis.explain.program import Program
 from simulator import run as simulator
 from simulator.build import SimulatorError
+from simulator.interrupts import VECTORS
 from simulator.outputs import State
 from simulator.program import UserProgram
+from simulator.run import Snapshot
 
 # Of so many tasks names are read; more have their addresses.
 _MOST = 64
 _MOST_NAME_BYTES = 64
-_MOST_EXCEPTIONS = 112
+# What lies below is code, and constants (ARMv7-M Architecture Reference Manual, B3.1).
+_SRAM_ADDRESS = 0x2000_0000
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,8 @@ def told(
 ) -> Told:
     """The name of each task that `changes` has, and the handlers behind common ones.
 
-    A name is read where the task is first seen, and where it is last seen if it has none there.
+    A name is read where the task is first seen, and where it is last seen if it has none there. The
+    program runs again only as far as that takes.
     """
     if kernel is None:
         return Told()
@@ -53,7 +58,15 @@ def told(
         .head(_MOST)
     )
     end = int(changes["cycle"].max() or 0)  # type: ignore[arg-type]
-    states = _states(program, {*seen["first"], *seen["last"], *([end] if kernel.tables else [])}, image)
+    again = _Again(program, image)
+    reached = max(seen["first"], default=0)
+    again.look({*seen["first"], *seen.filter(pl.col("last") <= reached)["last"]})
+    unnamed = [
+        task for task, first, _ in seen.iter_rows() if not _known(elf, kernel, task, again.states.get(first))
+    ]
+    in_memory = any(table.address >= _SRAM_ADDRESS for table in kernel.tables)
+    again.look({*seen.filter(pl.col("task").is_in(unnamed))["last"], *([end] if in_memory else [])})
+    states = again.states
     named = {
         task: name(elf, kernel, task, [states[at] for at in (first, last) if at in states])
         for task, first, last in seen.iter_rows()
@@ -62,15 +75,37 @@ def told(
     return Told(tasks, behind(elf, kernel, states.get(end)))
 
 
-def _states(program: UserProgram, cycles: Iterable[int], image: bytes | None) -> dict[int, State]:
-    at = sorted(set(cycles))
-    if not at:
-        return {}
-    try:
-        found = simulator.run(program, until=max(at), image=image, states_at=at).states
-    except SimulatorError:
-        return {}
-    return dict(zip(at, found, strict=True))
+def _known(elf: Program, kernel: Kernel, task: int, first: State | None) -> bool:
+    """Whether the state where a task is first seen tells its name, whatever comes later."""
+    if first is None:
+        return False
+    if kernel.names:
+        return any(_text(elf, first, task, spot) for spot in kernel.names)
+    return any(elf.function_at(_number(first, task, spot) & ~1) for spot in kernel.entries)
+
+
+class _Again:
+    """A second run of the program. `states` has what was looked at, by cycle."""
+
+    def __init__(self, program: UserProgram, image: bytes | None) -> None:
+        self._start: UserProgram | Snapshot = program
+        self._image = image
+        self.states: dict[int, State] = {}
+
+    def look(self, cycles: AbstractSet[int]) -> None:
+        """Runs on to the last of these cycles, if it has not been there; none lies before the last
+        that was looked at. What cannot be run has no states.
+        """
+        at = sorted(cycles - self.states.keys())
+        if not at:
+            return
+        try:
+            image = None if isinstance(self._start, Snapshot) else self._image
+            ran = simulator.run(self._start, until=at[-1], image=image, states_at=at, snapshots_at=at[-1:])
+        except SimulatorError:
+            return
+        self.states |= dict(zip(at, ran.states, strict=True))
+        self._start = ran.snapshots[0]
 
 
 def name(elf: Program, kernel: Kernel, task: int, states: Iterable[State]) -> str:
@@ -120,7 +155,7 @@ def behind(elf: Program, kernel: Kernel, state: State | None) -> dict[int, int]:
     """The handlers behind common ones, by exception, as the tables have them at `state`."""
     found: dict[int, int] = {}
     for table in kernel.tables:
-        for exception in range(_MOST_EXCEPTIONS):
+        for exception in range(VECTORS):
             slot = table.slot(exception)
             word = None if slot is None else _word(elf, state, slot)
             if word and word & 1 and elf.function_at(word & ~1):

@@ -5,10 +5,11 @@ Time 0 is the first sample, which on the virtual board is reset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from analysis.explain.kernels import kernel as kernels
@@ -25,9 +26,8 @@ from base.run_folder.folder import read_observed
 from base.run_folder.manifest import read_manifest
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.tables import read_operations
-from base.timeline import Timeline
+from base.timeline import Tell, Timeline
 from simulator import masks as simulator
-from simulator.kernel import NO_WORDS
 from simulator.program import UserProgram
 
 _MASKS, _HANDLERS, _TASKS, _HELD = "masks", "handlers", "tasks", "not taken"
@@ -41,15 +41,42 @@ def timeline(found: MaskReport) -> Timeline:
 
 
 def add(made: Timeline, found: MaskReport) -> None:
-    """Adds all that a run showed to a timeline, from reset on."""
+    """Adds all that a run showed to a timeline, from reset on.
+
+    Where a timeline folds, what is around the begin and the end of the longest of each place, and
+    of each priority, stays as it is.
+    """
     _start_up(made, found)
     _tasks(made, found)
     _sleep(made, found)
     _intervals(made, found)
     for one in found.priorities:
         track = f"priority {one.priority:#04x}: {', '.join(one.exceptions)}"
-        for begin_ns, end_ns, row in _timed(found, one.intervals):
-            made.slice(_HELD, track, "not taken", begin_ns, end_ns, **_told(row))
+        _add(made, _HELD, track, found, one.intervals, _always("not taken"), label="not taken")
+    _keep_longest(made, found)
+
+
+Row = dict[str, Any]
+
+_AROUND_NS = 20_000
+
+
+def _keep_longest(made: Timeline, found: MaskReport) -> None:
+    worst = (*found.worst, *found.still_open, *(found.start_up.worst if found.start_up else ()))
+    spans = [(one.begin_cycle, one.end_cycle) for one in worst]
+    rows = [longest for one in found.priorities if (longest := one.longest)]
+    spans += [(row["begin_cycle"], row["end_cycle"]) for row in rows]
+    cycles = sorted({cycle for span in spans for cycle in span if cycle is not None})
+    for at_ns in found.clock.ns(cycles).tolist():
+        made.keep(at_ns - _AROUND_NS, at_ns + _AROUND_NS)
+
+
+def _always(name: str) -> Callable[[Row], str]:
+    return lambda _: name
+
+
+def _by_level(names: Mapping[int | None, str]) -> Callable[[Row], str]:
+    return lambda row: names[row["level"]]
 
 
 def _intervals(made: Timeline, found: MaskReport) -> None:
@@ -58,16 +85,24 @@ def _intervals(made: Timeline, found: MaskReport) -> None:
     )
     rows = found.all_intervals.join(begun, on="begin_row", how="left", maintain_order="left")
     calls: dict[tuple[int | None, int], str] = {}
-    for begin_ns, end_ns, row in _timed(found, rows):
+
+    def called(row: Row) -> dict[str, object]:
         where = (row["stack"], row["pc"])
         if where not in calls:
             calls[where] = " ← ".join(str(frame) for frame in found.places.stack(*where))
-        group, track = _MASKS, row["kind"]
-        name = name_of(row["kind"], row["level"], found.places)
-        if row["kind"] == "handler":
-            group, track = _HANDLERS, found.places.exception(row["level"])
-            name = track
-        made.slice(group, track, name, begin_ns, end_ns, **_told(row), stack=calls[where])
+        return {"stack": calls[where]}
+
+    track = pl.when(pl.col("kind") == "handler").then("level")
+    for (kind, exception), of_track in rows.group_by("kind", track.alias("of"), maintain_order=True):
+        group, name = _MASKS, str(kind)
+        if exception is not None:
+            group, name = _HANDLERS, found.places.exception(int(str(exception)))
+        names = {level: _name(kind, level, name, found) for level in of_track["level"].unique()}
+        _add(made, group, name, found, of_track, _by_level(names), called)
+
+
+def _name(kind: object, level: int | None, track: str, found: MaskReport) -> str:
+    return track if kind == "handler" else name_of(str(kind), level, found.places)
 
 
 def _start_up(made: Timeline, found: MaskReport) -> None:
@@ -81,16 +116,15 @@ def _tasks(made: Timeline, found: MaskReport) -> None:
     """Each task while it is the current one. A switch shows at the change that follows it."""
     rows = found.run.changes.filter(pl.col("task").fill_null(0) != 0)
     switched = rows.filter(pl.col("task").ne_missing(pl.col("task").shift(1)))
-    for begin_ns, end_ns, row in _timed(found, _until_next(switched, "task")):
-        name = shown(found.tasks, row["task"])
-        made.slice(_TASKS, name, name, begin_ns, end_ns, begin_cycle=row["begin_cycle"])
+    for (task,), of_task in _until_next(switched, "task").group_by("task", maintain_order=True):
+        name = shown(found.tasks, int(str(task)))
+        _add(made, _TASKS, name, found, of_task, _always(name))
 
 
 def _sleep(made: Timeline, found: MaskReport) -> None:
     rows = found.run.changes.filter(pl.col("what").is_in(["sleep", "reset"]))
-    for begin_ns, end_ns, row in _timed(found, _until_next(rows, "value")):
-        if row["value"]:
-            made.slice(_TASKS, "core", "asleep", begin_ns, end_ns, begin_cycle=row["begin_cycle"])
+    asleep = _until_next(rows, "value").filter(pl.col("value") != 0)
+    _add(made, _TASKS, "core", found, asleep, _always("asleep"), label="asleep")
 
 
 def _until_next(rows: pl.DataFrame, column: str) -> pl.DataFrame:
@@ -98,16 +132,34 @@ def _until_next(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     return rows.select(column, begin_cycle="cycle", end_cycle=pl.col("cycle").shift(-1))
 
 
-def _timed(found: MaskReport, rows: pl.DataFrame) -> Iterator[tuple[float, float, dict[str, Any]]]:
-    """Each row with the times of its first and its last cycle; without one, that of the run."""
-    ends = rows["end_cycle"].fill_null(found.cycles)
-    begin_ns = found.clock.ns(rows["begin_cycle"].to_numpy()).tolist()
-    yield from zip(
-        begin_ns, found.clock.ns(ends.to_numpy()).tolist(), rows.iter_rows(named=True), strict=True
-    )
+def _add(
+    made: Timeline,
+    group: str,
+    track: str,
+    found: MaskReport,
+    rows: pl.DataFrame,
+    name: Callable[[Row], str],
+    more: Callable[[Row], dict[str, object]] = lambda _: {},
+    *,
+    label: str = "",
+) -> None:
+    """The rows of a track, each with its name, its cycles and `more` of it.
+
+    One without an end lasts to that of the run.
+    """
+    begin_ns = found.clock.ns(rows["begin_cycle"].to_numpy())
+    end_ns = found.clock.ns(rows["end_cycle"].fill_null(found.cycles).to_numpy())
+
+    def tell(number: int) -> tuple[str, dict[str, object]]:
+        row = rows.row(number, named=True)
+        return name(row), {**_told(row), **more(row)}
+
+    made.slices(group, track, begin_ns, end_ns, tell, label=label)
 
 
-def _told(row: dict[str, Any]) -> dict[str, object]:
+def _told(row: Row) -> dict[str, object]:
+    if "cycles" not in row:
+        return {"begin_cycle": row["begin_cycle"]}
     still = {"still": "open"} if row["cycles"] is None else {}
     return {"begin_cycle": row["begin_cycle"], "cycles": row["cycles"], **still}
 
@@ -126,6 +178,7 @@ def run_timeline(folder: Path, found: Explanation) -> Timeline:
     add_pins(made, edges)
     add_operations(made, read_operations(folder / names.OPERATIONS), edges)
     begin, end = (at * edges.sample_ns for at in (found.start_sample, found.end_sample))
+    made.keep(*(at * edges.sample_ns for at in (found.window.first_sample, found.window.end_sample)))
     made.slice(_WORST, "the worst sample", NAMED[found.quantity].words, begin, end, value_ns=found.value_ns)
     if not isinstance(found, Unreplayed):
         _executed(made, folder, found, edges)
@@ -136,34 +189,34 @@ def add_pins(made: Timeline, edges: EdgeList) -> None:
     """Each pin while it is high."""
     for channel in edges.channels:
         told = edges.transitions(channel)
-        at, level = told.sample.tolist(), told.level.tolist()
+        at, level = told.sample, told.level
         if edges.initial_level(channel):
-            at, level = [0, *at], [True, *level]
-        until = [*at, edges.total_samples][1:]
-        for begin, end, high in zip(at, until, level, strict=True):
-            if high:
-                made.slice(_PINS, channel, channel, begin * edges.sample_ns, end * edges.sample_ns)
+            at, level = np.concatenate([[0], at]), np.concatenate([[True], level])
+        until = np.append(at, edges.total_samples)[1:]
+        high = np.flatnonzero(level)
+        begin, end = (times[high] * edges.sample_ns for times in (at, until))
+        made.slices(_PINS, channel, begin, end, _named(channel))
+
+
+def _named(name: str) -> Tell:
+    return lambda _: (name, {})
 
 
 def add_operations(made: Timeline, operations: pl.DataFrame, edges: EdgeList) -> None:
     """Each operation on the wire, and the bytes in use after it."""
-    told = (
-        "seq",
-        "kind",
-        "size",
-        "label",
-        "probes",
-        "start_sample",
-        "wire_operation_samples",
-        "bytes_in_use",
-    )
-    rows = operations.drop_nulls(("start_sample", "wire_operation_samples")).select(told)
-    for seq, kind, size, label, probes, start, samples, in_use in rows.iter_rows():
-        begin, end = start * edges.sample_ns, (start + samples) * edges.sample_ns
-        name = _KINDS.get(kind, "operation")
-        made.slice(_HEAP, "operations", name, begin, end, seq=seq, size=size, label=label, probes=probes)
+    told = ("seq", "size", "label", "probes")
+    rows = operations.drop_nulls(("start_sample", "wire_operation_samples"))
+    begin = rows["start_sample"].to_numpy() * edges.sample_ns
+    end = (rows["start_sample"] + rows["wire_operation_samples"]).to_numpy() * edges.sample_ns
+
+    def tell(number: int) -> tuple[str, dict[str, object]]:
+        row = rows.row(number, named=True)
+        return _KINDS.get(row["kind"], "operation"), {name: row[name] for name in told}
+
+    made.slices(_HEAP, "operations", begin, end, tell)
+    for end_ns, in_use in zip(end.tolist(), rows["bytes_in_use"], strict=True):
         if in_use is not None:
-            made.counter(_HEAP, "heap in use", end, {"bytes": in_use})
+            made.counter(_HEAP, "heap in use", end_ns, {"bytes": in_use})
 
 
 def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList) -> None:
@@ -171,9 +224,10 @@ def _executed(made: Timeline, folder: Path, found: Explanation, edges: EdgeList)
     program = UserProgram(elf_of(read_manifest(folder / names.MANIFEST)))
     image = read_observed(folder, names.IMAGE)
     until = f"{edges.total_samples * NS_PER_S // edges.samplerate_hz}ns"
-    kernel = kernels.find(Program(program.elf, stripped=True))
-    run = simulator.run_masks(program, until, image, kernel=kernel.words if kernel else NO_WORDS)
-    add(made, of_run(program, until, run, explain=False, tell=lambda _: None, image=image, kernel=kernel))
+    elf = Program(program.elf, stripped=True)
+    kernel = kernels.find(elf)
+    run = simulator.run_masks(program, until, image, kernel=kernels.words_of(kernel))
+    add(made, of_run(program, until, run, False, lambda _: None, image, kernel=kernel, elf=elf))
     steps = pl.read_csv(folder / FOLDER / f"{found.quantity}-instructions.csv")
     add_functions(made, steps, Clock(run.stats.clocks))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ from analysis.explain.kernels.tests import made
 from analysis.explain.program import Program
 from analysis.program.masks.measure import measure
 from analysis.program.masks.tasks import idle_cycles, shown
+from simulator import run as simulator
 from simulator.program import user_program
 
 WORK, IDLE = 0x2000_0000, 0x2000_0100
@@ -60,3 +62,27 @@ def test_a_task_without_a_name_is_called_by_its_variable_or_its_number(tmp_path:
     found = measure(user_program(stripped), "1ms", False, lambda _: None)
     assert {one.task for one in found.worst if one.kind == "primask"} == {"task 1", "task 2"}
     assert shown({}, 0x2000_0010) == "0x20000010"
+
+
+def test_the_second_run_goes_as_far_as_names_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To where the last task is first seen, and on to the last cycle of one without a name."""
+    ran: list[tuple[bool, object]] = []
+    run = simulator.run
+
+    def spied(start: Any, **words: Any) -> Any:
+        ran.append((isinstance(start, simulator.Snapshot), words["until"]))
+        return run(start, **words)
+
+    monkeypatch.setattr(simulator, "run", spied)
+    named, bare = made.build(tmp_path, "riot", "-g"), tmp_path / "kernels.c"
+    found = measure(user_program(named), "1ms", False, lambda _: None)
+    seen = found.run.changes.filter(pl.col("task") != 0).group_by("task").agg(pl.col("cycle").min())
+    assert ran == [(False, seen["cycle"].max())] and len(found.tasks) == 2
+    source = (made.FOLDER / "kernels.c").read_text()
+    bare.write_text(source.replace('"motor"', "0").replace('"lamp"', "0"))
+    ran.clear()
+    found = measure(
+        user_program(made.build(tmp_path, "riot", "-g", source=bare)), "1ms", False, lambda _: None
+    )
+    last = found.run.changes.filter(pl.col("task") != 0)["cycle"].max()
+    assert ran == [(False, seen["cycle"].max()), (True, last)]
