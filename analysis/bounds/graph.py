@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 import capstone
 from capstone import arm
 
+from analysis.bounds.lift import Operation, lift
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
 _LONGEST_RUN_BYTES = 4096
+_WIDEST_BYTES = 4
 # A branch by a table has its index compared within so many bytes before it.
 _COMPARISON_BYTES = 16
 
@@ -38,6 +40,10 @@ class Instruction:
     """The entry of the function that it calls, or that it branches to without coming back."""
     conditional: bool = False
     """Whether it stands in an IT block."""
+    accesses: bool = False
+    """Whether it loads or stores."""
+    pointer: str = ""
+    """Of a call or a branch through a pointer: why it is not known where it goes."""
 
 
 @dataclass
@@ -45,27 +51,50 @@ class Graph:
     """The flow of the function `name`: its instructions by address.
 
     `after` maps an address to the addresses that may follow, each with True if a taken branch leads
-    there. The instructions in `ends` may leave the function.
+    there. The instructions in `ends` may leave the function. `unknown` says of an instruction why
+    it is not known where it leads.
     """
 
     name: str
     instructions: dict[int, Instruction] = field(default_factory=dict)
     after: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
     ends: set[int] = field(default_factory=set)
+    unknown: dict[int, str] = field(default_factory=dict)
 
 
 class Disassembler:
-    """Graphs of the functions of one program. Raises NoBoundError if it cannot follow the flow."""
+    """Graphs of the functions of one program. The branches of the source lines `never` are not
+    taken.
+    """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, never: frozenset[str] = frozenset()) -> None:
         self._program = program
+        self._never = never
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
         self._decoder.detail = True
         self._graphs: dict[int, Graph] = {}
         self._decoded: dict[int, capstone.CsInsn] = {}
+        self._operations: dict[int, Operation] = {}
 
     def graph(self, entry: int) -> Graph:
-        """The flow of the function that begins at `entry`."""
+        """The flow of the function that begins at `entry`. Raises NoBoundError if some of it cannot
+        be followed.
+        """
+        found = self.flow(entry)
+        for why_not in found.unknown.values():
+            raise NoBoundError(why_not)
+        return found
+
+    def operation(self, address: int) -> Operation:
+        """What an instruction of a graph does."""
+        if address not in self._operations:
+            self._operations[address] = lift(self._decoded[address])
+        return self._operations[address]
+
+    def flow(self, entry: int) -> Graph:
+        """The flow of the function that begins at `entry`, as far as it can be followed. Raises
+        NoBoundError if there is no function.
+        """
         if entry not in self._graphs:
             self._graphs[entry] = self._follow(entry)
         return self._graphs[entry]
@@ -81,6 +110,8 @@ class Disassembler:
             at = waiting.pop()
             if at not in graph.instructions:
                 waiting += self._run(graph, at, inside)
+        if entry not in graph.instructions:
+            raise NoBoundError(f"{self._program.place(entry)} is called, and is no instruction.")
         return graph
 
     def _run(self, graph: Graph, start: int, inside: range) -> Iterator[int]:
@@ -93,28 +124,50 @@ class Disassembler:
             self._decoded[found.address] = found
             conditional = ruled > 0
             ruled = len(found.mnemonic) - 1 if found.id == arm.ARM_INS_IT else max(ruled - 1, 0)
-            targets, ends, call = self._flow(found, inside)
+            why_not = pointer = ""
+            try:
+                targets, ends, call = self._flow(found, inside)
+            except NoBoundError as error:
+                why_not, targets, ends, call = str(error), [], False, None
+                graph.unknown[found.address] = why_not
+                pointer = why_not if _goes_through_register(found) else ""
+                # BLX comes back; a branch through a register is the function's last act.
+                ends = bool(pointer) and found.id != arm.ARM_INS_BLX
+            if self._never and self._program.source_line(found.address) in self._never and _may_fall(found):
+                targets = []
             kind, registers = _kind(found)
             graph.instructions[found.address] = Instruction(
                 found.address, found.size, f"{found.mnemonic} {found.op_str}".strip(), kind, registers,
-                _literal(found), call, conditional,
+                _literal(found), call, conditional, kind in _ACCESSES, pointer,
             )  # fmt: skip
             if ends:
                 graph.ends.add(found.address)
-            falls = not (ends or targets) or conditional or _may_fall(found)
+            stops = bool(why_not) and not pointer
+            falls = not (ends or targets or stops) or conditional or _may_fall(found)
             following = found.address + found.size
             graph.after[found.address] = [(target, True) for target in targets]
             if falls:
                 graph.after[found.address].append((following, False))
-            if targets or ends:
+            if targets or ends or stops:
                 yield from targets
                 if falls and not ruled:
                     yield following
                 if not falls or not ruled:
                     return
+        at = start
+        while at in graph.instructions:
+            last, at = at, at + graph.instructions[at].size
+        if at - start + _WIDEST_BYTES > _LONGEST_RUN_BYTES:
+            yield at
+        elif at in inside and at > start:
+            graph.unknown.setdefault(last, f"{self._program.place(at)} is reached, and is no instruction.")
 
     def _flow(self, found: capstone.CsInsn, inside: range) -> tuple[list[int], bool, int | None]:
         """Targets inside the function; whether it may leave the function; the function it calls."""
+        if self.operation(found.address).unpredictable:
+            raise NoBoundError(
+                f"{self._program.place(found.address)} is UNPREDICTABLE: {found.mnemonic} {found.op_str}."
+            )
         if found.id in (arm.ARM_INS_BL,):
             return [], False, int(found.operands[0].imm)
         if found.id == arm.ARM_INS_BLX:
@@ -143,6 +196,8 @@ class Disassembler:
                 return [], True, None
             if found.id == arm.ARM_INS_LDM:
                 return [], True, None
+            if found.id == arm.ARM_INS_LDR and found.operands[1].mem.index:
+                return self._word_table(found, inside), False, None
             raise NoBoundError(
                 f"{self._program.place(found.address)} computes where it goes ({found.op_str})."
             )
@@ -150,23 +205,56 @@ class Disassembler:
 
     def _table(self, found: capstone.CsInsn) -> list[int]:
         """The targets of TBB or TBH. The comparison before it tells how many there are."""
-        index = found.reg_name(found.operands[0].mem.index)
-        before = range(found.address - _COMPARISON_BYTES, found.address, 2)
-        recent = [self._decoded[at] for at in before if at in self._decoded]
-        counts = [
-            int(one.operands[1].imm) + 1
-            for one in recent
-            if one.id == arm.ARM_INS_CMP
-            and one.reg_name(one.operands[0].reg) == index
-            and one.operands[1].type == arm.ARM_OP_IMM
-        ]
-        if not counts or found.reg_name(found.operands[0].mem.base) != "pc":
+        count = self._entries(found, found.operands[0].mem.index)
+        if not count or found.reg_name(found.operands[0].mem.base) != "pc":
             raise NoBoundError(f"{self._program.place(found.address)} branches by a table of unknown size.")
         width = 1 if found.id == arm.ARM_INS_TBB else 2
         base = found.address + 4
-        entries = self._program.code(base, counts[-1] * width)
+        entries = self._program.code(base, count * width)
         steps = [entries[at : at + width] for at in range(0, len(entries), width)]
         return sorted({base + 2 * int.from_bytes(step, "little") for step in steps})
+
+    def _word_table(self, found: capstone.CsInsn, inside: range) -> list[int]:
+        """The targets of LDR PC, [table, index, LSL #2], where ADR names the table."""
+        memory = found.operands[1].mem
+        count = self._entries(found, memory.index)
+        tables = [
+            (int(one.address) + 4 & ~3) + int(one.operands[-1].imm)
+            for one in self._recent(found)
+            if _is_address(one) and one.operands[0].reg == memory.base
+        ]
+        if not count or not tables:
+            raise NoBoundError(f"{self._program.place(found.address)} branches by a table of unknown size.")
+        entries = self._program.code(tables[-1], 4 * count)
+        words = {int.from_bytes(entries[at : at + 4], "little") & ~1 for at in range(0, len(entries), 4)}
+        return sorted(word for word in words if word in inside)
+
+    def _entries(self, found: capstone.CsInsn, index: int) -> int:
+        """How many entries a table of branches has; 0 if that is not known."""
+        counts = [
+            int(one.operands[1].imm) + 1
+            for one in self._recent(found)
+            if one.id == arm.ARM_INS_CMP
+            and one.operands[0].reg == index
+            and one.operands[1].type == arm.ARM_OP_IMM
+        ]
+        return counts[-1] if counts else 0
+
+    def _recent(self, found: capstone.CsInsn) -> list[capstone.CsInsn]:
+        """The instructions right before one, in the order of their addresses."""
+        before = range(found.address - _COMPARISON_BYTES, found.address, 2)
+        return [self._decoded[at] for at in before if at in self._decoded]
+
+
+def _is_address(found: capstone.CsInsn) -> bool:
+    """Whether it is ADR, or ADDW of the PC, which is the same (ARM DDI 0403E, A7.7.7)."""
+    adds = found.id in (arm.ARM_INS_ADD, arm.ARM_INS_ADDW) and len(found.operands) == 3
+    from_here = adds and found.operands[1].reg == arm.ARM_REG_PC
+    return found.id == arm.ARM_INS_ADR or (from_here and found.operands[2].type == arm.ARM_OP_IMM)
+
+
+def _goes_through_register(found: capstone.CsInsn) -> bool:
+    return found.id in (arm.ARM_INS_BLX, arm.ARM_INS_BX)
 
 
 def _may_fall(found: capstone.CsInsn) -> bool:
@@ -187,7 +275,7 @@ def _literal(found: capstone.CsInsn) -> int | None:
 
 _KINDS = (
     (r"(u|s)div", "divide"),
-    (r"mla|mls|v(f?n?ml[as]|fma)", "accumulate"),
+    (r"vf?n?m[l]?[as]", "float_accumulate"),
     (r"tb[bh]", "table_branch"),
     (r"(cbz|cbnz|bx|blx)", "late_branch"),
     (r"bl?(\.w)?$|b(eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|cs|cc)(\.w)?$", "branch"),
@@ -199,12 +287,19 @@ _KINDS = (
 )
 
 
+_ACCESSES = {"load", "store", "multiple"}
+
+
 def _kind(found: capstone.CsInsn) -> tuple[str, int]:
     """The row of the cost table, and how many registers a multiple load or store transfers."""
+    if found.mnemonic.startswith("vmov") and len(found.operands) >= 3:
+        return "pair_move", 0
     kind = next((kind for pattern, kind in _KINDS if re.match(pattern, found.mnemonic)), "processing")
     if kind != "multiple":
         return kind, 0
     if found.mnemonic.startswith(("ldrd", "strd")):
         return kind, 2
-    registers = sum(operand.type == arm.ARM_OP_REG for operand in found.operands)
-    return kind, registers
+    registers = [operand for operand in found.operands if operand.type == arm.ARM_OP_REG]
+    doubles = sum(found.reg_name(one.reg).startswith("d") for one in registers)
+    has_base = found.mnemonic.startswith(("ldm", "stm", "vldm", "vstm"))
+    return kind, len(registers) + doubles - has_base

@@ -9,8 +9,11 @@ from typing import Any
 
 import capstone
 
+from analysis.bounds.costs import Costs, Memory
+from analysis.bounds.counted import Counted
 from analysis.bounds.facts import Loops
-from analysis.bounds.section import Sections
+from analysis.bounds.graph import Disassembler, Instruction
+from analysis.bounds.sections import Price, Sections, Stated
 from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
 from base.files.remembered import remembered
@@ -23,6 +26,12 @@ FACADES = {
     "allocate_aligned": "heap_allocate_aligned",
     "free": "heap_free",
 }
+
+BEGIN, END = "heap_port_critical_begin", "heap_port_critical_end"
+FLASH = range(0x0800_0000, 0x0808_0000)
+
+_SUSPENDED = "uxSchedulerSuspended"
+"""FreeRTOS counts here how often its scheduler is suspended; xTaskResumeAll() goes by it."""
 
 _KEPT = 256
 """Images whose bounds a process remembers."""
@@ -43,19 +52,31 @@ def bounds_of_image(image: FirmwareImage) -> dict[str, SectionBound]:
     """The bounds of a built image, by function. They are computed once."""
     built = image.configuration
     return dict(
-        _of_digest(image.sha256, image.elf, image.allocator, built.locking, tuple(built.knobs.items()))
+        _of_digest(
+            image.sha256,
+            image.elf,
+            image.allocator,
+            built.locking,
+            tuple(built.knobs.items()),
+            built.flash_acr,
+        )
     )
 
 
 @lru_cache(maxsize=_KEPT)
 def _of_digest(
-    sha256: str, elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...]
+    sha256: str,
+    elf: Path,
+    allocator: str,
+    locking: str,
+    knobs: tuple[tuple[str, int], ...],
+    flash_acr: int,
 ) -> dict[str, SectionBound]:
     """The bounds of the ELF file with that digest: they follow from it alone, and take a while."""
-    of = (sha256, allocator, locking, repr(knobs), capstone.__version__)
+    of = (sha256, allocator, locking, repr(knobs), repr(flash_acr), capstone.__version__)
 
     def computed() -> dict[str, Any]:
-        found = bounds_of(elf, allocator, locking, dict(knobs))
+        found = bounds_of(elf, allocator, locking, dict(knobs), flash_acr)
         return {name: bound.model_dump() for name, bound in found.items()}
 
     found = remembered("bounds", [word.encode() for word in of], _code(), computed)
@@ -68,15 +89,23 @@ def _code() -> list[Path]:
     return [*(path for path in here.iterdir() if path.is_file()), here.parent / "explain" / "program.py"]
 
 
-def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int]) -> dict[str, SectionBound]:
-    """The bound of each of FACADES. Where there is none it says why; nothing is raised."""
+def bounds_of(
+    elf: Path, allocator: str, locking: str, knobs: Mapping[str, int], flash_acr: int | None = None
+) -> dict[str, SectionBound]:
+    """The bound of each of FACADES, where FLASH_ACR has that value; without, whatever of the
+    accelerator is on. Where there is no bound it says why; nothing is raised.
+    """
     if locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}
-    return code_bounds(elf, allocator, knobs)
+    return code_bounds(elf, allocator, knobs, flash_acr)
 
 
 def code_bounds(
-    elf: Path, allocator: str, knobs: Mapping[str, int], live_blocks: int | None = None
+    elf: Path,
+    allocator: str,
+    knobs: Mapping[str, int],
+    flash_acr: int | None = None,
+    live_blocks: int | None = None,
 ) -> dict[str, SectionBound]:
     """The same of the section's own code: interrupts that a lock lets in do not count.
 
@@ -86,24 +115,77 @@ def code_bounds(
         program = Program(elf)
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
-    region_bytes = program.data_size("heap_region")
-    return {
-        name: _bound(program, facade, Loops(allocator, region_bytes, knobs, live_blocks=live_blocks))
-        for name, facade in FACADES.items()
-    }
+    loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
+    marked = _Marked(program, loops, flash_acr)
+    return {name: marked.bound(facade) for name, facade in FACADES.items()}
 
 
-def _bound(program: Program, facade: str, loops: Loops) -> SectionBound:
-    try:
-        found = Sections(program, loops.passes, loops.untaken(facade)).bound(facade)
-    except NoBoundError as error:
-        return _none(str(error))
-    return SectionBound(
-        instructions=found.instructions,
-        cycles=found.cycles,
-        region_decided=loops.region_decided,
-        why_not=None,
-    )
+class _Marked:
+    """Bounds of what lies between the markers."""
+
+    def __init__(self, program: Program, loops: Loops, flash_acr: int | None) -> None:
+        self._program = program
+        self._flash_acr = flash_acr
+        self._loops = loops
+        self._disassembler = Disassembler(program)
+        self._known: dict[tuple[frozenset[str], Memory], tuple[Sections, Counted]] = {}
+
+    def bound(self, facade: str) -> SectionBound:
+        """The bound of the section in `facade`; if there is none it says why."""
+        try:
+            return self._bound(facade)
+        except (ExplainError, NoBoundError) as error:
+            return _none(str(error))
+
+    def _bound(self, facade: str) -> SectionBound:
+        found = [self._program.function(name) for name in (facade, BEGIN, END)]
+        if not all(found):
+            raise NoBoundError(f"The image has no {facade} with markers.")
+        places = [one.address for one in found if one]
+        # Instructions first: that takes little, and tells what is called, or why there is no bound.
+        count = self._engine(facade, Memory.SRAM)[1].marked(*places)
+        price = self._price(facade, self._memory(count.functions), *places)
+        names = {one.name for one in map(self._program.function_at, count.functions) if one}
+        return SectionBound(
+            instructions=count.instructions,
+            cycles=price.cycles,
+            region_decided=any(map(self._loops.grows, names)),
+            why_not=None,
+        )
+
+    def _price(self, facade: str, memory: Memory, entry: int, begin: int, end: int) -> Price:
+        price = self._engine(facade, memory)[0].marked(entry, begin, end)
+        for why_not in sorted(price.why_not):
+            raise NoBoundError(why_not)
+        return price
+
+    def _engine(self, facade: str, memory: Memory) -> tuple[Sections, Counted]:
+        """All sections that are seen with the same assumptions share what is found."""
+        never = self._loops.never(facade)
+        if (never, memory) not in self._known:
+            stated = Stated(passes=self._loops.passes, never=never)
+            acr = self._flash_acr
+            costs = Costs(unknown=memory) if acr is None else Costs.of_flash(acr, memory)
+            cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
+            sections = Sections(self._program, cells, stated, costs)
+            self._known[never, memory] = sections, Counted(sections)
+        return self._known[never, memory]
+
+    def _memory(self, entries: frozenset[int]) -> Memory:
+        """What a pointer may go to of which nothing is known: the heap lies in the SRAM, but a
+        function that has the address of constants may load from the flash.
+        """
+        codes = (code for entry in entries for code in self._disassembler.flow(entry).instructions.values())
+        return Memory.FLASH if any(map(self._names_constants, codes)) else Memory.SRAM
+
+    def _names_constants(self, code: Instruction) -> bool:
+        if code.text.startswith("movt"):
+            return int(code.text.rpartition("#")[2], 0) << 16 in FLASH
+        if code.literal is None:
+            return code.text.startswith("adr")
+        word = int.from_bytes(self._program.code(code.literal, 4), "little")
+        # Odd addresses are those of functions.
+        return word in FLASH and word % 2 == 0
 
 
 def _none(why_not: str) -> SectionBound:

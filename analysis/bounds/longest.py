@@ -1,44 +1,91 @@
 """The longest path through a graph whose loops have bounds.
 
-Nodes and edges have costs. A loop is entered at one node only, its head. Each time the loop is
-entered, a path passes the head at most as often as the loop's bound says. The same holds for the
-loops inside it, on each lap.
+Nodes and edges have costs. A loop is entered at one node, its head. Each time the loop is entered,
+a path passes the head at most as often as the loop's bound says. The same holds for the loops
+inside it, on each lap. A loop that can be entered at several nodes has a bound for each: a path
+enters it at one of them. Laps may differ: then each has a graph and bounds of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from analysis.errors import NoBoundError
-
-Successors = Mapping[int, Sequence[tuple[int, int]]]
+Node = TypeVar("Node", bound=Hashable)
+Successors = Mapping[Node, Sequence[tuple[Node, int]]]
 """For each node the nodes that may follow, each with the cost of the edge to it."""
+Trace = tuple[Any, ...]
+"""How a path came about: the trace before, and a node; or the trace before, laps, one lap, and
+Lap.part.
+"""
+
+
+class Lap(NamedTuple, Generic[Node]):
+    """So many laps of a loop in a row, and what they can do: the ways from its nodes on, also those
+    out of the loop, what they cost, and how often the loops inside go round. `part` is where these
+    are from; None if that is the same as of what is around the loop.
+    """
+
+    times: int
+    successors: Successors[Node]
+    cost: Mapping[Node, int]
+    passes: Callable[[Node, set[Node]], Any]
+    """A Passes."""
+    part: Any = None
+
+
+Passes = Callable[[Node, set[Node]], int | Sequence[Lap[Node]]]
+"""Takes the head of a loop and its nodes, and says how often the head is passed, or what its laps
+can do.
+"""
+
+
+class Way(NamedTuple):
+    """A path by its cost and its trace."""
+
+    cost: int
+    trace: Trace
 
 
 def longest(
-    entry: int,
-    exits: Iterable[int],
-    successors: Successors,
-    cost: Mapping[int, int],
-    passes: Callable[[int], int],
+    entry: Node,
+    exits: Iterable[Node],
+    successors: Successors[Node],
+    cost: Mapping[Node, int],
+    passes: Passes[Node],
 ) -> int | None:
-    """The cost of the longest path from `entry` to one of `exits`, the costs of both included.
+    """The cost of the longest path from `entry` to one of `exits`, both ends included; None without
+    a path.
 
-    None if no path leads to an exit: paths that reach none do not count. `passes` says how often
-    the head of a loop is passed at most. It raises NoBoundError for a loop without a known bound.
+    Only what leads to an exit counts. `passes` takes the head of a loop and all its nodes, and says
+    how often the head is passed at most, or what each of its laps can do. It raises NoBoundError
+    for a loop without a known bound.
     """
+    ways = longest_ways(entry, exits, successors, cost, passes)
+    return max((way.cost for way in ways.values()), default=None)
+
+
+def longest_ways(
+    entry: Node,
+    exits: Iterable[Node],
+    successors: Successors[Node],
+    cost: Mapping[Node, int],
+    passes: Passes[Node],
+) -> dict[Node, Way]:
+    """The same for each of `exits` that a path leads to."""
     wanted = set(exits)
-    alive = _reaching(wanted, successors)
+    alive = reaching(wanted, successors)
     if entry not in alive:
-        return None
+        return {}
     pruned = {u: [(v, w) for v, w in successors.get(u, ()) if v in alive] for u in alive}
-    far = _distances(entry, pruned, cost, passes)
-    return max(far[end] for end in wanted if end in far) if any(end in far for end in wanted) else None
+    far = _distances(entry, alive, pruned, cost, passes, wanted)
+    return {end: far[end] for end in wanted if end in far}
 
 
-def _reaching(wanted: set[int], successors: Successors) -> set[int]:
+def reaching(wanted: set[Node], successors: Successors[Node]) -> set[Node]:
     """The nodes from which a path leads to one of `wanted`, and those themselves."""
-    before: dict[int, list[int]] = {}
+    before: dict[Node, list[Node]] = {}
     for u, following in successors.items():
         for v, _ in following:
             before.setdefault(v, []).append(u)
@@ -52,64 +99,94 @@ def _reaching(wanted: set[int], successors: Successors) -> set[int]:
 
 
 def _distances(
-    entry: int, successors: Successors, cost: Mapping[int, int], passes: Callable[[int], int]
-) -> dict[int, int]:
-    """The longest way from `entry` to each node that it reaches, both ends included."""
-    far: dict[int, int] = {entry: cost[entry]}
-    for component in _components(entry, successors):
+    entry: Node,
+    inside: AbstractSet[Node],
+    successors: Successors[Node],
+    cost: Mapping[Node, int],
+    passes: Passes[Node],
+    wanted: set[Node],
+) -> dict[Node, Way]:
+    """The longest way from `entry` to each of the nodes `inside`, both ends included, through these
+    alone. Of the nodes of a loop only those count at which it is left, or that are `wanted`.
+    """
+    whole = successors
+    successors = {u: [(v, w) for v, w in whole.get(u, ()) if v in inside] for u in (entry, *inside)}
+    far: dict[Node, Way] = {entry: Way(cost[entry], ((), entry))}
+    for component in components(entry, successors):
         heads = [node for node in component if node in far]
         if not heads:
             continue
         inner = set(component)
-        loops = len(component) > 1 or any(v == component[0] for v, _ in successors.get(component[0], ()))
-        if loops:
-            if len(heads) > 1:
-                raise NoBoundError(f"The loop at {min(component):#010x} is entered at {len(heads)} places.")
-            at_head = far.pop(heads[0])
-            far |= _through_loop(heads[0], at_head, inner, successors, cost, passes)
-        for node in inner & far.keys():
+        if is_loop(component, successors):
+            at_heads = [(head, far.pop(head)) for head in heads]
+            for head, at_head in at_heads:
+                # Whatever is entered at this node has no other way in any more.
+                rounds = passes(head, inner)
+                laps = [Lap(rounds, whole, cost, passes)] if isinstance(rounds, int) else rounds
+                for node, way in _through_loop(head, at_head, cost[head], inner, laps, wanted).items():
+                    if node not in far or way.cost > far[node].cost:
+                        far[node] = way
+        for node in [one for one in component if one in far]:
             for v, edge in successors.get(node, ()):
                 if v not in inner:
-                    far[v] = max(far.get(v, 0), far[node] + edge + cost[v])
+                    further = far[node].cost + edge + cost[v]
+                    if v not in far or further > far[v].cost:
+                        far[v] = Way(further, (far[node].trace, v))
     return far
 
 
+def is_loop(component: Sequence[Node], successors: Successors[Node]) -> bool:
+    """Whether a strongly connected component goes round."""
+    return len(component) > 1 or any(v == component[0] for v, _ in successors.get(component[0], ()))
+
+
 def _through_loop(
-    head: int,
-    at_head: int,
-    inner: set[int],
-    successors: Successors,
-    cost: Mapping[int, int],
-    passes: Callable[[int], int],
-) -> dict[int, int]:
-    """The longest way to each node of a loop.
+    head: Node, at_head: Way, own: int, inner: set[Node], laps: Sequence[Lap[Node]], wanted: set[Node]
+) -> dict[Node, Way]:
+    """The longest way to each node of a loop at which it may be left. `own` is the head's cost.
 
     It is the way to the head, all laps but the last, and the way from the head to the node. No path
     leads to a loop whose head is passed 0 times.
     """
-    rounds = passes(head)
-    if rounds == 0:
-        return {}
-    once = {u: [(v, w) for v, w in successors.get(u, ()) if v in inner and v != head] for u in inner}
-    within = _distances(head, once, cost, passes)
-    lap = max(
-        within[u] + edge for u in inner if u in within for v, edge in successors.get(u, ()) if v == head
-    )
-    laps = (rounds - 1) * lap
-    return {node: at_head - cost[head] + laps + way for node, way in within.items()}
+    found: dict[Node, Way] = {}
+    before, trace = at_head.cost - own, at_head.trace[0]
+    for times, successors, cost, passes, part in laps:
+        if times == 0:
+            continue
+        within = _distances(head, inner - {head}, successors, cost, passes, wanted)
+        again = [
+            Way(within[u].cost + edge, within[u].trace)
+            for u in inner
+            if u in within
+            for v, edge in successors.get(u, ())
+            if v == head
+        ]
+        lap = max(again, key=lambda one: one.cost, default=None)
+        if lap is not None and times > 1:
+            before += (times - 1) * lap.cost
+            trace = (trace, times - 1, lap.trace, part)
+        for node, way in within.items():
+            leaves = node in wanted or any(v not in inner for v, _ in successors.get(node, ()))
+            if leaves and (node not in found or before + way.cost > found[node].cost):
+                found[node] = Way(before + way.cost, (trace, 1, way.trace, part))
+        if lap is None:
+            break
+        before += lap.cost
+        trace = (trace, 1, lap.trace, part)
+    return found
 
 
-def _components(entry: int, successors: Successors) -> list[list[int]]:
+def components(entry: Node, successors: Successors[Node]) -> list[list[Node]]:
     """The strongly connected components that `entry` reaches (Tarjan, 1972).
 
     Each comes before those that it leads to.
     """
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    on_stack: set[int] = set()
-    stack: list[int] = []
-    found: list[list[int]] = []
-    work: list[tuple[int, int]] = [(entry, 0)]
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    on_stack: set[Node] = set()
+    stack: list[Node] = []
+    found: list[list[Node]] = []
+    work: list[tuple[Node, int]] = [(entry, 0)]
     while work:
         node, at = work.pop()
         if at == 0:

@@ -77,7 +77,8 @@ class Study:
         lists, winners = self._winners(allocator, what, tell)
         best, operations = _longest(allocator, [*winners, *_known_lists(allocator, what)], what)
         image = firmware.build(allocator)
-        bound = code_bounds(image.elf, allocator, image.configuration.knobs, MAX_SLOTS)[what]
+        built = image.configuration
+        bound = code_bounds(image.elf, allocator, built.knobs, built.flash_acr, MAX_SLOTS)[what]
         return Row(
             allocator,
             what,

@@ -9,6 +9,7 @@ import polars as pl
 from base.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from capture.reading.probes import PULSES_BEFORE
 from firmware.build import image as firmware
+from firmware.build.image import FirmwareImage
 from simulator import run as simulator
 
 _RUN_FOR = "60s"
@@ -40,15 +41,20 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
     The image must free nothing that was not allocated. Raises BuildError, SimulatorError, and
     ValueError if the run does not come to its end.
     """
+    return measure_built(firmware.build(allocator, art=art), image)
+
+
+def measure_built(built: FirmwareImage, image: bytes) -> list[CriticalSection]:
+    """The same of a firmware that is built. Raises SimulatorError, and ValueError as above."""
     done = simulator.run(
-        firmware.build(allocator, art=art).elf,
+        built.elf,
         image=image,
         until=_RUN_FOR,
         counts={"instructions": "*", "ticks": _TICK},
         count_window="CRIT",
     )
     if done.records.first(EndRecord) is None:
-        raise ValueError(f"The run on {allocator} does not end within {_RUN_FOR}.")
+        raise ValueError(f"The run on {built.allocator} does not end within {_RUN_FOR}.")
     operations = done.records.all(OperationRecord)
     called = [
         (place, record) for place, record in enumerate(operations) if record.kind not in HEAP_NOT_CALLED

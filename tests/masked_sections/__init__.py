@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
+
+from quality.soundness.compiling import compiled
 
 SOURCE = Path(__file__).parent / "main.c"
 
 
 def build(folder: Path, *options: str, source: Path = SOURCE) -> Path:
     """The ELF file, made in `folder` of main.c or of another `source`."""
-    elf = folder / "program.elf"
-    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-g", "-ffreestanding", "-nostdlib"]
-    command += ["-Wall", "-Wextra", "-Werror", *options]
-    command += ["-T", str(SOURCE.parent / "flash.ld"), str(source), "-o", str(elf)]
-    subprocess.run(command, check=True)
-    return elf
+    return compiled(source, folder, *options)
 
 
 def line_of(text: str, nth: int = 0) -> int:

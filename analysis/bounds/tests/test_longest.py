@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from analysis.bounds.longest import longest
+from analysis.bounds.longest import Lap, longest
 from analysis.errors import NoBoundError
 
 Edges = dict[int, list[tuple[int, int]]]
@@ -28,7 +28,7 @@ def by_trying(
     return best
 
 
-def unbounded(_: int) -> int:
+def unbounded(_: int, _inner: object) -> int:
     raise NoBoundError("nobody knows")
 
 
@@ -51,7 +51,7 @@ def test_a_loop_with_branches_inside_and_a_way_out_of_its_middle(seed: int, pass
     edges = {u: [(v, random.randrange(9)) for v in following] for u, following in shape.items()}
     cost = {node: random.randrange(1, 9) for node in shape}
     most = dict.fromkeys((1, 2, 3, 4), passes)
-    assert longest(0, {5}, edges, cost, lambda _: passes) == by_trying(0, {5}, edges, cost, most)
+    assert longest(0, {5}, edges, cost, lambda *_: passes) == by_trying(0, {5}, edges, cost, most)
 
 
 def test_a_loop_in_a_loop() -> None:
@@ -59,7 +59,52 @@ def test_a_loop_in_a_loop() -> None:
     edges: Edges = {0: [(1, 0)], 1: [(2, 0)], 2: [(2, 0), (3, 0)], 3: [(1, 0), (4, 0)], 4: []}
     cost = dict.fromkeys(edges, 1)
     laps = {1: 3, 2: 4}
-    assert longest(0, {4}, edges, cost, laps.__getitem__) == 1 + 3 * (1 + 4 + 1) + 1
+    assert longest(0, {4}, edges, cost, lambda head, _: laps[head]) == 1 + 3 * (1 + 4 + 1) + 1
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_laps_that_differ_are_as_if_each_stood_in_the_code(seed: int) -> None:
+    """1 is the head, 2 and 3 are ways on to 4, which leads back. Some may lead out, in all laps."""
+    random = Random(seed)
+    laps = random.randint(1, 5)
+    shape = {1: [2, 3], 2: [4], 3: [4], 4: [1]}
+    out = {u: [(5, 3)] if random.random() < 0.5 else [] for u in shape}
+    kept: list[Edges] = [
+        {
+            u: [*((v, random.randrange(9)) for v in to if random.random() < 0.8), *out[u]]
+            for u, to in shape.items()
+        }
+        for _ in range(laps)
+    ]
+    costs = [{node: random.randrange(1, 9) for node in shape} for _ in range(laps)]
+    whole: Edges = {0: [(1, 1)], **{u: [*((v, 0) for v in to), *out[u]] for u, to in shape.items()}, 5: []}
+
+    def one_after_the_other() -> tuple[Edges, dict[int, int]]:
+        edges: Edges = {0: [(11, 1)]}
+        cost = {0: 1, 5: 1}
+        for lap in range(laps):
+            for u, to in kept[lap].items():
+                cost[10 * (lap + 1) + u] = costs[lap][u]
+                edges[10 * (lap + 1) + u] = [
+                    (5 if v == 5 else 10 * (lap + 1 + (v == 1)) + v, edge)
+                    for v, edge in to
+                    if v != 1 or lap + 1 < laps
+                ]
+        return edges, cost
+
+    edges, cost = one_after_the_other()
+    told = [Lap(1, kept[lap], costs[lap], unbounded) for lap in range(laps)]
+    plain = {0: 1, 5: 1, **dict.fromkeys((1, 2, 3, 4), 1)}
+    assert longest(0, {5}, whole, plain, lambda *_: told) == by_trying(0, {5}, edges, cost, {})
+
+
+def test_a_loop_inside_goes_round_as_often_as_the_outer_one_counts() -> None:
+    """A node costs 1: 0, then 1, n laps of 2 and 3 for n from 1 to 4, then 1 once more, and 4."""
+    edges: Edges = {0: [(1, 0)], 1: [(2, 0), (4, 0)], 2: [(2, 0), (3, 0)], 3: [(1, 0)], 4: []}
+    cost = dict.fromkeys(edges, 1)
+    laps = [Lap(1, edges, cost, lambda *_, n=n: n) for n in (1, 2, 3, 4)]
+    last = Lap(1, {1: [(4, 0)]}, cost, unbounded)
+    assert longest(0, {4}, edges, cost, lambda *_: [*laps, last]) == 1 + (1 + 2 + 3 + 4) + 4 * 2 + 1 + 1
 
 
 def test_what_leads_nowhere_does_not_count() -> None:
@@ -71,6 +116,14 @@ def test_what_leads_nowhere_does_not_count() -> None:
 def test_loops_that_cannot_be_bounded() -> None:
     with pytest.raises(NoBoundError, match="nobody knows"):
         longest(0, {1}, {0: [(0, 0), (1, 0)]}, {0: 1, 1: 1}, unbounded)
-    two_doors: Edges = {0: [(1, 0), (2, 0)], 1: [(2, 0)], 2: [(1, 0), (3, 0)], 3: []}
-    with pytest.raises(NoBoundError, match="entered at 2 places"):
-        longest(0, {3}, two_doors, dict.fromkeys(two_doors, 1), lambda _: 1)
+
+
+@pytest.mark.parametrize("passes", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_loop_that_can_be_entered_at_two_nodes(seed: int, passes: int) -> None:
+    random = Random(seed)
+    shape = {0: [1, 2], 1: [2], 2: [1, 3], 3: []}
+    edges = {u: [(v, random.randrange(9)) for v in following] for u, following in shape.items()}
+    cost = {node: random.randrange(1, 9) for node in shape}
+    found = longest(0, {3}, edges, cost, lambda *_: passes)
+    assert found == by_trying(0, {3}, edges, cost, dict.fromkeys((1, 2), passes))

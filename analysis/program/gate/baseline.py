@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from analysis.errors import GateError
-from analysis.program.gate.rows import FROM, Measured
+from analysis.program.gate.rows import FROM, Measured, Row
 from analysis.program.masks.beginning import RESET
 from base.files.documents import Table, open_toml
 from base.files.toml_text import key, pairs
@@ -22,20 +22,22 @@ WHOLE_SCHEMA = 1
 BYTES_MOST = 8 << 20
 OPEN: Literal["open"] = "open"
 """Stands for the cycles of what had not ended when the run did."""
+NONE: Literal["none"] = "none"
+"""Stands for the cycles of what has no bound."""
 
-Cycles = int | Literal["open"]
+Cycles = int | Literal["open", "none"]
 _HEAD = """\
 # A baseline of `{command} PROGRAM --baseline FILE`, which --update writes anew: limits stay, comments
 # do not. Of each function it has the longest of each kind, in cycles.
 """
 _Name = Annotated[str, Field(min_length=1, max_length=4096)]
 _Text = Annotated[str, Field(max_length=1024)]
-_Kinds = dict[_Name, Annotated[int, Field(ge=0, lt=1 << 63)] | Literal["open"]]
+_Kinds = dict[_Name, Annotated[int, Field(ge=0, lt=1 << 63)] | Literal["open", "none"]]
 
 
 class _File(Table):
     schema_: Annotated[Literal[1, 2], Field(alias="schema")]
-    command: Literal["masks", "latency"]
+    command: Literal["masks", "latency", "bounds"]
     made_by: _Text
     settings: dict[_Name, _Text]
     limits: dict[_Name, _Text] = Field(default_factory=dict)
@@ -44,7 +46,7 @@ class _File(Table):
 
 @dataclass(frozen=True)
 class Baseline:
-    """`lengths` are cycles, or OPEN, by function and kind. `limits` are words of --limit.
+    """`lengths` are cycles, OPEN or NONE, by function and kind. `limits` are words of --limit.
     `whole` says that all of the run counts, from reset on, as in a file of schema 1.
     """
 
@@ -83,10 +85,14 @@ def of(measured: Measured, path: Path, made_by: str, limits: Mapping[str, str]) 
     """What was measured as a baseline. Raises GateError where that is not all of it."""
     if measured.refusal:
         raise GateError(f"{measured.refusal} A baseline is of a run that went to its end.")
-    lengths: dict[tuple[str, str], Cycles] = {
-        (row.function, row.kind): OPEN if row.open else row.cycles for row in measured.rows
-    }
+    lengths = {(row.function, row.kind): _length(row) for row in measured.rows}
     return Baseline(path, measured.command, made_by, dict(measured.settings), limits, lengths)
+
+
+def _length(row: Row) -> Cycles:
+    if row.why_not:
+        return NONE
+    return OPEN if row.open else row.cycles
 
 
 def write(baseline: Baseline) -> None:

@@ -8,12 +8,14 @@ from typing import Literal
 
 from analysis.judged import State, exit_status
 from analysis.program.gate.allowance import Allowance
-from analysis.program.gate.baseline import OPEN, Baseline, Cycles
+from analysis.program.gate.baseline import NONE, OPEN, Baseline, Cycles
 from analysis.program.gate.limits import Limit
-from analysis.program.gate.rows import Measured, Row
+from analysis.program.gate.rows import Measured, Row, Words
 from base.microseconds import microseconds
 
-Finding = Literal["within", "above", "between", "unseen", "equal", "longer", "shorter", "new", "vanished"]
+_OfLimit = Literal["within", "above", "between", "unseen", "unbounded"]
+_OfRow = Literal["equal", "longer", "shorter", "new", "vanished", "lost", "refuted"]
+Finding = Literal[_OfLimit, _OfRow]
 NAMED = 10
 """So many more that are above a limit are named."""
 
@@ -37,7 +39,7 @@ class Check:
     @property
     def change(self) -> int | None:
         """Cycles more than before; None where one of both is not known."""
-        if self.now is None or not isinstance(self.before, int):
+        if self.now is None or self.now.why_not or not isinstance(self.before, int):
             return None
         return self.now.cycles - self.before
 
@@ -75,7 +77,9 @@ def judge(
 
     Of a run that is not whole, only what is worse is told: nobody knows the rest of it.
     """
-    within = [_limit(limit, (*measured.rows, *measured.together)) for limit in limits]
+    rows = (*measured.rows, *measured.together)
+    within = [Check(name, "worse", "refuted", sentence) for name, sentence in measured.wrong]
+    within += [_limit(limit, rows, measured.words) for limit in limits]
     refusal = measured.refusal
     compared: list[Check] = []
     if baseline is not None and (apart := _apart(baseline, measured)):
@@ -85,21 +89,24 @@ def judge(
     if measured.refusal:
         compared = [check for check in compared if check.state == "worse"]
     if baseline is None and all(check.state == "not judged" for check in within):
-        refusal = refusal or "Nothing was judged: nothing of what the limits name was seen."
+        refusal = refusal or f"Nothing was judged: nothing of what the limits name {measured.words.none}."
     path = None if baseline is None else str(baseline.path)
     notes = tuple(_notes(baseline, measured, compared, made_by))
     return Judgement(measured.command, measured.program, path, (*within, *compared), refusal, notes)
 
 
-def _limit(limit: Limit, rows: Sequence[Row]) -> Check:
+def _limit(limit: Limit, rows: Sequence[Row], words: Words) -> Check:
     name = f"limit {limit.name}"
     held = sorted((row for row in rows if limit.holds_for(row)), key=lambda row: -limit.length(row))
     if not held:
-        return Check(name, "not judged", "unseen", f"Nothing of {limit.name} was seen.", limit.text)
+        return Check(name, "not judged", "unseen", f"Nothing of {limit.name} {words.none}.", limit.text)
     first = held[0]
     above = [row for row in held if limit.length(row) > limit.value]
     side = "above" if above else "within"
-    told = f"The longest is {_length(first)}, {side} {limit.text}: {first.name}, {first.place}."
+    told = f"{words.longest.format(_length(first))}, {side} {limit.text}: {first.name}, {first.place}."
+    unknown = [row for row in held if row.why_not]
+    if not above and unknown:
+        return _unbounded(name, limit, unknown)
     if not above and any(limit.most(row) > limit.value for row in held):
         told += f" Between two pends, {first.step_cycles:,} cycles apart, it may be above: give --every 1."
         return Check(name, "cannot say", "between", told, limit.text, None, first)
@@ -110,9 +117,19 @@ def _limit(limit: Limit, rows: Sequence[Row]) -> Check:
     return Check(name, state, "above" if above else "within", told, limit.text, None, first, more)
 
 
+def _unbounded(name: str, limit: Limit, rows: Sequence[Row]) -> Check:
+    """None of those of which it is known is above the limit; of these it is not known."""
+    first = rows[0]
+    told = f"Nobody can say: {first.name} has no bound, {first.place}. {first.why_not}"
+    more = tuple(f"{row.name} has no bound, {row.place}" for row in rows[1 : 1 + NAMED])
+    left = len(rows) - 1 - NAMED
+    more += (f"and {left:,} more",) if left > 0 else ()
+    return Check(name, "cannot say", "unbounded", told, limit.text, None, first, more)
+
+
 def _length(row: Row) -> str:
     """`1,001 cycles (62.56 µs)`."""
-    return f"{'at least ' if row.open else ''}{row.cycles:,} cycles ({microseconds(row.ns)})"
+    return f"{'at least ' if row.open or row.why_not else ''}{row.cycles:,} cycles ({microseconds(row.ns)})"
 
 
 def _apart(baseline: Baseline, measured: Measured) -> str:
@@ -138,12 +155,21 @@ def _compared(baseline: Baseline, measured: Measured, allowance: Allowance) -> I
         yield _new(row, allowance) if before is None else _held(row, before, allowance)
     for (function, kind), before in baseline.lengths.items():
         if (function, kind) not in seen:
-            was = "had not ended" if before == OPEN else f"took {before:,} cycles"
-            sentence = f"It {was} in the baseline, and was not seen now."
+            was = _was(before, measured.words)
+            sentence = f"{was}, and {measured.words.gone}."
             yield Check(f"{function}: {kind}", "not judged", "vanished", sentence, _told(before), before)
 
 
+def _was(before: Cycles, words: Words) -> str:
+    if isinstance(before, int):
+        return words.before.format(before)
+    return "It had not ended in the baseline" if before == OPEN else "It had no bound in the baseline"
+
+
 def _new(row: Row, allowance: Allowance) -> Check:
+    if row.why_not:
+        sentence = f"New, and without a bound, {row.place}. {row.why_not}"
+        return Check(row.name, "worse", "new", sentence, "", None, row)
     allowed = not row.open and row.cycles <= allowance.of(0)
     words = f", allowed by {allowance.text}" if allowed else ""
     sentence = f"New: {_length(row)}{words}, {row.place}."
@@ -152,6 +178,8 @@ def _new(row: Row, allowance: Allowance) -> Check:
 
 def _held(row: Row, before: Cycles, allowance: Allowance) -> Check:
     held_to = _told(before)
+    if row.why_not or before == NONE:
+        return _bounded(row, before)
     if not isinstance(before, int):
         words = "It has not ended, as in the baseline." if row.open else f"It ends now: {_length(row)}."
         state: State = "as good" if row.open else "better"
@@ -168,6 +196,20 @@ def _held(row: Row, before: Cycles, allowance: Allowance) -> Check:
     return Check(row.name, worse, "longer", f"{told}{excuse}, {row.place}.", held_to, before, row)
 
 
+def _bounded(row: Row, before: Cycles) -> Check:
+    """What has no bound, or had none."""
+    held_to = _told(before)
+    if not row.why_not:
+        words = f"It has a bound now: {_length(row)}, {row.place}."
+        return Check(row.name, "better", "shorter", words, held_to, before, row)
+    if before == NONE:
+        return Check(
+            row.name, "as good", "equal", "It has no bound, as in the baseline.", held_to, before, row
+        )
+    words = f"It had a bound of {held_to} cycles, and has none now, {row.place}. {row.why_not}"
+    return Check(row.name, "worse", "lost", words, held_to, before, row)
+
+
 def _excuse(row: Row, more: int, before: int, allowance: Allowance) -> str:
     """Why so many cycles more are none that count; empty if they do."""
     if more < row.step_cycles:
@@ -182,7 +224,7 @@ def _change(more: int, before: int) -> str:
 
 
 def _told(cycles: Cycles) -> str:
-    return OPEN if cycles == OPEN else f"{cycles:,}"
+    return f"{cycles:,}" if isinstance(cycles, int) else cycles
 
 
 def _notes(

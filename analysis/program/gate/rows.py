@@ -15,7 +15,8 @@ class Row:
 
     `open` says that it had not ended when the run did: it lasts at least so long. `place` is where
     it was, in words. It is known to `step_cycles`: where an interrupt was pended at each tenth
-    cycle only, the longest may be up to nine cycles longer.
+    cycle only, the longest may be up to nine cycles longer. `why_not` says why nobody knows how
+    long it can be: then it lasts at least so long, too. Empty if that is known.
     """
 
     function: str
@@ -25,11 +26,22 @@ class Row:
     place: str
     open: bool = False
     step_cycles: int = 1
+    why_not: str = ""
 
     @property
     def name(self) -> str:
         """`update_table: primask`."""
         return f"{self.function}: {self.kind}"
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a command tells of its rows: of one in `{}`, of one that is there no more, of none."""
+
+    longest: str = "The longest is {}"
+    before: str = "It took {:,} cycles in the baseline"
+    gone: str = "was not seen now"
+    none: str = "was seen"
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,8 @@ class Measured:
     `kinds` are the words that a limit may name. `rows` has one of each function and kind, the
     longest first. `together` are what several of them make one after another: limits hold them, and
     no baseline, since what follows on what is often chance. `refusal` is the sentence why this is
-    not all of it; empty if it is.
+    not all of it; empty if it is. `wrong` has the name of each that refutes what was said of it,
+    and a sentence; that fails, whatever it is held to.
     """
 
     command: str
@@ -49,14 +62,19 @@ class Measured:
     rows: tuple[Row, ...] = field(default=())
     together: tuple[Row, ...] = field(default=())
     refusal: str = ""
+    wrong: tuple[tuple[str, str], ...] = field(default=())
+    words: Words = field(default=Words())
 
 
 def longest(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Of each function and kind the row with the most cycles, with the longest time of any."""
+    """Of each function and kind the row with the most cycles, with the longest time of any; one of
+    which that is not known counts as longer.
+    """
     found: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = (row.function, row.kind)
         known = found.get(key, row)
-        kept = row if row.cycles > known.cycles else known
+        is_longer = (bool(row.why_not), row.cycles) > (bool(known.why_not), known.cycles)
+        kept = row if is_longer else known
         found[key] = replace(kept, ns=max(row.ns, known.ns))
     return tuple(sorted(found.values(), key=lambda one: (-one.cycles, one.function, one.kind)))

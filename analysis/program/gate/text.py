@@ -15,7 +15,7 @@ from base.files.markdown_text import cell
 from base.microseconds import microseconds
 
 SCHEMA = 1
-_OF_LIMITS = ("within", "above", "between")
+_OF_LIMITS = ("within", "above", "between", "unbounded")
 _BENCHER_NAME_MOST = 1024
 """Characters of a benchmark's name, by Bencher's page on its metric format."""
 
@@ -23,6 +23,8 @@ _BENCHER_NAME_MOST = 1024
 def verdict(told: Judgement) -> str:
     """One line: the whole of it, and how many of what."""
     worse = "Above a limit." if told.only_limits_broken else "Worse than the baseline."
+    if any(check.finding == "refuted" for check in told.checks):
+        worse = "A run took longer than a bound."
     good = "As good as the baseline." if told.baseline else "Within the limits."
     words = {0: good, 1: worse, 2: "Cannot say."}
     findings = [check.finding for check in told.checks]
@@ -71,6 +73,7 @@ def _check(check: Check) -> dict[str, Any]:
         "cycles": now.cycles if now else None,
         "ns": now.ns if now else None,
         "open": now.open if now else False,
+        "why_not": now.why_not or None if now else None,
         "change_cycles": check.change,
         "place": now.place if now else None,
         "sentence": check.sentence,
@@ -94,7 +97,7 @@ def as_markdown(told: Judgement) -> str:
 
 def _row(check: Check) -> str:
     now = check.now
-    length = f"{'≥ ' if now.open else ''}{now.cycles:,} cycles, {microseconds(now.ns)}" if now else "none"
+    length = _length(now) if now else "none"
     change = f"{check.change:+,}" if check.change is not None else check.finding
     if check.change is not None and check.before:
         change += f" ({check.change / int(check.before):+.1%})"
@@ -102,6 +105,12 @@ def _row(check: Check) -> str:
     where = f"{of_limit}{now.place}" if now else ""
     cells = (check.name, check.held_to, length, change, where)
     return f"| {MARKS[check.state]} {check.state} | {' | '.join(map(cell, cells))} |"
+
+
+def _length(row: Row) -> str:
+    if row.why_not:
+        return "no bound"
+    return f"{'≥ ' if row.open else ''}{row.cycles:,} cycles, {microseconds(row.ns)}"
 
 
 def as_xml(told: Judgement) -> bytes:
@@ -115,9 +124,11 @@ def as_xml(told: Judgement) -> bytes:
 
 
 def as_bencher(measured: Measured) -> str:
-    """Bencher's metric format: the cycles of each row that ended."""
+    """Bencher's metric format: the cycles of each row that ended, and has a bound."""
     metrics = {
-        _benchmark(measured, row): {"cycles": {"value": row.cycles}} for row in measured.rows if not row.open
+        _benchmark(measured, row): {"cycles": {"value": row.cycles}}
+        for row in measured.rows
+        if not row.open and not row.why_not
     }
     return json.dumps(metrics, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
+from analysis.bounds.image import code_bounds
 from base import heap_size
 from base.paths import ROOT
+from base.run_folder.manifest import SectionBound
+from firmware.build import image as firmware
 from firmware.build.host_search import Goal
 from scenarios import trace as scenarios_trace
 from scenarios.operations import MAX_SLOTS
@@ -37,6 +41,13 @@ def number(cell: str) -> int:
 TIME, SPACE = lines(text.TIME_COLUMNS), lines(text.SPACE_COLUMNS)
 
 
+@cache
+def bounds(allocator: str) -> dict[str, SectionBound]:
+    image = firmware.build(allocator)
+    built = image.configuration
+    return code_bounds(image.elf, allocator, built.knobs, built.flash_acr, MAX_SLOTS)
+
+
 @pytest.mark.parametrize("line", TIME, ids=lambda line: f"{line['allocator']}-{line['of']}")
 def test_a_stored_winner_takes_as_long_as_the_page_says(line: dict[str, str]) -> None:
     goal: Goal = "allocate" if line["of"] == "allocate" else "free"
@@ -44,6 +55,12 @@ def test_a_stored_winner_takes_as_long_as_the_page_says(line: dict[str, str]) ->
     section = search.longest(line["allocator"], trace.operations)[goal]
     assert section.instructions == pytest.approx(number(line["found"]), rel=TOLERANCE)
     assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
+    bound = bounds(line["allocator"])[goal]
+    assert (bound.instructions is None) == (line["bound"] == "-")
+    if bound.instructions is not None and bound.cycles is not None and not section.ticks:
+        assert bound.instructions == pytest.approx(number(line["bound"]), rel=TOLERANCE)
+        assert section.instructions <= bound.instructions
+        assert section.cycles <= bound.cycles
 
 
 @pytest.mark.parametrize("line", TIME, ids=lambda line: f"{line['allocator']}-{line['of']}")

@@ -16,8 +16,17 @@ NS = 62.5
 """A cycle at 16 MHz."""
 
 
-def row(function: str, kind: str, cycles: int, *, ns: float = 0, open: bool = False, step: int = 1) -> Row:
-    return Row(function, kind, cycles, ns or cycles * NS, f"{function}.c:1", open, step)
+def row(
+    function: str,
+    kind: str,
+    cycles: int,
+    *,
+    ns: float = 0,
+    open: bool = False,
+    step: int = 1,
+    why_not: str = "",
+) -> Row:
+    return Row(function, kind, cycles, ns or cycles * NS, f"{function}.c:1", open, step, why_not)
 
 
 def measured(*rows: Row, refusal: str = "", until: str = "5ms") -> Measured:

@@ -14,7 +14,7 @@ from analysis.program.gate import baseline as files
 from analysis.program.gate.tests.made import baseline, measured, row
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
-LENGTHS = st.one_of(st.integers(0, 2**62), st.just("open"))
+LENGTHS = st.one_of(st.integers(0, 2**62), st.sampled_from(["open", "none"]))
 
 
 @given(st.dictionaries(st.tuples(NAMES, NAMES), LENGTHS, max_size=8))

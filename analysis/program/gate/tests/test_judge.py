@@ -157,3 +157,36 @@ def test_another_version_is_named_where_cycles_differ() -> None:
     other = baseline({("lock", "primask"): 90})
     (note,) = judged(measured(LOCK), type(other)(**{**vars(other), "made_by": "Tailscope 0"})).notes
     assert "Tailscope 0, this by Tailscope 1" in note
+
+
+UNKNOWN = row("lock", "primask", 40, why_not="A loop is not limited.")
+
+
+def test_what_lost_its_bound_is_worse_and_no_amount_excuses_it() -> None:
+    before = baseline({("lock", "primask"): 100})
+    told = judged(measured(UNKNOWN), before, allow="1000")
+    assert findings(told) == {"lock: primask": ("worse", "lost")}
+    assert "It had a bound of 100 cycles" in told.checks[0].sentence
+    assert "A loop is not limited." in told.checks[0].sentence
+    assert told.checks[0].change is None
+
+
+def test_what_has_no_bound_is_as_good_as_before_only_if_it_had_none() -> None:
+    none = baseline({("lock", "primask"): "none"})
+    assert findings(judged(measured(UNKNOWN), none)) == {"lock: primask": ("as good", "equal")}
+    assert findings(judged(measured(LOCK), none)) == {"lock: primask": ("better", "shorter")}
+    assert findings(judged(measured(), none)) == {"lock: primask": ("not judged", "vanished")}
+    assert findings(judged(measured(UNKNOWN), baseline({}))) == {"lock: primask": ("worse", "new")}
+
+
+def test_the_greatest_of_a_kind_is_the_one_that_nobody_knows() -> None:
+    (one,) = measured(UNKNOWN, LOCK).rows
+    assert one.why_not
+
+
+def test_a_limit_cannot_be_said_to_hold_what_has_no_bound() -> None:
+    other = row("other", "primask", 200)
+    assert judged(measured(UNKNOWN), limits={"any": "50"}).exit_status == 2
+    assert judged(measured(UNKNOWN), limits={"any": "39"}).exit_status == 1
+    assert judged(measured(UNKNOWN, other), limits={"any": "199"}).exit_status == 1
+    assert judged(measured(UNKNOWN, other), limits={"any:other": "200"}).exit_status == 0

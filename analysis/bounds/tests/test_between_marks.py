@@ -1,4 +1,7 @@
-"""Bounds of code whose longest path is known, and of real images beside what their runs took."""
+# spans: analysis/bounds/sections.py, analysis/bounds/counted.py, analysis/bounds/image.py
+"""Bounds between two marks: of code whose longest path is known, and of real images beside what
+their runs took.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
-from analysis.bounds.image import bounds_of, bounds_of_run
-from analysis.bounds.section import Sections
+from analysis.bounds.counted import Counted
+from analysis.bounds.image import BEGIN, END, bounds_of, bounds_of_run
+from analysis.bounds.sections import Sections, Stated
 from analysis.errors import NoBoundError
 from analysis.explain import explanation
 from analysis.explain.program import Program
@@ -49,6 +54,20 @@ def assembled(folder: Path, body: str) -> Program:
     return Program(elf)
 
 
+def most(program: Program, facade: str, stated: Stated | None = None) -> tuple[int, int]:
+    """Instructions and cycles of the longest ways. Raises NoBoundError."""
+    entry, begin, end = (found.address for name in (facade, BEGIN, END) if (found := program.function(name)))
+    sections = Sections(program, stated=stated)
+    price = sections.marked(entry, begin, end)
+    if price.why_not:
+        raise NoBoundError(" ".join(price.why_not))
+    return Counted(sections).marked(entry, begin, end).instructions, price.cycles
+
+
+def laps(number: int) -> Stated:
+    return Stated(passes=lambda _function, _lines: number)
+
+
 def test_the_longer_arm_counts_and_the_panic_does_not(tmp_path: Path) -> None:
     program = assembled(
         tmp_path,
@@ -81,12 +100,12 @@ def test_the_longer_arm_counts_and_the_panic_does_not(tmp_path: Path) -> None:
     .size panic, . - panic
     """,
     )
-    found = Sections(program, lambda *_: 1).bound("heap_allocate")
+    instructions, cycles = most(program, "heap_allocate")
     # The call of the begin marker and its return; cbz, cmp, beq and three nops; the call of helper;
     # it, bxeq, nop and bx; the call of the end marker and its return.
-    assert found.instructions == 2 + 6 + 1 + 4 + 2
+    assert instructions == 2 + 6 + 1 + 4 + 2
     # Each takes at least one cycle. Each of the seven branches on the way takes at least two more.
-    assert found.cycles >= found.instructions + 7 * 2
+    assert cycles >= instructions + 7 * 2
 
 
 def test_a_loop_and_a_jump_table(tmp_path: Path) -> None:
@@ -115,8 +134,40 @@ def test_a_loop_and_a_jump_table(tmp_path: Path) -> None:
     .size heap_free, . - heap_free
     """,
     )
-    assert Sections(program, lambda *_: 10).bound("heap_free").instructions == 2 + 3 + 10 * 2 + 1 + 2
-    assert Sections(program, lambda *_: 1).bound("heap_free").instructions == 2 + 3 + 2 + 1 + 2
+    assert most(program, "heap_free", laps(10))[0] == 2 + 3 + 10 * 2 + 1 + 2
+    assert most(program, "heap_free", laps(1))[0] == 2 + 3 + 2 + 1 + 2
+    # No way leads through the loop: the longest is the third arm.
+    assert most(program, "heap_free", laps(0))[0] == 2 + 3 + 2 + 2
+
+
+@pytest.mark.parametrize("adr", ["adr r3, table", "addw r3, pc, #table - . - 4"])
+def test_a_table_of_words_by_the_address_of_its_begin(tmp_path: Path, adr: str) -> None:
+    program = assembled(
+        tmp_path,
+        f"""
+    function heap_allocate
+    push {{r4, lr}}
+    bl heap_port_critical_begin
+    cmp r0, #1
+    bhi 3f
+    .balign 4
+    {adr}
+    ldr.w pc, [r3, r0, lsl #2]
+    .balign 4
+table:
+    .word 1f + 1
+    .word 2f + 1
+1:  nop
+    nop
+2:  nop
+3:  bl heap_port_critical_end
+    pop {{r4, pc}}
+    .size heap_allocate, . - heap_allocate
+""",
+    )
+    # The marker and its return, the comparison and the branch, one NOP that aligns, the table's
+    # two, three NOPs, the other marker and its return.
+    assert most(program, "heap_allocate")[0] == 2 + 2 + 1 + 2 + 3 + 2
 
 
 def test_a_call_through_a_pointer_and_a_recursion_have_no_bound(tmp_path: Path) -> None:
@@ -175,12 +226,11 @@ def test_what_is_declared_never_to_return_needs_no_bound(
         }}
         """,
     )
-    sections = Sections(program, lambda *_: 1)
     if bounded:
-        assert 0 < sections.bound("heap_free").instructions < 20
+        assert 0 < most(program, "heap_free")[0] < 20
     else:
-        with pytest.raises(NoBoundError, match="through a pointer"):
-            sections.bound("heap_free")
+        with pytest.raises(NoBoundError, match="No way through stop was found"):
+            most(program, "heap_free")
 
 
 def test_an_untaken_branch_leads_nowhere(tmp_path: Path) -> None:
@@ -199,9 +249,9 @@ def test_an_untaken_branch_leads_nowhere(tmp_path: Path) -> None:
     """
     program = assembled(tmp_path, body)
     line = (_MARKERS + body).splitlines().index("    cbz r0, 1f") + 1
-    assert Sections(program, lambda *_: 1).bound("heap_free").instructions == 2 + 1 + 3 + 2
-    without = Sections(program, lambda *_: 1, frozenset({f"code.S:{line}"}))
-    assert without.bound("heap_free").instructions == 2 + 1 + 1 + 2
+    assert most(program, "heap_free")[0] == 2 + 1 + 3 + 2
+    without = Stated(never=frozenset({f"code.S:{line}"}))
+    assert most(program, "heap_free", without)[0] == 2 + 1 + 1 + 2
 
 
 @pytest.mark.parametrize("name", ["tlsf", "half_fit", "o1heap", "tlsf_conte"])
@@ -222,6 +272,22 @@ def test_a_bound_that_grows_follows_the_heap_of_the_image() -> None:
     assert (lap > 0, rest) == (True, 0)
     assert most[2] - most[1] == lap * (65_536 // 64 - 48_000 // 64)
     assert len({one["free"].instructions for one in found.values()}) == 1
+
+
+def test_a_damaged_line_table_is_told_where_a_bound_would_stand(tmp_path: Path) -> None:
+    """Loops are named by their lines: without them nobody can say which is which."""
+    made = firmware.build("seglist").elf
+    content = bytearray(made.read_bytes())
+    with made.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".debug_line")
+        assert section is not None
+        start = section["sh_offset"]
+    content[start : start + 64] = b"\xfc" * 64
+    damaged = tmp_path / "damaged.elf"
+    damaged.write_bytes(content)
+    found = bounds_of(damaged, "seglist", "basepri", {})["allocate"]
+    assert found is not None
+    assert "line table of the firmware is damaged" in str(found.why_not)
 
 
 def test_the_scheduler_lock_has_no_bound() -> None:

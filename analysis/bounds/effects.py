@@ -1,0 +1,504 @@
+"""What each instruction does to the values of registers and stack.
+
+Of what is not here, the registers that it writes are not known afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analysis.bounds.lift import MULTIPLES, PC, SP, Memory, Operand, Operation
+from analysis.bounds.state import Flags, State, assume, merge
+from analysis.bounds.values import (
+    STACK,
+    WORD,
+    Value,
+    address,
+    constant,
+    minus,
+    number,
+    plus,
+    signed,
+    unsigned,
+)
+
+Read = Callable[[int, int], int | None]
+"""Takes an address and a number of bytes, and gives what never changes there; None if it may."""
+
+_LOADS = {
+    "ldr": 4,
+    "ldrb": 1,
+    "ldrh": 2,
+    "ldrsb": -1,
+    "ldrsh": -2,
+    "ldrex": 4,
+    "ldrt": 4,
+    "ldrbt": 1,
+    "ldrht": 2,
+}
+_STORES = {"str": 4, "strb": 1, "strh": 2, "strt": 4, "strbt": 1, "strht": 2}
+_PUSHES = ("push", "pop", "vpush", "vpop")
+
+_LSL, _LSR, _ASR = 2, 3, 1
+
+
+def step(operation: Operation, state: State, read: Read) -> State:
+    """The state after an instruction, which neither branches nor touches masks. May change
+    `state`. After an unpredictable one it means nothing; nothing that passes it has a bound.
+    """
+    if operation.unpredictable:
+        return state
+    if not operation.condition:
+        _do(operation, state, read)
+        return state
+    done = assume(state, operation.condition)
+    left = assume(state, operation.condition, holds=False)
+    if done is not None:
+        _do(operation, done, read)
+    if done is None or left is None:
+        only = done or left
+        return state if only is None else only
+    return merge(done, left, widening=False)
+
+
+def address_of(memory: Memory, state: State, here: int) -> Value:
+    """The address of an access."""
+    if memory.base == PC:
+        base: Value = number((here + 4) & ~3)
+    else:
+        base = state.registers[memory.base]
+    if memory.post is not None:
+        return base
+    if memory.index is not None:
+        base = plus(base, _shifted(state.registers[memory.index], _LSL, memory.shift))
+    return plus(base, number(memory.offset)) if memory.offset else base
+
+
+def accessed(operation: Operation, state: State) -> Value:
+    """The address that an instruction loads from or stores to; None if it is not known, or if there
+    is none.
+    """
+    if operation.memory is not None:
+        return address_of(operation.memory, state, operation.address)
+    if operation.name in _PUSHES:
+        return state.registers[SP]
+    if operation.name.startswith(MULTIPLES) and operation.operands:
+        register = operation.operands[0].register
+        return state.registers[register] if register is not None and 0 <= register < PC else None
+    return None
+
+
+def divided(operation: Operation, state: State) -> tuple[Value, Value]:
+    """Dividend and divisor of a division."""
+    dividend, divisor = (_value(one, state) for one in operation.operands[-2:])
+    return dividend, divisor
+
+
+def _do(operation: Operation, state: State, read: Read) -> None:
+    name = operation.name
+    if name in _LOADS and operation.memory:
+        _load(operation, state, read)
+    elif name in _STORES and operation.memory:
+        _store(operation, state)
+    elif name in _PUSHES:
+        _stack(operation, state)
+    elif name in ("ldrd", "strd"):
+        _double(operation, state, read)
+    elif name.startswith(MULTIPLES):
+        _multiple(operation, state, read)
+    elif name in ("cmp", "cmn", "tst", "teq"):
+        _compare(operation, state)
+    elif name == "adr":
+        target, offset = operation.operands[0].register, operation.operands[1].number
+        if target is not None:
+            state.put(target, number(((operation.address + 4) & ~3) + offset), "")
+    elif name in _COMPUTED:
+        _compute(operation, state)
+    else:
+        _unknown(operation, state)
+
+
+def _unknown(operation: Operation, state: State) -> None:
+    if operation.memory and operation.name.startswith(("str", "vstr")):
+        size = 8
+        state.store(address_of(operation.memory, state, operation.address), size, None)
+    for register in operation.written:
+        if register == SP:
+            state.slots.clear()
+        state.put(register, None, f"@{operation.address:x}:{register}")
+    if operation.sets_flags or operation.name == "vmrs":
+        state.flags = None
+
+
+def _load(operation: Operation, state: State, read: Read) -> None:
+    memory, target = operation.memory, operation.operands[0].register
+    assert memory is not None and target is not None
+    place = address_of(memory, state, operation.address)
+    size = _LOADS[operation.name]
+    value = _loaded(state, place, size, read)
+    slot = (place[1], 4) if place and place[0] == STACK and place[1] == place[2] else None
+    _write_back(operation, state, memory)
+    state.put(target, value, f"@{operation.address:x}")
+    if slot in state.slots and size == 4 and target != PC:
+        state.copies[target] = slot
+        if state.slots[slot] is None:
+            state.slots[slot] = state.registers[target]
+
+
+def _loaded(state: State, place: Value, size: int, read: Read) -> Value:
+    bits = 8 * abs(size)
+    widest = number(0, (1 << bits) - 1) if size > 0 else number(-(1 << bits - 1), (1 << bits - 1) - 1)
+    if place is None:
+        return widest
+    if place[0] == STACK:
+        if place[1] != place[2]:
+            return widest
+        kept = state.slots.get((place[1], abs(size)))
+        if kept is None or size == 4:
+            return kept if size == 4 else widest
+        low, high = (unsigned if size > 0 else signed)(kept)
+        fits = widest is not None and widest[1] <= low % WORD and high - low < 1 << bits
+        inside = size > 0 and high < 1 << bits
+        return kept if fits and inside else widest
+    known = constant(place)
+    if known is None:
+        return widest
+    found = read(known, abs(size))
+    if found is None:
+        return widest
+    if size < 0 and found >> (bits - 1):
+        found -= 1 << bits
+    return number(found) if abs(size) < 4 else address(found)
+
+
+def _store(operation: Operation, state: State) -> None:
+    memory, source = operation.memory, operation.operands[0].register
+    assert memory is not None and source is not None
+    size = _STORES[operation.name]
+    place = address_of(memory, state, operation.address)
+    value = state.registers[source] if source < PC else None
+    if size < 4 and unsigned(value)[1] >= 1 << 8 * size:
+        value = None
+    state.store(place, size, value, source)
+    _write_back(operation, state, memory)
+
+
+def _write_back(operation: Operation, state: State, memory: Memory) -> None:
+    if memory.writeback:
+        by = memory.post if memory.post is not None else memory.offset
+        moved = plus(state.registers[memory.base], number(by))
+        state.put(memory.base, moved, f"@{operation.address:x}:{memory.base}")
+
+
+def _double(operation: Operation, state: State, read: Read) -> None:
+    memory = operation.memory
+    assert memory is not None
+    place = address_of(memory, state, operation.address)
+    pair = [one.register for one in operation.operands[:2]]
+    values: list[Value] = []
+    for part, register in enumerate(pair):
+        at = plus(place, number(4 * part))
+        if operation.name == "strd":
+            state.store(at, 4, state.registers[register] if register is not None and register < PC else None)
+        else:
+            values.append(_loaded(state, at, 4, read))
+    _write_back(operation, state, memory)
+    for register, value in zip(pair, values, strict=False):
+        if register is not None:
+            state.put(register, value, f"@{operation.address:x}:{register}")
+
+
+def _bytes_of(operand: Operand) -> int:
+    return operand.number if operand.register == -1 else 4
+
+
+def _stack(operation: Operation, state: State) -> None:
+    sizes = [_bytes_of(one) for one in operation.operands]
+    pointer = state.registers[SP]
+    if operation.name.endswith("push"):
+        pointer = plus(pointer, number(-sum(sizes)))
+    at = pointer
+    for operand, size in zip(operation.operands, sizes, strict=True):
+        register = operand.register
+        if operation.name == "push" and register is not None:
+            state.store(at, 4, state.registers[register] if register < PC else None)
+        elif operation.name == "vpush":
+            state.store(at, size, None)
+        elif register is not None and 0 <= register < PC:
+            exact = at is not None and at[0] == STACK and at[1] == at[2]
+            kept = state.slots.get((at[1], 4)) if exact and at else None
+            state.put(register, kept, f"@{operation.address:x}:{register}")
+        at = plus(at, number(size))
+    state.put(SP, pointer if operation.name.endswith("push") else at, f"@{operation.address:x}:sp")
+
+
+def _multiple(operation: Operation, state: State, read: Read) -> None:
+    base = operation.operands[0].register
+    assert base is not None
+    others = operation.operands[1:]
+    total = sum(map(_bytes_of, others))
+    down = "db" in operation.name
+    start = state.registers[base] if base < PC else number((operation.address + 4) & ~3)
+    at = plus(start, number(-total)) if down else start
+    loads = "ldm" in operation.name
+    for operand in others:
+        register = operand.register
+        if loads:
+            if register is not None and 0 <= register < PC:
+                state.put(register, _loaded(state, at, 4, read), f"@{operation.address:x}:{register}")
+        else:
+            known = register is not None and 0 <= register < PC
+            state.store(
+                at, _bytes_of(operand), state.registers[register] if known and register is not None else None
+            )
+        at = plus(at, number(_bytes_of(operand)))
+    if base in operation.written and not any(loads and one.register == base for one in others):
+        state.put(base, plus(start, number(-total if down else total)), f"@{operation.address:x}:{base}")
+
+
+def _plain(operand: Operand, state: State) -> Value:
+    """What a register holds; None of one of floats."""
+    register = operand.register
+    return state.registers[register] if register is not None and 0 <= register < PC else None
+
+
+def _compare(operation: Operation, state: State) -> None:
+    left, right = operation.operands[0], operation.operands[-1]
+    a, b = _value(left, state), _value(right, state)
+    if operation.name == "cmp":
+        state.flags = Flags("compare", a, b, _where(left), _where(right))
+        return
+    if operation.name == "cmn":
+        b = minus(number(0), b)
+        state.flags = Flags("compare", a, b, _where(left))
+        return
+    value = _and(a, b) if operation.name == "tst" else _exclusive(a, b)
+    state.flags = Flags("result", value, number(0))
+
+
+def _where(operand: Operand) -> int | None:
+    plain = operand.register is not None and 0 <= operand.register < PC and not operand.how
+    return operand.register if plain else None
+
+
+def _value(operand: Operand, state: State) -> Value:
+    if operand.register is None:
+        return number(operand.number)
+    if not 0 <= operand.register < PC:
+        return None
+    value = state.registers[operand.register]
+    return _shifted(value, operand.how, operand.shift) if operand.how else value
+
+
+def computed(name: str, *sources: Value) -> Value:
+    """What an instruction gives that computes its result from other values."""
+    return _COMPUTED[name](*sources)
+
+
+def _compute(operation: Operation, state: State) -> None:
+    target = operation.operands[0].register
+    assert target is not None
+    values = [_value(one, state) for one in operation.operands]
+    # Of two operands the first is also a source: ADD r0, r1.
+    sources = values if len(values) == 2 and operation.name in _TWO_OPERANDS else values[1:]
+    value = computed(operation.name, *sources)
+    flags = None
+    if operation.sets_flags:
+        if operation.name == "sub" and len(sources) == 2:
+            flags = Flags("compare", sources[0], sources[1], None, None, target)
+        else:
+            flags = Flags("result", value, number(0), target)
+    copied = operation.operands[1].register if operation.name == "mov" else None
+    state.put(target, value, f"@{operation.address:x}")
+    if operation.sets_flags:
+        left_in = None
+        if flags and flags.kind == "compare":
+            source = operation.operands[1 if len(operation.operands) == 3 else 0]
+            left_in = _where(source) if source.register != target else None
+            flags = Flags("compare", flags.left, flags.right, left_in, None, target)
+        elif flags and flags.left is None:
+            flags = Flags("result", state.registers[target], number(0), target)
+        state.flags = flags
+    if copied is not None and copied in state.copies and target < PC:
+        state.copies[target] = state.copies[copied]
+    if target == SP and (state.registers[SP] or ("",))[0] != STACK:
+        state.slots.clear()
+
+
+def _shifted(value: Value, how: int, by: int) -> Value:
+    amount = number(by)
+    if how == _LSL:
+        return _left(value, amount)
+    if how == _LSR:
+        return _right(value, amount)
+    return _arithmetic(value, amount) if how == _ASR else None
+
+
+def _left(value: Value, by: Value) -> Value:
+    count = constant(by)
+    if count is None or value is None or value[0]:
+        return value if count == 0 else None
+    # Modulo 2³², whatever is shifted out.
+    return number(value[1] << count, value[2] << count) if count <= 31 else number(0)
+
+
+def _right(value: Value, by: Value) -> Value:
+    low, high = unsigned(value)
+    least, most = unsigned(by)
+    least, most = min(least, 32), min(most, 32)
+    if value is not None and value[0] and most == 0:
+        return value
+    return number(low >> most, high >> least)
+
+
+def _arithmetic(value: Value, by: Value) -> Value:
+    count = constant(by)
+    low, high = signed(value)
+    return None if count is None else number(low >> min(count, 31), high >> min(count, 31))
+
+
+def _and(one: Value, other: Value) -> Value:
+    a, b = constant(one), constant(other)
+    if a is not None and b is not None:
+        return number(a & b)
+    return number(0, min(unsigned(one)[1], unsigned(other)[1]))
+
+
+def _or(one: Value, other: Value) -> Value:
+    a, b = constant(one), constant(other)
+    if a is not None and b is not None:
+        return number(a | b)
+    (low, high), (least, most) = unsigned(one), unsigned(other)
+    return number(max(low, least), (1 << max(high, most).bit_length()) - 1)
+
+
+def _exclusive(one: Value, other: Value) -> Value:
+    if one is not None and one == other and one[1] == one[2]:
+        return number(0)
+    a, b = constant(one), constant(other)
+    if a is not None and b is not None:
+        return number(a ^ b)
+    return number(0, (1 << max(unsigned(one)[1], unsigned(other)[1]).bit_length()) - 1)
+
+
+def _clear(one: Value, other: Value) -> Value:
+    a, b = constant(one), constant(other)
+    if a is not None and b is not None:
+        return number(a & ~b)
+    low, high = unsigned(one)
+    return number(max(0, low - unsigned(other)[1]), high)
+
+
+def _field(value: Value, first: Value, width: Value) -> Value:
+    at, bits = constant(first), constant(width)
+    if at is None or bits is None:
+        return None
+    low, high = unsigned(value)
+    if high >> at < 1 << bits:
+        return number(low >> at, high >> at)
+    return number(0, (1 << bits) - 1)
+
+
+def _signed_field(_value: Value, _first: Value, width: Value) -> Value:
+    bits = constant(width)
+    return None if bits is None else number(-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def _extended(bits: int, is_signed: bool) -> Callable[[Value], Value]:
+    def extend(value: Value) -> Value:
+        low, high = signed(value) if is_signed else unsigned(value)
+        least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
+        return number(low, high) if least <= low and high <= most else number(least, most)
+
+    return extend
+
+
+def _zeros(value: Value) -> Value:
+    low, high = unsigned(value)
+    return number(32 - high.bit_length(), 32 - low.bit_length())
+
+
+def _reversed_bits(value: Value) -> Value:
+    known = constant(value)
+    return None if known is None else number(int(f"{known:032b}"[::-1], 2))
+
+
+def _product(one: Value, other: Value) -> Value:
+    (low, high), (least, most) = unsigned(one), unsigned(other)
+    if high * most < WORD:
+        return number(low * least, high * most)
+    corners = [a * b for a in signed(one) for b in signed(other)]
+    return number(min(corners), max(corners))
+
+
+def _quotient(one: Value, other: Value) -> Value:
+    (low, high), (least, most) = unsigned(one), unsigned(other)
+    return number(0 if least == 0 else low // most, high // max(least, 1))
+
+
+def _signed_quotient(one: Value, other: Value) -> Value:
+    low, high = signed(one)
+    divisor = constant(other)
+    if divisor is None or not 0 < divisor < WORD >> 1:
+        return None
+    towards_zero = [one // divisor if one >= 0 else -(-one // divisor) for one in (low, high)]
+    return number(*towards_zero)
+
+
+def _top(kept: Value, high: Value) -> Value:
+    """MOVT."""
+    upper = constant(high)
+    below = constant(kept)
+    if upper is None or below is None:
+        return None
+    return address(upper << 16 | below & 0xFFFF)
+
+
+_COMPUTED: dict[str, Callable[..., Value]] = {
+    "mov": lambda value: value,
+    "mvn": lambda value: minus(number(-1), value),
+    "add": plus,
+    "addw": plus,
+    "sub": minus,
+    "subw": minus,
+    "rsb": lambda one, other: minus(other, one),
+    "and": _and,
+    "orr": _or,
+    "orn": lambda one, other: _or(one, minus(number(-1), other)),
+    "eor": _exclusive,
+    "bic": _clear,
+    "lsl": _left,
+    "lsr": _right,
+    "asr": _arithmetic,
+    "ubfx": _field,
+    "sbfx": _signed_field,
+    "uxtb": _extended(8, False),
+    "uxth": _extended(16, False),
+    "sxtb": _extended(8, True),
+    "sxth": _extended(16, True),
+    "clz": _zeros,
+    "rbit": _reversed_bits,
+    "mul": _product,
+    "mla": lambda one, other, more: plus(_product(one, other), more),
+    "mls": lambda one, other, more: minus(more, _product(one, other)),
+    "udiv": _quotient,
+    "sdiv": _signed_quotient,
+    "movt": _top,
+}
+_TWO_OPERANDS = {
+    "add",
+    "addw",
+    "sub",
+    "subw",
+    "and",
+    "orr",
+    "eor",
+    "bic",
+    "lsl",
+    "lsr",
+    "asr",
+    "mul",
+    "orn",
+    "movt",
+    "rsb",
+}

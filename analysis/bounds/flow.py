@@ -1,0 +1,373 @@
+"""The states that a function can be in, at the beginning of each of its blocks.
+
+A node is a block together with the masks that are set there: what is known of registers is kept
+apart for each, as what a function does next often goes by what it saved of them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from analysis.bounds.effects import Read, address_of, step
+from analysis.bounds.graph import Disassembler, Graph, Instruction
+from analysis.bounds.lift import PC, Operation
+from analysis.bounds.masks import MASK_NAMES, Masks, written
+from analysis.bounds.state import State, assume, covers, entry, is_zero, merge
+from analysis.bounds.values import Value, constant, number
+
+Node = tuple[int, Masks]
+"""The address of a block's first instruction, and the masks there."""
+RETURN = 0
+"""The address of the node that stands for the function's return."""
+NOWHERE = 1
+"""The same for a call that does not come back."""
+
+_STEADY_VISITS = 3
+_CAREFUL_VISITS = 12
+_MOST_VISITS = 200
+_MOST_LIMITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Instructions in a row. Only the last may branch, call, return or change a mask."""
+
+    operations: tuple[Operation, ...]
+    instructions: tuple[Instruction, ...]
+    after: tuple[tuple[int, bool], ...]
+    """Where it leads, with True if a taken branch does."""
+    ends: bool
+    """Whether its last instruction may leave the function."""
+    why_not: str
+    """Why it is not known where it leads; else empty."""
+
+    @property
+    def last(self) -> Instruction:
+        return self.instructions[-1]
+
+
+@dataclass
+class Body:
+    """The blocks of a function, by address."""
+
+    name: str
+    entry: int
+    blocks: dict[int, Block]
+    limits: tuple[int, ...] = ()
+    """The numbers that it compares with, and those beside them, in order."""
+
+
+class Edge(NamedTuple):
+    """A way from a block on. `called` is the function that was called on the way, if one was."""
+
+    target: Node
+    state: State
+    taken: bool
+    called: Called | None
+
+
+class Called(NamedTuple):
+    """A function with what is known of its arguments. Without `entry` it is not known which."""
+
+    entry: int
+    masks: Masks
+    arguments: tuple[Value, ...]
+    why_not: str = ""
+
+
+class Outcome(NamedTuple):
+    """How a function comes back."""
+
+    masks: Masks
+    result: Value
+
+
+Outcomes = Callable[[Called], Iterable[Outcome]]
+Named = Callable[[int], Iterable[int]]
+"""Takes the address of a call through a pointer and gives the functions that it may go to."""
+
+
+class Flow:
+    """Follows functions with what is known of values."""
+
+    def __init__(
+        self,
+        disassembler: Disassembler,
+        read: Read,
+        outcomes: Outcomes,
+        cells: Mapping[int, int],
+        named: Named,
+    ) -> None:
+        """`cells` numbers the words of memory that count as masks do, by address."""
+        self._disassembler = disassembler
+        self._read = read
+        self._outcomes = outcomes
+        self._cells = cells
+        self._named = named
+        self._bodies: dict[int, Body] = {}
+        # How many nodes were gone through so far.
+        self.followed = 0
+
+    def body(self, entry: int) -> Body:
+        """The blocks of the function at `entry`. Raises NoBoundError."""
+        if entry not in self._bodies:
+            blocks = dict(self._blocks(entry))
+            name = self._disassembler.flow(entry).name
+            self._bodies[entry] = Body(name, entry, blocks, _limits(blocks))
+        return self._bodies[entry]
+
+    def states(
+        self,
+        body: Body,
+        start: Mapping[Node, State],
+        within: Iterable[Node] | None = None,
+        back_to: Node | None = None,
+    ) -> tuple[dict[Node, State], State | None]:
+        """What holds at each node, from the nodes in `start` on.
+
+        If `within` is given only its nodes are entered. What comes back to the node `back_to` is
+        not followed: it is the second of the two results, None if nothing comes back.
+        """
+        inside = None if within is None else set(within)
+        found = dict(start)
+        visits: dict[Node, int] = {}
+        back: State | None = None
+        waiting = [(node[0], number, node) for number, node in enumerate(found)]
+        queued = set(found)
+        heapq.heapify(waiting)
+        count = len(waiting)
+        while waiting:
+            node = heapq.heappop(waiting)[2]
+            queued.discard(node)
+            self.followed += 1
+            for edge in self.edges(body, node, found[node]):
+                target = edge.target
+                if target[0] in (RETURN, NOWHERE) or (
+                    inside is not None and target not in inside and target != back_to
+                ):
+                    continue
+                if target == back_to:
+                    back = edge.state if back is None else merge(back, edge.state, False)
+                    continue
+                known = found.get(target)
+                new = edge.state
+                if known is not None:
+                    if covers(known, new):
+                        continue
+                    visits[target] = visits.get(target, 0) + 1
+                    careful = visits[target] <= _CAREFUL_VISITS
+                    widening = visits[target] > _STEADY_VISITS
+                    new = merge(known, new, widening, body.limits if careful else ())
+                    if visits[target] > _MOST_VISITS:
+                        new = _nothing(new)
+                new = new.copy()
+                new.named(f"j{target[0]:x}")
+                if new == known:
+                    continue
+                found[target] = new
+                if target not in queued:
+                    queued.add(target)
+                    count += 1
+                    heapq.heappush(waiting, (target[0], count, target))
+        return found, back
+
+    def edges(self, body: Body, node: Node, state: State) -> Iterator[Edge]:
+        """The ways from a node on, where that state holds."""
+        block = body.blocks.get(node[0])
+        if block is None:
+            return
+        now, masks = state.copy(), node[1]
+        for operation in block.operations[:-1]:
+            now, masks = self._step(operation, now, masks)
+        last, code = block.operations[-1], block.last
+        if code.call is not None or code.pointer:
+            yield from self._call(block, last, code, now, masks)
+        elif last.name in ("cbz", "cbnz"):
+            register = last.operands[0].register or 0
+            for target, taken in block.after:
+                after = is_zero(now, register, taken == (last.name == "cbz"))
+                if after is not None:
+                    yield Edge((target, masks), after, taken, None)
+        elif last.system in MASK_NAMES and last.name != "mrs":
+            yield from self._mask(block, last, now, masks)
+        elif block.ends or any(taken for _, taken in block.after):
+            yield from self._branch(block, last, now, masks)
+        else:
+            now, masks = self._step(last, now, masks)
+            for target, taken in block.after:
+                yield Edge((target, masks), now, taken, None)
+
+    def along(self, body: Body, node: Node, state: State) -> Iterator[tuple[Operation, State]]:
+        """The instructions of a block, each with the state right before it."""
+        now, masks = state.copy(), node[1]
+        for operation in body.blocks[node[0]].operations:
+            yield operation, now
+            now, masks = self._step(operation, now, masks)
+
+    def at_end(self, body: Body, node: Node, state: State) -> State:
+        """The state right before the last instruction of a block."""
+        now, masks = state.copy(), node[1]
+        for operation in body.blocks[node[0]].operations[:-1]:
+            now, masks = self._step(operation, now, masks)
+        return now
+
+    def _branch(self, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
+        """A branch, or a return, with or without a condition."""
+        for target, taken in block.after:
+            after = assume(now, last.condition, taken) if last.condition else now
+            if after is not None:
+                yield Edge((target, masks), after, taken, None)
+        if block.ends:
+            after = assume(now, last.condition) if last.condition else now
+            if after is not None:
+                yield Edge((RETURN, masks), after, True, None)
+
+    def _call(
+        self, block: Block, last: Operation, code: Instruction, now: State, masks: Masks
+    ) -> Iterator[Edge]:
+        done = assume(now, last.condition) if last.condition else now
+        left = assume(now, last.condition, holds=False) if last.condition else None
+        if done is not None:
+            for called in self._targets(code, last, done, masks):
+                outcomes = list(self._outcomes(called))
+                if not outcomes:
+                    yield Edge((NOWHERE, masks), done, True, called)
+                for outcome in outcomes:
+                    after = done.copy()
+                    after.called(outcome.result, f"@{code.address:x}")
+                    if block.ends:
+                        yield Edge((RETURN, outcome.masks), after, True, called)
+                        continue
+                    for target, taken in block.after:
+                        if not taken:
+                            yield Edge((target, outcome.masks), after, False, called)
+        if left is not None:
+            for target, taken in block.after:
+                if not taken:
+                    yield Edge((target, masks), left, False, None)
+
+    def _targets(self, code: Instruction, last: Operation, now: State, masks: Masks) -> Iterator[Called]:
+        arguments = tuple(now.registers[:4])
+        if code.call is not None:
+            yield Called(code.call, masks, arguments)
+            return
+        if last.memory is not None:
+            value = None
+        else:
+            register = last.operands[0].register or 0
+            value = now.registers[register] if register < PC else None
+        known = constant(value)
+        if known is not None and known & 1:
+            yield Called(known & ~1, masks, arguments)
+            return
+        stated = list(self._named(code.address))
+        for one in stated:
+            yield Called(one, masks, arguments)
+        if not stated:
+            yield Called(0, masks, arguments, code.pointer)
+
+    def _mask(self, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
+        value: Value = number(0 if last.enables else 1)
+        if last.name == "msr":
+            value = now.registers[last.operands[-1].register or 0]
+        afters = set(written(masks, last.system, value))
+        if last.condition:
+            afters.add(masks)
+        for target, taken in block.after:
+            for after in sorted(afters, key=repr):
+                yield Edge((target, after), now.copy(), taken, None)
+
+    def _step(self, operation: Operation, now: State, masks: Masks) -> tuple[State, Masks]:
+        if operation.name == "mrs" and operation.system:
+            target = operation.operands[0].register or 0
+            now.put(target, masks.read(operation.system), f"@{operation.address:x}")
+            return now, masks
+        if self._cells and operation.memory is not None:
+            known = constant(address_of(operation.memory, now, operation.address))
+            if known is not None and known in self._cells:
+                which = self._cells[known]
+                source = operation.operands[0].register or 0
+                if operation.name == "str":
+                    masks = masks.with_cell(which, constant(now.registers[source]))
+                elif operation.name == "ldr" and masks.cells[which] is not None:
+                    now.put(source, number(masks.cells[which] or 0), "")
+                    return now, masks
+        return step(operation, now, self._read), masks
+
+    def _blocks(self, entry: int) -> Iterator[tuple[int, Block]]:
+        graph = self._disassembler.flow(entry)
+        leaders = _leaders(graph, entry, self._disassembler)
+        for first in sorted(leaders & graph.instructions.keys()):
+            addresses = [first]
+            while True:
+                last = addresses[-1]
+                following = graph.after.get(last, [])
+                ends = last in graph.ends or last in graph.unknown
+                if ends or len(following) != 1 or following[0][1] or following[0][0] in leaders:
+                    break
+                if following[0][0] not in graph.instructions:
+                    break
+                addresses.append(following[0][0])
+            last = addresses[-1]
+            codes = tuple(graph.instructions[at] for at in addresses)
+            operations = tuple(self._disassembler.operation(at) for at in addresses)
+            after = tuple(graph.after.get(last, ()))
+            yield first, Block(operations, codes, after, last in graph.ends, graph.unknown.get(last, ""))
+
+
+def _limits(blocks: Mapping[int, Block]) -> tuple[int, ...]:
+    compared = {
+        operation.operands[-1].number
+        for block in blocks.values()
+        for operation in block.operations
+        if operation.name == "cmp" and operation.operands[-1].register is None
+    }
+    found = {one + beside for one in compared for beside in (-1, 0, 1) if one + beside > 0}
+    return tuple(sorted(found)) if len(found) <= _MOST_LIMITS else ()
+
+
+def _leaders(graph: Graph, entry: int, disassembler: Disassembler) -> set[int]:
+    leaders = {entry}
+    for address, code in graph.instructions.items():
+        following = graph.after.get(address, [])
+        operation = disassembler.operation(address)
+        touches = operation.system in MASK_NAMES and operation.name != "mrs"
+        if len(following) != 1 or following[0][1] or code.call is not None or code.pointer or touches:
+            leaders |= {target for target, _ in following}
+        if address in graph.ends or address in graph.unknown:
+            leaders.add(address + code.size)
+    return leaders
+
+
+def _nothing(state: State) -> State:
+    """A state of which only the stack pointer is known: repeating it changes nothing more."""
+    stack = state.registers[13]
+    registers: list[Value] = [None] * len(state.registers)
+    registers[13] = stack
+    return State(registers, escaped=state.escaped)
+
+
+@dataclass(eq=False)
+class Solved:
+    """A function from its entry on, with certain masks and arguments.
+
+    `begin` holds at the node `start`. `states` and `edges` are those of all nodes that it reaches.
+    """
+
+    body: Body
+    start: Node
+    begin: State
+    states: dict[Node, State]
+    edges: dict[Node, list[Edge]]
+
+
+def solve(flow: Flow, body: Body, masks: Masks, arguments: tuple[Value, ...]) -> Solved:
+    """The states of a function that is called with these masks and arguments."""
+    start = (body.entry, masks)
+    begin = entry(arguments)
+    states, _ = flow.states(body, {start: begin})
+    edges = {node: list(flow.edges(body, node, state)) for node, state in states.items()}
+    return Solved(body, start, begin, states, edges)

@@ -1,0 +1,79 @@
+"""What holds interrupts off at a point of a program: PRIMASK, BASEPRI, FAULTMASK, and counters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from analysis.bounds.values import Value, constant, number, unsigned
+
+MASK_NAMES = {"primask", "basepri", "basepri_max", "faultmask"}
+SOME = 0x100
+"""A BASEPRI that is not zero, and of which no more is known."""
+_MOST_EXCEPTIONS = 255
+
+
+class Masks(NamedTuple):
+    """`exception` is the number of the handler that runs; None in a task, or where it is not known.
+
+    `cells` are counters of a kernel that say how often it holds interrupts off, each None if it is
+    not known.
+    """
+
+    primask: int = 0
+    basepri: int = 0
+    faultmask: int = 0
+    exception: int | None = None
+    cells: tuple[int | None, ...] = ()
+
+    def read(self, register: str) -> Value:
+        """What MRS gives."""
+        if register in ("primask", "faultmask"):
+            return number(getattr(self, register))
+        if register in ("basepri", "basepri_max"):
+            return number(self.basepri) if self.basepri < SOME else number(1, SOME - 1)
+        if register == "ipsr":
+            return number(0, _MOST_EXCEPTIONS) if self.exception is None else number(self.exception)
+        return None
+
+    def with_mask(self, register: str, value: int) -> Masks:
+        """The masks after PRIMASK or FAULTMASK was written."""
+        is_primask = register == "primask"
+        return self._replace(primask=value) if is_primask else self._replace(faultmask=value)
+
+    def with_cell(self, which: int, value: int | None) -> Masks:
+        """The masks after a counter was written."""
+        cells = (*self.cells[:which], value, *self.cells[which + 1 :])
+        return self._replace(cells=cells)
+
+    def holds(self, kind: str) -> bool:
+        """Whether a mask of that kind is set."""
+        return kind == HANDLER or bool(getattr(self, kind))
+
+
+HANDLER = "handler"
+KINDS = ("primask", "basepri", "faultmask")
+
+
+def written(masks: Masks, register: str, value: Value) -> list[Masks]:
+    """The masks after MSR or CPS: all that may be.
+
+    A value that may be 0, and of which no more is known, is taken to restore what was before: not
+    held off.
+    """
+    known = constant(value)
+    if known is None and unsigned(value)[0] == 0:
+        known = 0
+    if register in ("primask", "faultmask"):
+        choices = (0, 1) if known is None else (known & 1,)
+        return [masks.with_mask(register, one) for one in choices]
+    levels = [SOME if known is None else known & 0xFF]
+    if register == "basepri_max":
+        levels = [_raised(masks.basepri, one) for one in levels]
+    return [masks._replace(basepri=one) for one in dict.fromkeys(levels)]
+
+
+def _raised(before: int, level: int) -> int:
+    """BASEPRI after a write of BASEPRI_MAX, which only makes it more urgent (ARM DDI 0403E,
+    B5.2.3).
+    """
+    return level if level and (not before or level < before) else before

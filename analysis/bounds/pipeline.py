@@ -1,0 +1,438 @@
+"""How the instructions of a block follow each other, at the latest.
+
+It is what the simulator's core does between neighbours (docs/reference/timing.md, "What is
+modelled"), for blocks of which it is not known how they were come to: by a branch, which empties
+the prefetch unit, or from the block before, whose end then matters. So a block has a few
+beginnings, and each way from block to block has its own cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from analysis.bounds.caches import DATA_LINES, Lines
+from analysis.bounds.costs import LINE_BYTES, Costs, Memory, divide_cycles
+from analysis.bounds.effects import accessed, divided
+from analysis.bounds.fetch import AHEAD_BYTES, Fetch
+from analysis.bounds.flow import NOWHERE, RETURN, Edge, Flow, Node, Solved
+from analysis.bounds.graph import Instruction
+from analysis.bounds.lift import PC, Operation
+from analysis.bounds.state import State
+from analysis.bounds.values import SRAM, STACK, Value, constant
+
+_MOST_BEGINNINGS = 8
+"""So many ways to come to a block from the one before are told apart."""
+_MOST_FORKS = 4
+_LINE_WORDS = 4
+_TABLE_ADDITION_CYCLES = 1
+_SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldrexb", "ldrexh")
+_SINGLE_STORES = ("str", "strb", "strh")
+_LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
+_WORD_BYTES = 4
+# A block of memory by the topmost bits of an address: Code, SRAM, peripherals and the rest.
+_BLOCK_SHIFT = 29
+_SRAM_BLOCK = 1
+
+
+@dataclass(slots=True)
+class _Core:
+    """What matters of the past before one instruction. Cycles are those of `fetch`, the latest that
+    they can be.
+    """
+
+    fetch: Fetch
+    free: int = 0
+    """The instruction before is finished."""
+    data_free: int = 0
+    """The write buffer is empty."""
+    late: frozenset[int] = frozenset()
+    """The registers that an address waits for."""
+    loaded: int | None = None
+    """The register that the instruction before loaded, alone."""
+    block: int | None = None
+    """The block of memory that it came from."""
+    stored: bool = False
+    stored_in_two: bool = False
+    short_end: int = 0
+    """Where the instruction before ends, if it has 16 bits."""
+
+    def copy(self) -> _Core:
+        return _Core(self.fetch.copy(), self.free, self.data_free, *self._past())
+
+    def key(self) -> Hashable:
+        return (self.fetch.key(), self.free, self.data_free, *self._past())
+
+    def _past(self) -> tuple[frozenset[int], int | None, int | None, bool, bool, int]:
+        return self.late, self.loaded, self.block, self.stored, self.stored_in_two, self.short_end
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end of a block: its last instruction executes from `start` on, and takes `cycles`."""
+
+    core: _Core
+    last: Instruction
+    start: int
+    cycles: int
+
+    def address_cycle(self) -> int:
+        """When the address of a branch's target is on the bus (docs/reference/timing.md,
+        "branches").
+        """
+        if self.last.kind == "branch" or self.last.text == "bx lr":
+            return self.start - 1
+        if self.last.kind == "late_branch":
+            return self.start
+        return self.start + self.cycles + _TABLE_ADDITION_CYCLES * (self.last.kind == "table_branch")
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A block from one of its beginnings on: its most cycles, and how it may end."""
+
+    cycles: int
+    ends: list[_End]
+
+
+Way = tuple[Node, bool, int | None]
+
+
+@dataclass
+class Cycles:
+    """The most cycles of a function's blocks, and of the ways between them.
+
+    A path costs `cost` of each node that it passes, and `steps` of each edge.
+    """
+
+    cost: dict[Node, int] = field(default_factory=dict)
+    begin: int = 0
+    """What the function's first node costs more than `cost`, once its first word is there."""
+    dearest: dict[Node, int] = field(default_factory=dict)
+    """What a node costs more than `cost` at the most, however it was come to."""
+    ways: dict[tuple[Node, Way], int] = field(default_factory=dict)
+    """`steps` without what the next node costs more for it."""
+    lines: dict[Node, Lines] = field(default_factory=dict)
+    """The lines of the flash that a node itself may read."""
+    steps: dict[tuple[Node, Way], int] = field(default_factory=dict)
+    """Of a call: the way there, and what the return costs where it comes back to. Of a return: up
+    to where its first word is there.
+    """
+
+
+def way_of(edge: Edge) -> Way:
+    """What an edge is, whatever holds on it: its target, whether a branch is taken, the function
+    called.
+    """
+    return edge.target, edge.taken, edge.called.entry if edge.called is not None else None
+
+
+class Pipeline:
+    """The cycles of functions, on a chip with these `costs`."""
+
+    def __init__(self, flow: Flow, costs: Costs) -> None:
+        self._flow = flow
+        self._costs = costs
+
+    def cycles(self, solved: Solved) -> Cycles:
+        """The most cycles of the blocks and edges of a function."""
+        return _Function(self._flow, self._costs, solved).cycles()
+
+
+class _Function:
+    def __init__(self, flow: Flow, costs: Costs, solved: Solved) -> None:
+        self._flow = flow
+        self._costs = costs
+        self._solved = solved
+        self._ways: dict[Node, list[tuple[Operation, Instruction, Value, int]]] = {}
+        self._begun: dict[Node, dict[Hashable, _Timed | None]] = {}
+        self._waiting: list[tuple[Node, Hashable, _Core]] = []
+        self._branched: dict[Node, dict[tuple[int, int | None], Hashable]] = {}
+        self._passed: dict[tuple[Node, Way], list[tuple[int, Hashable]]] = {}
+
+    def cycles(self) -> Cycles:
+        found = Cycles()
+        start = self._branch_to(self._solved.start)
+        while self._waiting:
+            node, key, core = self._waiting.pop()
+            timed = self._through(node, core)
+            self._begun[node][key] = timed
+            for edge in self._solved.edges[node]:
+                passed = self._passed.setdefault((node, way_of(edge)), [])
+                for end in timed.ends:
+                    cycles, beginning = self._onward(edge, end)
+                    passed.append((cycles - timed.cycles, beginning))
+        for node in self._solved.states:
+            found.cost[node] = min(
+                (one.cycles for one in self._begun.get(node, {}).values() if one), default=0
+            )
+            found.dearest[node] = max(
+                (one.cycles - found.cost[node] for one in self._begun.get(node, {}).values() if one),
+                default=0,
+            )
+            if not self._costs.certain and node in self._ways:
+                found.lines[node] = self._lines_of(node)
+        found.begin = self._more(self._solved.start, start, found)
+        for (node, way), passed in self._passed.items():
+            found.ways[node, way] = max(cycles for cycles, _ in passed)
+            found.steps[node, way] = max(cycles + self._more(way[0], key, found) for cycles, key in passed)
+        return found
+
+    def _more(self, node: Node, key: Hashable, found: Cycles) -> int:
+        timed = self._begun.get(node, {}).get(key)
+        return timed.cycles - found.cost[node] if timed else 0
+
+    # From block to block.
+
+    def _onward(self, edge: Edge, end: _End) -> tuple[int, Hashable]:
+        """Cycles from a block's beginning to that of the next one, and how that begins."""
+        target = edge.target
+        if not edge.taken and edge.called is None:
+            return end.core.free, self._fall_to(target, end.core)
+        leaves = target[0] in (RETURN, NOWHERE)
+        address: int | None = None if leaves else target[0]
+        if edge.called is not None:
+            address = edge.called.entry or None
+        way = end.core.fetch.branch(address, end.last.address + end.last.size, end.address_cycle())
+        if leaves:
+            return way, None
+        if edge.called is not None:
+            return way, self._branch_to(target)
+        stores_late = max(end.core.data_free - way, 0)
+        return way, self._branch_to(target, stores_late, end.core.fetch.data_line)
+
+    def _branch_to(self, node: Node, data_free: int = 0, data_line: int | None = None) -> Hashable:
+        """The beginning of a block that a branch leads to."""
+        branched = self._branched.setdefault(node, {})
+        if (data_free, data_line) not in branched and len(branched) >= _MOST_BEGINNINGS:
+            data_free, data_line = self._costs.peripheral_cycles, None
+        if (data_free, data_line) not in branched:
+            core = _Core(Fetch(self._costs, node[0]), data_free=data_free)
+            core.fetch.exact &= not data_free
+            core.fetch.data_line = data_line
+            branched[data_free, data_line] = self._begin(node, core)
+        return branched[data_free, data_line]
+
+    def _fall_to(self, node: Node, core: _Core) -> Hashable:
+        """The beginning of a block that follows the one before without a branch."""
+        after = core.copy()
+        after.fetch.since(core.free)
+        after.data_free = max(core.data_free - core.free, 0)
+        after.free = 0
+        begun = self._begun.setdefault(node, {})
+        if after.key() not in begun and len(begun) >= _MOST_BEGINNINGS:
+            after = _Core(after.fetch, 0, self._costs.peripheral_cycles, frozenset(range(PC)), stored=True)
+            after.fetch.forget(node[0])
+        return self._begin(node, after)
+
+    def _begin(self, node: Node, core: _Core) -> Hashable:
+        key = core.key()
+        begun = self._begun.setdefault(node, {})
+        if key not in begun and node[0] in self._solved.body.blocks:
+            begun[key] = None
+            self._waiting.append((node, key, core))
+        return key
+
+    # From instruction to instruction.
+
+    def _lines_of(self, node: Node) -> Lines:
+        """The prefetch unit may read on behind the block's end."""
+        instructions = self._instructions(node)
+        first, last = instructions[0][1], instructions[-1][1]
+        code = range(first.address // LINE_BYTES, (last.address + last.size + AHEAD_BYTES) // LINE_BYTES + 1)
+        data: set[int] = set()
+        for operation, one, address, _ in instructions:
+            read = _block_address(one, address)
+            if one.kind != "table_branch" and (not one.accesses or operation.stores):
+                continue
+            memory = Memory.FLASH if one.kind == "table_branch" else self._costs.memory(read)
+            lines = _lines_read(read, _words(operation, one)) if memory is Memory.FLASH else set()
+            if lines is None or memory is Memory.ANY:
+                return Lines(frozenset(code), None)
+            data |= lines
+        return Lines(frozenset(code), frozenset(data))
+
+    def _through(self, node: Node, core: _Core) -> _Timed:
+        cores = [core.copy()]
+        ends: list[_End] = []
+        for operation, code, address, most in self._instructions(node):
+            ends = [end for one in cores for end in self._execute(one, operation, code, address, most)]
+            if len(ends) > _MOST_FORKS:
+                ends = [max(ends, key=lambda end: end.core.free)]
+                ends[0].core.fetch.exact, ends[0].core.fetch.data_line = False, None
+            cores = [end.core for end in ends]
+        return _Timed(max(one.free for one in cores), ends)
+
+    def _instructions(self, node: Node) -> list[tuple[Operation, Instruction, Value, int]]:
+        """The instructions of a block, with the address that each accesses, and its most cycles."""
+        if node not in self._ways:
+            codes = self._solved.body.blocks[node[0]].instructions
+            along = self._flow.along(self._solved.body, node, self._solved.states[node])
+            self._ways[node] = [
+                (operation, code, accessed(operation, state), self._most(operation, code, state))
+                for code, (operation, state) in zip(codes, along, strict=True)
+            ]
+        return self._ways[node]
+
+    def _most(self, operation: Operation, code: Instruction, state: State) -> int:
+        """Cycles of an instruction itself, with memory that answers at once."""
+        name = operation.name
+        if name in ("udiv", "sdiv"):
+            return divide_cycles(*divided(operation, state), name == "sdiv")
+        if name in _SINGLE_STORES and operation.memory is not None and operation.memory.index is None:
+            return 1
+        if code.kind == "special" and name not in ("mrs", "msr"):
+            return 1
+        return self._costs.own(code) + (code.kind in ("load", "store") and _words(operation, code) - 1)
+
+    def _execute(
+        self, core: _Core, operation: Operation, code: Instruction, address: Value, cycles: int
+    ) -> list[_End]:
+        fetch, name = core.fetch, operation.name
+        needed = _addressed(operation)
+        start = fetch.issue(code.address, code.size, core.free + bool(needed & core.late))
+        memory = (
+            Memory.FLASH if code.kind == "table_branch" else self._costs.memory(_block_address(code, address))
+        )
+        block = _block(code, address) if code.accesses else None
+        single = name in _SINGLE_LOADS or name in _SINGLE_STORES
+        overlaps = single and core.loaded is not None and core.loaded not in needed and block == core.block
+        overlaps |= name == "nop" and (core.loaded is not None or core.stored_in_two)
+        overlaps |= name == "it" and core.short_end == code.address
+        if overlaps and start > fetch.decoded(code.address, code.size):
+            start -= 1
+            fetch.advance(code.address, code.size)
+        if code.conditional and (cycles != 1 or code.accesses):
+            fetch.exact = False
+        if name in ("udiv", "sdiv"):
+            fetch.exact = False
+        starts = [(core, start)]
+        if code.accesses or code.kind == "table_branch":
+            start += core.stored and name in _LONGER_BEHIND_STORES
+            starts = self._access(core, operation, code, address, memory, start)
+            for after, _ in starts:
+                after.fetch.data_line = None if code.conditional else after.fetch.data_line
+        elif name in ("dsb", "dmb", "isb"):
+            starts = [(core, max(start, core.data_free - 1))]
+        ends = []
+        for after, began in starts:
+            self._leave(after, operation, code, block, began + cycles)
+            if name == "isb":
+                following = code.address + code.size
+                fetch.arrived(following, fetch.branch(following, following, began + cycles))
+            ends.append(_End(after, code, began, cycles))
+        return ends
+
+    def _access(
+        self, core: _Core, operation: Operation, code: Instruction, address: Value, memory: Memory, start: int
+    ) -> list[tuple[_Core, int]]:
+        """The data bus takes the addresses, and loads wait for their data."""
+        start = max(start, core.data_free)
+        words = _words(operation, code)
+        if operation.stores:
+            waits = 0 if memory in (Memory.SRAM, Memory.FLASH) else self._costs.peripheral_cycles
+            start += waits * (words - 1)
+            core.data_free = start + words + waits
+            core.fetch.exact &= not waits
+            return [(core, start)]
+        if memory is Memory.SRAM:
+            return [(core, start)]
+        known = constant(_block_address(code, address))
+        if memory is Memory.FLASH and known is not None:
+            return self._constant(core, known, words, start, code.address + code.size)
+        core.fetch.exact = False
+        slowest = self._costs.peripheral_cycles * words if memory is not Memory.FLASH else 0
+        if memory is not Memory.PERIPHERAL:
+            slowest = max(slowest, self._lines(core, words, start, code.address + code.size))
+        return [(core, start + slowest)]
+
+    def _constant(
+        self, core: _Core, address: int, words: int, start: int, pc: int
+    ) -> list[tuple[_Core, int]]:
+        """A load of words in the flash, perhaps from the line that was read before."""
+        other = None
+        if core.fetch.data_line is None and core.fetch.exact:
+            other = core.copy()
+            other.fetch.holds_data(address)
+        found = []
+        for one in (core, other):
+            if one is not None:
+                at = start
+                for word in range(words):
+                    at += one.fetch.data(address + _WORD_BYTES * word, at + word, pc) - (at + word + 1)
+                found.append((one, at))
+        return found
+
+    def _lines(self, core: _Core, words: int, start: int, pc: int) -> int:
+        """What a load of words from anywhere in the flash waits, one behind the other."""
+        at = start
+        for word in range(words):
+            if word == 0 or word % _LINE_WORDS == 1:
+                at += core.fetch.data(None, at + word, pc) - (at + word + 1)
+        return at - start
+
+    def _leave(
+        self, core: _Core, operation: Operation, code: Instruction, block: int | None, free: int
+    ) -> None:
+        """The instruction is finished in cycle `free`."""
+        core.free = free
+        core.late = _late(operation, code)
+        certain = operation.name in _SINGLE_LOADS and not code.conditional and block is not None
+        core.loaded = operation.operands[0].register if certain else None
+        core.block = block
+        core.stored = operation.stores
+        core.stored_in_two = (
+            operation.name in _SINGLE_STORES
+            and operation.memory is not None
+            and operation.memory.index is not None
+            and not code.conditional
+        )
+        core.short_end = code.address + code.size if code.size == 2 else 0
+
+
+def _lines_read(address: Value, words: int) -> set[int] | None:
+    """The lines that a load from the flash may read, None if there are too many to tell."""
+    if address is None or address[0] or address[2] - address[1] > DATA_LINES * LINE_BYTES:
+        return None
+    return set(range(address[1] // LINE_BYTES, (address[2] + _WORD_BYTES * words - 1) // LINE_BYTES + 1))
+
+
+def _words(operation: Operation, code: Instruction) -> int:
+    """The transfers of a load or store."""
+    if code.registers:
+        return code.registers
+    floats = code.text.startswith("v") and bool(operation.operands)
+    return operation.operands[0].number // _WORD_BYTES if floats else 1
+
+
+def _block_address(code: Instruction, address: Value) -> Value:
+    return ("", code.literal, code.literal) if code.literal is not None else address
+
+
+def _block(code: Instruction, address: Value) -> int | None:
+    """The block of memory that an access goes to, if it is known."""
+    address = _block_address(code, address)
+    if address is None:
+        return None
+    if address[0] in (STACK, SRAM):
+        return _SRAM_BLOCK
+    first, last = address[1] >> _BLOCK_SHIFT, address[2] >> _BLOCK_SHIFT
+    return first if not address[0] and first == last else None
+
+
+def _addressed(operation: Operation) -> frozenset[int]:
+    """The registers that an address waits for; VLDM does not wait."""
+    if operation.name in ("tbb", "tbh") or operation.memory is not None:
+        return frozenset(operation.addressed - {PC, -1})
+    if operation.name.startswith(("push", "pop", "ldm", "stm", "vpush", "vstm")):
+        return frozenset(operation.addressed - {PC, -1})
+    return frozenset()
+
+
+def _late(operation: Operation, code: Instruction) -> frozenset[int]:
+    """The registers that are in the register bank only one cycle after the instruction's last."""
+    if code.kind in ("branch", "late_branch", "table_branch"):
+        return frozenset()
+    if operation.name.startswith(("push", "pop", "ldm", "stm", "vpush", "vpop", "vldm", "vstm")):
+        return frozenset()
+    return frozenset(operation.written) - {PC}

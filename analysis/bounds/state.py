@@ -1,0 +1,347 @@
+"""What is known of registers, stack and flags at a point of a function, and what branches add."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from analysis.bounds.lift import INVERSE, LR, SP
+from analysis.bounds.values import (
+    SIGN,
+    SRAM,
+    STACK,
+    WORD,
+    Value,
+    between,
+    constant,
+    contains,
+    join,
+    minus,
+    number,
+    signed,
+    unsigned,
+    widen,
+)
+
+REGISTERS = 15
+Slot = tuple[int, int]
+"""A place in the stack: its offset from the stack pointer at the entry, and its bytes."""
+Where = int | Slot | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the flags were last set by.
+
+    `compare`: left less right, of any condition. `result`: left beside zero, of which equality and
+    sign are known. Where the value stands is in `left_in` and `right_in`. `result_in` has the
+    difference, if that was kept.
+    """
+
+    kind: Literal["compare", "result"]
+    left: Value
+    right: Value
+    left_in: Where = None
+    right_in: Where = None
+    result_in: Where = None
+
+
+@dataclass(slots=True)
+class State:
+    """Values of r0 to lr, and of the stack's places that were written.
+
+    `copies` says which register holds what stands in a place. Pointers to the stack from `escaped`
+    on upward may be known elsewhere; None if none are.
+    """
+
+    registers: list[Value]
+    slots: dict[Slot, Value] = field(default_factory=dict)
+    flags: Flags | None = None
+    copies: dict[int, Slot] = field(default_factory=dict)
+    escaped: int | None = None
+
+    def copy(self) -> State:
+        return State(self.registers.copy(), self.slots.copy(), self.flags, self.copies.copy(), self.escaped)
+
+    def put(self, register: int, value: Value, fresh: str) -> None:
+        """Writes a register. `fresh` is a name for the value if nothing is known of it."""
+        if register >= REGISTERS:
+            return
+        if value is None:
+            value = (fresh, 0, 0)
+            self.forget(fresh)
+        self.registers[register] = value
+        self.copies.pop(register, None)
+        self._moved(register)
+
+    def forget(self, base: str) -> None:
+        """Whatever was relative to that base is not any more: it has another value now."""
+        for one, value in enumerate(self.registers):
+            if value is not None and value[0] == base:
+                self.registers[one] = None
+        for slot in [slot for slot, value in self.slots.items() if value is not None and value[0] == base]:
+            del self.slots[slot]
+        if self.flags and any(one and one[0] == base for one in (self.flags.left, self.flags.right)):
+            self.flags = None
+
+    def _moved(self, where: Where) -> None:
+        flags = self.flags
+        if flags and where in (flags.left_in, flags.right_in, flags.result_in):
+            self.flags = replace(
+                flags,
+                left_in=None if flags.left_in == where else flags.left_in,
+                right_in=None if flags.right_in == where else flags.right_in,
+                result_in=None if flags.result_in == where else flags.result_in,
+            )
+
+    def store(self, address: Value, size: int, value: Value, register: int | None = None) -> None:
+        """Writes memory. What may be hit and is not known to stay is forgotten."""
+        if value is not None and value[0] == STACK:
+            self.escape(value)
+        if address is None or address[0] != STACK:
+            known = address is not None and not address[0]
+            if not known:
+                self.clobber()
+            return
+        low, high = address[1], address[2] + size
+        for slot in [one for one in self.slots if one[0] < high and one[0] + one[1] > low]:
+            del self.slots[slot]
+            self._dropped(slot)
+        if address[1] == address[2]:
+            self.slots[low, size] = value
+            if register is not None and register < REGISTERS and size == 4:
+                self.copies[register] = (low, size)
+
+    def _dropped(self, slot: Slot) -> None:
+        for register in [one for one, held in self.copies.items() if held == slot]:
+            del self.copies[register]
+        self._moved(slot)
+
+    def escape(self, value: Value) -> None:
+        """A pointer to the stack has become known elsewhere."""
+        if value is not None and value[0] == STACK:
+            self.escaped = value[1] if self.escaped is None else min(self.escaped, value[1])
+
+    def clobber(self) -> None:
+        """Something was written, nobody knows where: what others may point to is forgotten."""
+        if self.escaped is not None:
+            for slot in [one for one in self.slots if one[0] + one[1] > self.escaped]:
+                del self.slots[slot]
+                self._dropped(slot)
+
+    def called(self, result: Value, fresh: str) -> None:
+        """A function was called and came back: AAPCS, 6.1.1, says which registers it keeps."""
+        for register in range(4):
+            self.escape(self.registers[register])
+        self.clobber()
+        self.flags = None
+        stack = self.registers[SP]
+        if stack is not None and stack[0] == STACK:
+            for slot in [one for one in self.slots if one[0] < stack[1]]:
+                del self.slots[slot]
+                self._dropped(slot)
+        self.put(0, result, f"{fresh}:0")
+        for register in (1, 2, 3, 12, LR):
+            self.put(register, None, f"{fresh}:{register}")
+
+    def named(self, place: str) -> None:
+        """Gives what is not known a name of this place, so that sums with it can be compared."""
+        mine = f"{place}:"
+        for register, value in enumerate(self.registers):
+            if value is None or value[0].startswith(mine):
+                name = f"{mine}{register}"
+                if value == (name, 0, 0) and self._holds_alone(name, register):
+                    continue
+                self.forget(name)
+                self.registers[register] = (name, 0, 0)
+
+    def _holds_alone(self, name: str, register: int) -> bool:
+        others = (value for one, value in enumerate(self.registers) if one != register)
+        return not any(value is not None and value[0] == name for value in (*others, *self.slots.values()))
+
+
+def entry(arguments: tuple[Value, ...]) -> State:
+    """The state at a function's entry: `arguments` are r0 to r3."""
+    registers: list[Value] = [(f"r{number}", 0, 0) for number in range(REGISTERS)]
+    for register, value in enumerate(arguments):
+        if value is not None:
+            registers[register] = value
+    registers[SP] = (STACK, 0, 0)
+    return State(registers)
+
+
+def merge(one: State, other: State, widening: bool, limits: tuple[int, ...] = ()) -> State:
+    """What holds in both; with `widening` what changes is let go, so that repeating it ends: up to
+    the next of the `limits` of the function, if there is one.
+    """
+
+    def combine(a: Value, b: Value) -> Value:
+        return widen(a, b, limits) if widening else join(a, b)
+
+    registers = [combine(a, b) for a, b in zip(one.registers, other.registers, strict=True)]
+    slots = {
+        slot: combine(value, other.slots[slot]) for slot, value in one.slots.items() if slot in other.slots
+    }
+    copies = {register: slot for register, slot in one.copies.items() if other.copies.get(register) == slot}
+    escaped = [at for at in (one.escaped, other.escaped) if at is not None]
+    flags = one.flags if one.flags == other.flags else None
+    return State(registers, slots, flags, copies, min(escaped, default=None))
+
+
+def covers(outer: State, inner: State) -> bool:
+    """Whether `outer` holds wherever `inner` does."""
+    if outer.flags is not None and outer.flags != inner.flags:
+        return False
+    if inner.escaped is not None and (outer.escaped is None or outer.escaped > inner.escaped):
+        return False
+    if any(inner.copies.get(register) != slot for register, slot in outer.copies.items()):
+        return False
+    if not all(map(contains, outer.registers, inner.registers)):
+        return False
+    return all(
+        slot in inner.slots and contains(value, inner.slots[slot]) for slot, value in outer.slots.items()
+    )
+
+
+_MIRROR = {"lo": "hi", "hi": "lo", "ls": "hs", "hs": "ls", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+_STRICT = {"lo", "lt", "hi", "gt"}
+_SIGNED = {"lt", "le", "gt", "ge"}
+_ORDER = {*_MIRROR}
+
+
+def assume(state: State, condition: str, holds: bool = True) -> State | None:
+    """The state where a condition holds, or does not; None if that cannot be."""
+    condition = condition if holds else INVERSE[condition]
+    flags = state.flags
+    if flags is None:
+        return state.copy()
+    after = state.copy()
+    possible = True
+    if flags.kind == "compare" and condition in ("eq", "ne", *_ORDER):
+        possible = _compare(after, flags, condition)
+    if possible and condition in ("eq", "ne", "mi", "pl"):
+        value = flags.left if flags.kind == "result" else minus(flags.left, flags.right)
+        where = flags.left_in if flags.kind == "result" else flags.result_in
+        possible = _beside_zero(after, value, where, condition)
+    return after if possible else None
+
+
+def is_zero(state: State, register: int, holds: bool) -> State | None:
+    """The state where a register is zero, or is not; None if that cannot be."""
+    after = state.copy()
+    possible = _beside_zero(after, state.registers[register], register, "eq" if holds else "ne")
+    return after if possible else None
+
+
+def _beside_zero(state: State, value: Value, where: Where, condition: str) -> bool:
+    if condition == "eq":
+        if _is_open(value):
+            possible, value = True, number(0)
+        else:
+            possible, value = between(value, 0, 0, False)
+        if value is not None and value[0]:
+            return True
+    elif condition == "ne":
+        possible, value = _without(value, 0)
+    else:
+        limits = (-SIGN, -1) if condition == "mi" else (0, SIGN - 1)
+        possible, value = between(value, *limits, True)
+    if possible:
+        _set(state, where, value)
+    return possible
+
+
+def _without(value: Value, one: int) -> tuple[bool, Value]:
+    """The value, which is not `one`."""
+    if value is None or value[0]:
+        return True, value
+    if value[1] == value[2] == one:
+        return False, None
+    low, high = unsigned(value)
+    if (low, high) == value[1:]:
+        return True, number(low + (low == one), high - (high == one))
+    return True, value
+
+
+def _compare(state: State, flags: Flags, condition: str) -> bool:
+    left, right = flags.left, flags.right
+    if left and right and left[0] and left[0] == right[0]:
+        apart = minus(left, right)
+        if apart is None:
+            return True
+        return _can(signed(apart), condition)
+    if condition in ("eq", "ne"):
+        return _same(state, flags, condition)
+    if (left and left[0]) or (right and right[0]):
+        return True
+    view = signed if condition in _SIGNED else unsigned
+    (low, high), (from_, to) = view(left), view(right)
+    strict = condition in _STRICT
+    least, most = (-SIGN, SIGN - 1) if condition in _SIGNED else (0, WORD - 1)
+    if condition in ("lo", "lt", "ls", "le"):
+        mine, others = (least, to - strict), (low + strict, most)
+    else:
+        mine, others = (from_ + strict, most), (least, high - strict)
+    possible, new = between(left, *mine, condition in _SIGNED)
+    also, other = between(right, *others, condition in _SIGNED)
+    if possible and also:
+        _set(state, flags.left_in, new)
+        _set(state, flags.right_in, other)
+    return possible and also
+
+
+def _same(state: State, flags: Flags, condition: str) -> bool:
+    left, right = flags.left, flags.right
+    if condition == "ne":
+        alone, other = constant(right), constant(left)
+        possible = True
+        if alone is not None:
+            possible, new = _without(left, alone)
+            if possible:
+                _set(state, flags.left_in, new)
+        elif other is not None:
+            possible, new = _without(right, other)
+            if possible:
+                _set(state, flags.right_in, new)
+        return possible
+    if _is_open(left) and right is not None and not right[0]:
+        _set(state, flags.left_in, right)
+        return True
+    if _is_open(right) and left is not None and not left[0]:
+        _set(state, flags.right_in, left)
+        return True
+    if left is None or right is None or left[0] or right[0]:
+        return True
+    possible, both = between(left, *unsigned(right), False)
+    if possible:
+        _set(state, flags.left_in, both)
+        _set(state, flags.right_in, both)
+    return possible
+
+
+def _is_open(value: Value) -> bool:
+    """Whether a value may be any number, and is no pointer."""
+    return value is None or value[0] not in ("", STACK, SRAM)
+
+
+def _can(apart: tuple[int, int], condition: str) -> bool:
+    """Whether a difference allows the condition."""
+    low, high = apart
+    return {
+        "eq": low <= 0 <= high, "ne": low != 0 or high != 0,
+        "lo": low < 0, "lt": low < 0, "ls": low <= 0, "le": low <= 0,
+        "hi": high > 0, "gt": high > 0, "hs": high >= 0, "ge": high >= 0,
+    }[condition]  # fmt: skip
+
+
+def _set(state: State, where: Where, value: Value) -> None:
+    if where is None or value is None:
+        return
+    if isinstance(where, tuple):
+        if where in state.slots:
+            state.slots[where] = value
+        return
+    state.registers[where] = value
+    slot = state.copies.get(where)
+    if slot is not None and slot in state.slots:
+        state.slots[slot] = value

@@ -1,0 +1,147 @@
+"""Ranges of values: whatever two numbers of them give is in the range that is computed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from analysis.bounds import effects, values
+from analysis.bounds.state import Flags, State, assume
+from analysis.bounds.values import SIGN, WORD, Value, number
+
+_TRIALS = 400
+
+
+def drawn(draw: random.Random) -> Value:
+    """Small and wide ranges, near zero, the sign and the end."""
+    if draw.random() < 0.1:
+        return None
+    middle = draw.choice((0, 5, 255, SIGN, SIGN - 3, WORD - 2, draw.randrange(WORD)))
+    low = middle + draw.randint(-9, 9)
+    return number(low, low + draw.choice((0, 0, 1, 7, 300, SIGN)))
+
+
+def member(value: Value, draw: random.Random) -> int:
+    """One of the numbers that a value can be."""
+    if value is None:
+        return draw.randrange(WORD)
+    return draw.choice((value[1], value[2], draw.randint(value[1], value[2]))) % WORD
+
+
+def holds(value: Value, one: int) -> bool:
+    if value is None:
+        return True
+    return value[1] <= one <= value[2] or value[1] <= one + WORD <= value[2]
+
+
+def as_signed(one: int) -> int:
+    return one - WORD if one >= SIGN else one
+
+
+@pytest.mark.parametrize(
+    ("name", "truth"),
+    [
+        ("add", lambda a, b: a + b),
+        ("sub", lambda a, b: a - b),
+        ("rsb", lambda a, b: b - a),
+        ("mul", lambda a, b: a * b),
+        ("and", lambda a, b: a & b),
+        ("orr", lambda a, b: a | b),
+        ("eor", lambda a, b: a ^ b),
+        ("bic", lambda a, b: a & ~b),
+        ("udiv", lambda a, b: a // b if b else 0),
+        ("lsr", lambda a, b: a >> b if b < 32 else 0),
+        ("lsl", lambda a, b: a << b if b < 32 else 0),
+        ("asr", lambda a, b: as_signed(a) >> min(b, 31)),
+    ],
+)
+def test_what_two_numbers_give_is_in_the_range_of_their_ranges(
+    name: str, truth: Callable[[int, int], int]
+) -> None:
+    draw = random.Random(name)
+    for _ in range(_TRIALS):
+        one, other = drawn(draw), drawn(draw)
+        if name in ("lsr", "lsl", "asr"):
+            other = number(draw.randint(0, 33))
+        a, b = member(one, draw), member(other, draw)
+        assert holds(effects.computed(name, one, other), truth(a, b) % WORD), (one, other, a, b)
+
+
+@pytest.mark.parametrize(
+    ("name", "truth"),
+    [
+        ("mvn", lambda a: ~a),
+        ("clz", lambda a: 32 - a.bit_length()),
+        ("uxtb", lambda a: a & 0xFF),
+        ("uxth", lambda a: a & 0xFFFF),
+        ("sxtb", lambda a: (a & 0xFF) - (0x100 if a & 0x80 else 0)),
+        ("sxth", lambda a: (a & 0xFFFF) - (0x10000 if a & 0x8000 else 0)),
+    ],
+)
+def test_what_a_number_gives_is_in_the_range_of_its_range(name: str, truth: Callable[[int], int]) -> None:
+    draw = random.Random(name)
+    for _ in range(_TRIALS):
+        one = drawn(draw)
+        a = member(one, draw)
+        assert holds(effects.computed(name, one), truth(a) % WORD), (one, a)
+
+
+def test_a_joined_and_a_widened_range_have_the_numbers_of_both() -> None:
+    draw = random.Random(1)
+    for _ in range(_TRIALS):
+        one, other = drawn(draw), drawn(draw)
+        for value in (one, other):
+            a = member(value, draw)
+            assert holds(values.join(one, other), a), (one, other, a)
+            assert holds(values.widen(one, other), a), (one, other, a)
+
+
+def test_widening_comes_to_an_end() -> None:
+    value, laps = number(0), 0
+    while (wider := values.widen(value, values.plus(value, number(1)))) != value:
+        value, laps = wider, laps + 1
+        assert laps < 16
+
+
+_TRUTHS: dict[str, Callable[[int, int], bool]] = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lo": lambda a, b: a < b,
+    "hs": lambda a, b: a >= b,
+    "hi": lambda a, b: a > b,
+    "ls": lambda a, b: a <= b,
+    "lt": lambda a, b: as_signed(a) < as_signed(b),
+    "ge": lambda a, b: as_signed(a) >= as_signed(b),
+    "gt": lambda a, b: as_signed(a) > as_signed(b),
+    "le": lambda a, b: as_signed(a) <= as_signed(b),
+    "mi": lambda a, b: (a - b) % WORD >= SIGN,
+    "pl": lambda a, b: (a - b) % WORD < SIGN,
+}
+
+
+@pytest.mark.parametrize("condition", sorted(_TRUTHS))
+def test_a_branch_keeps_every_number_that_takes_it(condition: str) -> None:
+    draw = random.Random(condition)
+    for _ in range(_TRIALS):
+        one, other = drawn(draw), drawn(draw)
+        a, b = member(one, draw), member(other, draw)
+        state = State([one, other, *[None] * 13], flags=Flags("compare", one, other, 0, 1))
+        after = assume(state, condition, _TRUTHS[condition](a, b))
+        assert after is not None, (one, other, a, b)
+        assert holds(after.registers[0], a)
+        assert holds(after.registers[1], b)
+
+
+def test_a_branch_that_no_number_takes_is_none() -> None:
+    state = State([number(3, 7), *[None] * 14], flags=Flags("compare", number(3, 7), number(9), 0, None))
+    assert assume(state, "hs") is None
+    assert assume(state, "eq") is None
+
+
+def test_a_pointer_that_is_moved_by_a_number_nobody_knows_points_into_the_memory() -> None:
+    moved = values.plus(values.address(0x2000_0100), None)
+    assert moved is not None
+    assert moved[0] == values.SRAM
+    assert values.minus(values.address(0x2000_0110), values.address(0x2000_0100)) == number(16)

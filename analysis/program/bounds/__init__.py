@@ -1,0 +1,1 @@
+"""How long a user's program can hold interrupts off, from its machine code: `./lab bounds`."""

@@ -1,0 +1,298 @@
+"""A folder with all that a bound rests on, for who must defend or assess it.
+
+Equal inputs, options and versions give equal bytes: no time and no name of a machine is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from csv import writer as csv_writer
+from dataclasses import dataclass
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from analysis.errors import NoBoundError
+from analysis.outcomes import Outcome
+from analysis.outcomes import read as read_outcome
+from analysis.program.bounds import document, text
+from analysis.program.bounds.explained import Explained
+from analysis.program.bounds.measure import BoundsReport
+from base.files.documents import Table, open_toml
+from base.files.markdown_text import cell
+from base.files.whole import read_bytes, write_all
+from simulator import build as simulator
+
+SCHEMA = 1
+MANIFEST = "manifest.json"
+_INPUTS = "inputs"
+_MOST_BYTES = 1 << 30
+_PRESUMED = Path(__file__).parent / "presumed.toml"
+_LIBRARIES = ("capstone", "pyelftools", "numpy", "polars")
+"""Those that read the program, and those that sort out what the run saw."""
+TESTS = (
+    ("tests/test_bounds.py", "small programs, each with a bound or a sentence why not"),
+    ("tests/test_bounded_programs.py", "programs with locks of many kinds, and random ones, run to find one"),
+    ("analysis/bounds/tests/test_longest.py", "the longest path, against all paths tried one by one"),
+)
+"""What in the sources of the bench holds bounds against runs, or the method against a slow twin."""
+_OUTCOMES = "outcomes"
+
+
+class _Statement(Table):
+    what: Annotated[str, Field(min_length=1)]
+    page: Annotated[str, Field(min_length=1)]
+
+
+class _File(Table):
+    schema_: Annotated[Literal[1], Field(alias="schema")]
+    presumed: list[_Statement]
+    unseen: list[_Statement]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`options` are those of the command that decide what comes out, as they were given, and
+    `files` what they name, by option. `tool` is the program with its version. `outcomes` are files
+    of what trials of the bench itself found (analysis/outcomes.py).
+    """
+
+    options: Mapping[str, str]
+    files: Mapping[str, Path]
+    tool: str
+    outcomes: tuple[Path, ...] = ()
+
+
+def write(
+    found: BoundsReport, told: Explained | None, asked: Asked, folder: Path, pages: Mapping[str, bytes]
+) -> None:
+    """Writes the folder, with `pages` beside the rest. Raises NoBoundError as check(), and
+    WriteError.
+    """
+    check(folder)
+    tried = {f"{_OUTCOMES}/{one.of}.json": (one, path) for one, path in _tried(asked.outcomes)}
+    files: dict[str, bytes] = {
+        "bounds.json": _json({**document.as_json(found, told), "elf": found.program.elf.name}),
+        "bounds.txt": f"{text.as_text(found, True, told)}\n".encode(),
+        "measured.csv": _measured(found).encode(),
+        "annotations.csv": _annotations(found).encode(),
+        "presumed.md": _presumed(found).encode(),
+        **{f"{_INPUTS}/{name.strip('-')}/{path.name}": _content(path) for name, path in asked.files.items()},
+        **{name: _content(path) for name, (_, path) in tried.items()},
+        **pages,
+    }
+    outcomes = {name: one.says for name, (one, _) in tried.items()}
+    files["README.md"] = _readme(found, asked, files, outcomes).encode()
+    files[MANIFEST] = _json(_manifest(found, asked, files))
+    write_all({folder / name: content for name, content in files.items()})
+    for old in (*(folder / _INPUTS).rglob("*"), *(folder / _OUTCOMES).rglob("*")):
+        if old.is_file() and str(old.relative_to(folder)) not in files:
+            old.unlink()
+
+
+def check(folder: Path, outcomes: Sequence[Path] = ()) -> None:
+    """Raises NoBoundError if the folder holds other files, which would be taken for evidence; and
+    for a file that is no outcome of a trial, or one of other sources.
+    """
+    for path in outcomes:
+        read_outcome(path, NoBoundError)
+    try:
+        there = {one.name for one in folder.iterdir()} if folder.is_dir() else set()
+    except OSError as error:
+        raise NoBoundError(f"--evidence {folder}: {error.strerror}.") from None
+    if there and MANIFEST not in there:
+        raise NoBoundError(f"--evidence {folder}: it holds other files; name a new or an empty folder.")
+
+
+def _tried(paths: Iterable[Path]) -> Iterator[tuple[Outcome, Path]]:
+    """Raises NoBoundError for a file that is no outcome, or one of other sources."""
+    for path in paths:
+        yield read_outcome(path, NoBoundError), path
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_bytes(path, _MOST_BYTES)
+    except OSError as error:
+        raise NoBoundError(f"{path}: {error.strerror or error}.") from None
+
+
+def _digest(content: bytes) -> dict[str, Any]:
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+
+def _manifest(found: BoundsReport, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Any]:
+    inputs = {"ELF": found.program.elf, **asked.files}
+    program = simulator.build()
+    sources = sorted(found.code.source_files.items())
+    return {
+        "schema": SCHEMA,
+        "tool": asked.tool,
+        "simulator": {"version": simulator.version(program), **_digest(_content(program))},
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+        "options": dict(asked.options),
+        "inputs": {option: {"name": path.name, **_digest(_content(path))} for option, path in inputs.items()},
+        "sources": {name: _digest(_content(path)) for name, path in sources if path.is_file()},
+        "files": {name: _digest(content) for name, content in sorted(files.items())},
+    }
+
+
+def _table(rows: Iterable[Sequence[object]]) -> str:
+    file = StringIO()
+    csv_writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
+
+
+def _measured(found: BoundsReport) -> str:
+    """Each bound beside what the run saw."""
+    return _table(_measured_rows(found))
+
+
+def _measured_rows(found: BoundsReport) -> Iterator[Sequence[object]]:
+    yield (
+        *("kind", "level", "function", "begin", "caller", "what", "cycles"),
+        *("seen_cycles", "slack_cycles", "seen_share", "count", "why_not"),
+    )
+    for one in found.all:
+        known = one.cycles is not None and one.seen is not None
+        what = "none" if one.cycles is None else "estimate" if one.presumed else "bound"
+        yield (
+            *(one.kind, one.level, one.function, str(one.begin), str(one.caller or "")),
+            *(what, "" if one.cycles is None else one.cycles, "" if one.seen is None else one.seen),
+            (one.cycles or 0) - (one.seen or 0) if known else "",
+            f"{(one.seen or 0) / one.cycles:.4f}" if known and one.cycles else "",
+            *(one.count, " ".join(one.why_not)),
+        )
+
+
+def _annotations(found: BoundsReport) -> str:
+    """What somebody stated, with why; and what was taken from the source or the library."""
+    rows: list[Sequence[object]] = [("from", "kind", "function", "line", "says", "used", "why")]
+    rows += [
+        (one.source, one.kind, one.function, one.line, one.says, "yes" if one.used else "no", one.why)
+        for one in found.annotations
+    ]
+    rows += [
+        (
+            "the run",
+            "loop",
+            one.loop.body.name,
+            one.loop.place,
+            f"at most {one.taken} passes",
+            "yes",
+            f"seen {one.passes} in a row, times {found.margin:g}: an estimate",
+        )
+        for one in found.counted
+    ]
+    return _table(rows)
+
+
+def _presumed(found: BoundsReport) -> str:
+    told = open_toml(_PRESUMED, NoBoundError).check(_File)
+    lines = [
+        "# What the figures presume, and do not see",
+        "",
+        text.presumes(found),
+        "",
+        "## Presumed",
+        "",
+        *(f"- {one.what}" for one in told.presumed),
+        "",
+        "## Not seen",
+        "",
+        *(f"- {one.what}" for one in told.unseen),
+    ]
+    if found.estimates:
+        lines += ["", "## Estimates", "", *(f"- {where}" for where in _estimates(found))]
+    if found.endless:
+        lines += ["", "## Held off for ever, without a figure", ""]
+        lines += [f"- {one.kind}, raised by {found.code.place(one.begin.address)}" for one in found.endless]
+    return "\n".join(lines) + "\n"
+
+
+def _estimates(found: BoundsReport) -> Iterator[str]:
+    for one in found.estimates:
+        yield f"{text.where(one)} is no bound. {' '.join(one.presumed)}"
+
+
+_ANSWERS: Mapping[str, str] = {
+    "manifest.json": "Of which program, with which options, tool and libraries? Are the files whole?",
+    "bounds.json": "What are the figures? Which loops and calls stop the others?",
+    "bounds.txt": "The same to read.",
+    "page.html": "The same to look at, with the longest path by calls and lines.",
+    "measured.csv": "What did a run see beside each bound?",
+    "annotations.csv": "What did somebody state that the code does not tell, and why is it true?",
+    "presumed.md": "What must be so for the figures to hold? What do they leave out?",
+}
+
+_GIVEN = "The file that was given, as it was."
+
+
+def _readme(
+    found: BoundsReport, asked: Asked, files: Mapping[str, bytes], outcomes: Mapping[str, str]
+) -> str:
+    options = " ".join(f"{name} {value}".strip() for name, value in asked.options.items())
+    seen = [one for one in found.all if one.cycles is not None and one.seen is not None]
+    without = sum(one.cycles is None for one in found.all)
+    lines = [
+        f"# Evidence for {cell(found.program.elf.name)}",
+        "",
+        cell(text.headline(found)),
+        "",
+        "| file | the question that it answers |",
+        "|---|---|",
+        *(
+            f"| {name} | {_ANSWERS.get(name, 'a file that was given, as it was')} |"
+            for name in _listed(files)
+        ),
+        "",
+        f"Made by {cell(asked.tool)}: `bounds {found.program.elf.name} {options}`.",
+        "",
+        "## Held against the run",
+        "",
+        f"{len(seen)} of {len(found.all)} sections and handlers have a figure and ran by themselves. Of",
+        f"these {len(found.violations)} took longer. {_many(without)} no figure, and "
+        f"{_many(len(found.estimates))} an estimate only.",
+        "",
+        "## Tests of the method",
+        "",
+        *_trials(outcomes),
+        "These tests lie in the sources of the bench. They were not run for this folder: run them at the",
+        "version of the manifest.",
+        "",
+        *(f"- `{name}`: {what}" for name, what in TESTS),
+        "",
+        "The bench is not qualified for any standard. docs/how-to/defend-a-bound.md says what remains to do.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _trials(outcomes: Mapping[str, str]) -> Iterator[str]:
+    """What was tried with these very sources of the bench; or how to try it."""
+    if not outcomes:
+        yield "No trial of the method came with it: `lab dev soundness --json` makes one for --outcome."
+    else:
+        yield "With the sources that made this folder:"
+        yield ""
+        yield from (f"- {name}: {says}" for name, says in outcomes.items())
+    yield ""
+
+
+def _many(count: int) -> str:
+    return f"{count} {'has' if count == 1 else 'have'}"
+
+
+def _listed(files: Mapping[str, bytes]) -> list[str]:
+    known = [name for name in _ANSWERS if name in files or name == MANIFEST]
+    return [*known, *sorted(set(files) - set(known))]

@@ -1,0 +1,494 @@
+"""The bounds of a program's sections and handlers, beside what a run of it saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from analysis.bounds.caches import FULL
+from analysis.bounds.costs import (
+    APB_DIVIDER,
+    CODE_CACHE,
+    DATA_CACHE,
+    LATENCY,
+    PREFETCH,
+    Costs,
+    Memory,
+)
+from analysis.bounds.masks import HANDLER, KINDS, SOME
+from analysis.bounds.sections import Price, Section, Sections, Stated
+from analysis.errors import NoBoundError
+from analysis.explain.kernels import kernel as kernels
+from analysis.explain.program import Program
+from analysis.program.bounds import stated as files
+from analysis.program.bounds.observed import Counted, counted
+from analysis.program.bounds.stated import Annotation
+from analysis.program.masks.measure import MaskReport
+from analysis.program.masks.measure import measure as measure_masks
+from analysis.program.masks.places import Place, Places, handlers
+from analysis.program.masks.priorities import Exceptions
+from base.tell import Tell
+from simulator.program import UserProgram
+
+_RESET = 1
+# Stacking eight words, and the vector's and the handler's first line from the flash (ARM DDI 0439,
+# 3.9); a frame with floats has 17 words more (7.2.2).
+_ENTRY_CYCLES, _RETURN_CYCLES, _FLOAT_CYCLES = 12, 10, 17
+# FLASH_ACR (RM0368 §3.8.1).
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A section, or a handler as a section of its own, with the most cycles that it can take.
+
+    `cycles` is None without a bound: then `why_not` says what is missing. `level` is BASEPRI's
+    value, or the exception of a handler, whose bound has `entry_cycles` to enter it and to return.
+    `begin` is where interrupts are held off from, called by `caller` if the function there leaves
+    it so; `ends` where they are let in again. It was seen `count` times; `seen` is the longest that
+    no handler interrupted, None if there was none. If `presumed` is not empty `cycles` is an
+    estimate: it says which loops went round how often in the run.
+    """
+
+    kind: str
+    level: int
+    function: str
+    begin: Place
+    caller: Place | None
+    ends: tuple[Place, ...]
+    cycles: int | None
+    why_not: tuple[str, ...]
+    seen: int | None
+    count: int
+    path: Price = field(compare=False, default=Price())
+    entry_cycles: int = 0
+    presumed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AtPriority:
+    """How long an interrupt of a priority can be held off: its own entry, the longest `section`
+    that holds it off, and each of `handlers` once, which go before it. `cycles` is None if one of
+    them has no bound; `missing` names those. `refill`: where a handler comes in, what it interrupts
+    may find nothing in the caches of the flash any more.
+    """
+
+    priority: int
+    exceptions: tuple[str, ...]
+    cycles: int | None
+    entry: int
+    refill: int
+    section: Bounded | None
+    handlers: tuple[Bounded, ...]
+    missing: tuple[Bounded, ...]
+    seen: int | None
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether one of its parts is."""
+        return any(one.presumed for one in (*self.handlers, *([self.section] if self.section else [])))
+
+
+@dataclass(frozen=True)
+class BoundsReport:
+    """The bounds of a program: `sections` and `handlers`, those without a bound first.
+
+    `masks` is what the run saw, `code` the program's file. With a `margin` some are estimates:
+    `counted` are the loops that these rest on. `annotations` are what was stated of loops and
+    calls.
+    """
+
+    program: UserProgram
+    masks: MaskReport
+    code: Program
+    costs: Costs
+    hz: float
+    sections: tuple[Bounded, ...]
+    handlers: tuple[Bounded, ...]
+    priorities: tuple[AtPriority, ...]
+    endless: tuple[Section, ...] = ()
+    margin: float | None = None
+    counted: tuple[Counted, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+    @property
+    def all(self) -> tuple[Bounded, ...]:
+        """Sections and handlers."""
+        return (*self.sections, *self.handlers)
+
+    @property
+    def estimates(self) -> tuple[Bounded, ...]:
+        """Those whose figure is no bound."""
+        return tuple(one for one in self.all if one.presumed)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all have a bound."""
+        return not self.missing and not self.estimates
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """Each reason why there is no bound, with how many sections and handlers it stops."""
+        found: dict[str, int] = {}
+        for one in self.all:
+            for word in one.why_not:
+                found[word] = found.get(word, 0) + 1
+        return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    @property
+    def violations(self) -> tuple[Bounded, ...]:
+        """What took longer than its bound: there must be none."""
+        return tuple(
+            one
+            for one in self.all
+            if one.cycles is not None and one.seen is not None and one.seen > one.cycles
+        )
+
+
+def bounds(
+    program: UserProgram,
+    until: str,
+    tell: Tell,
+    *,
+    kernel: str = "",
+    stated: Path | None = None,
+    wait_states: int | None = None,
+    pointers: str = Memory.ANY.value,
+    observed: float | None = None,
+    flash: str = "seen",
+) -> BoundsReport:
+    """Runs `program` up to `until`, and bounds what its code can do. Raises TailscopeError.
+
+    With `observed`, a loop that nothing limits is taken to go round so many times as often as the
+    run saw at the most, and what comes of that is an estimate.
+    """
+    masks = measure_masks(program, until, False, tell, kernel=kernel)
+    tell("following the machine code")
+    return of_masks(
+        masks,
+        kernel=kernel,
+        stated=stated,
+        wait_states=wait_states,
+        pointers=pointers,
+        flash=flash,
+        observed=observed,
+    )
+
+
+def of_masks(
+    masks: MaskReport,
+    *,
+    kernel: str = "",
+    stated: Path | None = None,
+    wait_states: int | None = None,
+    pointers: str = Memory.ANY.value,
+    observed: float | None = None,
+    flash: str = "seen",
+) -> BoundsReport:
+    """The bounds of the program of which that was measured.
+
+    `pointers` is the memory that a pointer goes to of which nothing is known. `flash`: "seen" for
+    what FLASH_ACR said at the end of the run, "worst" for an accelerator that is only in the way.
+    `observed` is as in bounds().
+    """
+    elf = Program(masks.program.elf, stripped=True)
+    if not elf.functions:
+        raise NoBoundError(
+            f"{masks.program.elf.name} is stripped: without symbols it is not known where its functions "
+            "begin; give the file that the linker wrote."
+        )
+    found_kernel = kernels.find(elf, kernel)
+    hz = max(float(span.core_hz) for span in masks.run.stats.clocks)
+    costs = _costs(masks, wait_states, Memory(pointers), flash)
+    record = files.Record()
+    told = _stated(elf, stated, record)
+    of_code = Sections(elf, found_kernel.nesting if found_kernel else (), told, costs)
+    seen = _Seen(masks)
+    sections, handlers = _rows(of_code, elf, masks, seen, costs)
+    loops: list[Counted] = []
+    if observed is not None:
+        loops = counted(masks, list(of_code.unlimited.values()), observed)
+        by_head = {one.loop.head: one.taken for one in loops}
+        of_code.again(replace(told, observed=by_head.get))
+        words = {one.loop.why: one.words() for one in loops}
+        never = {one.why for one in of_code.unlimited.values()} - set(words)
+        sections, handlers = (
+            _estimated(before, after, words, never)
+            for before, after in zip(
+                (sections, handlers), _rows(of_code, elf, masks, seen, costs), strict=True
+            )
+        )
+    return BoundsReport(
+        masks.program,
+        masks,
+        elf,
+        costs,
+        hz,
+        tuple(sections),
+        tuple(handlers),
+        tuple(_priorities(masks, sections, handlers, costs)),
+        tuple(sorted(of_code.endless.values(), key=lambda one: one.begin)),
+        observed,
+        tuple(loops),
+        record.annotations,
+    )
+
+
+def _rows(
+    of_code: Sections, elf: Program, masks: MaskReport, seen: _Seen, costs: Costs
+) -> tuple[list[Bounded], list[Bounded]]:
+    """Sections and handlers."""
+    vectors, places = dict(_vectors(elf)), masks.places
+    sections = _sections(of_code.sections(vectors), places, seen)
+    known = {(one.kind, one.begin.address) for one in sections}
+    sections = _ordered([*sections, *_not_in_the_code(seen, known, places)])
+    return sections, _handlers(of_code, vectors, places, seen, costs)
+
+
+def _estimated(
+    before: list[Bounded], after: list[Bounded], words: Mapping[str, str], never: set[str]
+) -> list[Bounded]:
+    """The rows `after`, of which those are estimates that had no bound `before`. `words` say what
+    is presumed of loops, and to those of `never` the run did not come.
+    """
+
+    def key(one: Bounded) -> tuple[str, int, str, int, int]:
+        return one.kind, one.level, one.function, one.begin.address, one.caller.address if one.caller else 0
+
+    bounded = {key(one): one for one in before if one.cycles is not None}
+    why_not = {key(one): one.why_not for one in before}
+    found = []
+    for one in after:
+        if one.cycles is None:
+            why = (f"{it[:-1]}, and the run did not come to it." if it in never else it for it in one.why_not)
+            found.append(replace(one, why_not=tuple(why)))
+            continue
+        if key(one) in bounded:
+            found.append(bounded[key(one)])
+            continue
+        own = tuple(words[why] for why in why_not.get(key(one), ()) if why in words)
+        found.append(replace(one, presumed=own or tuple(words.values())))
+    return found
+
+
+def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
+    stats = masks.run.stats
+    control = stats.flash_access_control or 0
+    seen = flash == "seen"
+    return Costs(
+        control & LATENCY if wait_states is None else wait_states,
+        max(stats.apb_dividers or (APB_DIVIDER,)),
+        unknown,
+        prefetch=not seen or bool(control & PREFETCH),
+        code_cache=seen and bool(control & CODE_CACHE),
+        data_cache=seen and bool(control & DATA_CACHE),
+    )
+
+
+def _stated(elf: Program, path: Path | None, record: files.Record) -> Stated:
+    told = Stated() if path is None else files.read(path, elf, record)
+    return replace(told, hints=files.hints(elf, record))
+
+
+def _vectors(elf: Program) -> Iterable[tuple[int, int]]:
+    """The handlers' entries, by exception; those after the table's end are no functions."""
+    for exception, entry in handlers(elf).items():
+        function = elf.function_at(entry)
+        if exception != _RESET and function is not None and function.address == entry:
+            yield exception, entry
+
+
+def _sections(found: list[Section], places: Places, seen: _Seen) -> list[Bounded]:
+    """One for each place where sections begin."""
+    groups: dict[tuple[str, int, int, str], list[Section]] = {}
+    for one in found:
+        groups.setdefault((one.kind, one.begin.address, one.begin.call, one.owner), []).append(one)
+    rows = []
+    for (kind, address, call, owner), ones in groups.items():
+        worst = max(ones, key=lambda one: (bool(one.price.why_not), one.price.cycles))
+        why_not = sorted({word for one in ones for word in one.price.why_not})
+        if any(one.end is None for one in ones):
+            why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
+        longest, count = seen.section(kind, address, call)
+        ends = sorted({places.place(one.end.address) for one in ones if one.end}, key=lambda at: at.address)
+        level = max(one.level for one in ones)
+        rows.append(
+            Bounded(
+                kind=kind,
+                level=level,
+                function=owner,
+                begin=places.place(address),
+                caller=places.place(call) if call else None,
+                ends=tuple(ends),
+                cycles=None if why_not else worst.price.cycles,
+                why_not=tuple(why_not),
+                seen=longest,
+                count=count,
+                path=worst.price,
+            )
+        )
+    return _ordered(rows)
+
+
+def _not_in_the_code(seen: _Seen, known: set[tuple[str, int]], places: Places) -> Iterable[Bounded]:
+    """What a run saw begin where no section was found in the code."""
+    for kind, address in sorted(seen.begun - known):
+        longest, count = seen.section(kind, address, 0)
+        place = places.place(address)
+        why = f"It begins at {place}, and ends where the code that was followed does not lead."
+        yield Bounded(kind, 0, place.function, place, None, (), None, (why,), longest, count)
+
+
+def _ordered(rows: list[Bounded]) -> list[Bounded]:
+    return sorted(
+        rows,
+        key=lambda one: (one.cycles is not None, -(one.cycles or 0), -(one.seen or 0), one.begin.address),
+    )
+
+
+def _handlers(
+    of_code: Sections, vectors: Mapping[int, int], places: Places, seen: _Seen, costs: Costs
+) -> list[Bounded]:
+    """One for each exception that the run enabled or entered; of others, one for each function."""
+    rows: list[Bounded] = []
+    others: set[int] = set()
+    for exception, entry in vectors.items():
+        longest, count = seen.handler(exception)
+        if exception not in seen.used:
+            if entry in others:
+                continue
+            others.add(entry)
+        try:
+            price = of_code.handler(exception, entry)
+        except NoBoundError as error:
+            price = Price(why_not=frozenset((str(error),)))
+        place = places.place(entry)
+        own = _ENTRY_CYCLES + _RETURN_CYCLES + 2 * _FLOAT_CYCLES + 4 * costs.read_cycles
+        never = not price.cycles and not price.why_not
+        if never and exception not in seen.used:
+            continue
+        why_not = (f"{place.function} never returns.",) if never else tuple(sorted(price.why_not))
+        cycles = None if why_not else price.cycles + own
+        rows.append(
+            Bounded(
+                HANDLER,
+                exception,
+                place.function,
+                place,
+                None,
+                (),
+                cycles,
+                why_not,
+                longest,
+                count,
+                price,
+                own,
+            )
+        )
+    kept = [
+        one
+        for one in rows
+        if one.level in seen.used or not (one.why_not and "never returns" in one.why_not[0])
+    ]
+    return _ordered(kept)
+
+
+class _Seen:
+    """What a run saw of sections and handlers, where no other handler came in between."""
+
+    def __init__(self, masks: MaskReport) -> None:
+        changes = masks.run.changes
+        entered = changes.with_row_index("row").filter(pl.col("what") == "exception")["row"].to_numpy()
+        self.used = {number for numbers in Exceptions(changes).priorities().values() for number in numbers}
+        self._stacks: dict[int, list[int]] = {}
+        for number, _, pc in masks.run.stacks.sort("stack", "depth").iter_rows():
+            self._stacks.setdefault(number, []).append(pc)
+        begun = changes.with_row_index("begin_row").select(pl.col("begin_row").cast(pl.Int64), "pc", "stack")
+        told = masks.all_intervals.filter(pl.col("cycles").is_not_null()).join(begun, on="begin_row")
+        first = np.searchsorted(entered, told["begin_row"].to_numpy(), side="right")
+        last = np.searchsorted(entered, told["end_row"].to_numpy(), side="left")
+        alone = pl.Series("alone", first >= last)
+        self._rows: dict[tuple[str, int, int | None], tuple[int | None, int]] = {}
+        # A more urgent level of BASEPRI is an interval within that of the first.
+        latest = pl.col("end_row").cum_max().shift(1).over("kind").fill_null(-1)
+        masked = told.sort("begin_row").filter(pl.col("kind").is_in(KINDS), pl.col("end_row") > latest)
+        self.begun: set[tuple[str, int]] = set(masked.select("kind", "pc").unique().iter_rows())
+        grouped = (
+            told.with_columns(alone=alone)
+            .group_by("kind", "level", "pc", "stack", "alone")
+            .agg(pl.col("cycles").max(), pl.len().alias("count"))
+        )
+        for kind, level, pc, stack, is_alone, cycles, count in grouped.iter_rows():
+            keys: set[tuple[str, int, int | None]] = {(kind, pc, None)}
+            keys |= {(kind, pc, self._call(one)) for one in self._stacks.get(stack, [])[1:]}
+            if kind == HANDLER:
+                keys = {(kind, level, None)}
+            for key in keys:
+                known, before = self._rows.get(key, (None, 0))
+                longest = max(known or 0, cycles) if is_alone else known
+                self._rows[key] = (longest, before + count)
+
+    def section(self, kind: str, begin: int, call: int) -> tuple[int | None, int]:
+        """The longest that began there, and how many did."""
+        if not call:
+            return self._rows.get((kind, begin, None), (None, 0))
+        found = [self._rows.get((kind, begin, call + size), (None, 0)) for size in (2, 4)]
+        return max((one[0] for one in found if one[0] is not None), default=None), sum(
+            one[1] for one in found
+        )
+
+    def handler(self, exception: int) -> tuple[int | None, int]:
+        """The same of a handler."""
+        return self._rows.get((HANDLER, exception, None), (None, 0))
+
+    def _call(self, address: int) -> int:
+        return address & ~1
+
+
+def _priorities(
+    masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
+) -> Iterable[AtPriority]:
+    by_number = {one.level: one for one in handlers}
+    priorities = Exceptions(masks.run.changes).priorities()
+    entry = _ENTRY_CYCLES + _FLOAT_CYCLES + 2 * costs.read_cycles
+    for priority, numbers in priorities.items():
+        holding = [one for one in sections if _holds(one, priority)]
+        goes_before = [
+            (other, by_number[number])
+            for other, them in priorities.items()
+            if other <= priority
+            for number in them
+            if number in by_number
+        ]
+        before = [one for _, one in goes_before]
+        missing = [one for one in (*holding, *before) if one.cycles is None]
+        bounded = [one for one in holding if one.cycles is not None]
+        longest = max(bounded, key=lambda one: one.cycles or 0, default=None)
+        least_urgent = max((other for other, _ in goes_before), default=0)
+        in_section = longest is not None and longest.kind == "basepri"
+        comes_in = sum(in_section or other < least_urgent for other, _ in goes_before)
+        refill = comes_in * FULL.first_reads(costs, FULL.fit(costs))
+        total = entry + refill + sum(one.cycles or 0 for one in (*before, *([longest] if longest else [])))
+        at = next((one for one in masks.priorities if one.priority == priority), None)
+        seen = at.longest["cycles"] if at and at.longest else None
+        yield AtPriority(
+            priority,
+            tuple(masks.places.exception(number) for number in numbers),
+            None if missing else total,
+            entry,
+            refill,
+            longest,
+            tuple(before),
+            tuple(missing),
+            seen,
+        )
+
+
+def _holds(one: Bounded, priority: int) -> bool:
+    """Whether a section holds an interrupt of that priority off (ARM DDI 0403E, B1.5.4)."""
+    if one.kind != "basepri":
+        return True
+    return one.level in (0, SOME) or one.level <= priority

@@ -1,0 +1,245 @@
+"""What a user says of loops and calls: the file, what is refused of it, and pragmas in a source."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from analysis.bounds.sections import Hint, Recursion
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
+from analysis.program.bounds.stated import Pragmas, read
+from tests import masked_sections
+
+GOOD = """
+schema = 1
+[[loops]]
+function = "walk"
+line = "a.c:3"
+at_most = 7
+why = "x"
+[[loops]]
+function = "walk"
+at_most = 20
+why = "x"
+[[loops]]
+line = "b.c:9"
+at_most = 0
+why = "x"
+[[calls]]
+function = "short_section"
+to = ["levels", "doze"]
+why = "x"
+[[untaken]]
+function = "on_fault"
+why = "x"
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return Program(masked_sections.build(tmp_path_factory.mktemp("program")))
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "loops.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def address(program: Program, name: str) -> int:
+    (one,) = program.functions_named(name)
+    return one.address
+
+
+def test_a_loop_is_found_by_function_and_line_and_its_head_is_passed_once_more(
+    program: Program, tmp_path: Path
+) -> None:
+    told = read(written(tmp_path, GOOD), program)
+    assert told.passes("walk", {"a.c:3", "a.c:4"}) == 8
+    assert told.passes("walk", {"a.c:5"}) == 21
+    assert told.passes("other", {"b.c:9"}) == 1
+    assert told.passes("other", {"a.c:3"}) is None
+    assert told.hints("walk", {"a.c:3"}) is None
+
+
+def test_a_call_has_the_entries_of_all_that_are_named(program: Program, tmp_path: Path) -> None:
+    told = read(written(tmp_path, GOOD), program)
+    inside = address(program, "short_section") + 2
+    assert set(told.called(inside)) == {address(program, "levels"), address(program, "doze")}
+    assert not [*told.called(address(program, "update_table"))]
+    assert told.untaken == {"on_fault"}
+
+
+def one(table: str, **keys: object) -> str:
+    rows = [
+        f"{name} = {str(value) if isinstance(value, int | list) else repr(value)}"
+        for name, value in keys.items()
+    ]
+    return "\n".join(("schema = 1", f"[[{table}]]", *rows, ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            one("calls", function="doze", to=["nobody"], why="x"),
+            "names nobody, which the program does not have",
+        ),
+        (one("loops", at_most=3, why="x"), "names neither a function nor a line"),
+        (one("calls", to=["doze"], why="x"), "names neither a function nor a line"),
+        (one("loops", function="doze", at_most=3), "why"),
+        (one("loops", function="doze", why="x"), "at_most"),
+        (one("loops", function="doze", at_most=-1, why="x"), "at_most"),
+        (one("loops", function="doze", at_most=1 << 40, why="x"), "at_most"),
+        (one("loops", function="doze", at_most="3", why="x"), "at_most"),
+        (one("loops", line="../a.c:3", at_most=3, why="x"), "line"),
+        (one("loops", line="a.c", at_most=3, why="x"), "line"),
+        (one("loops", function="doze", at_most=3, why="x", times=4), "times"),
+        (one("calls", function="doze", to=[], why="x"), "to"),
+        (one("untaken", why="x"), "function"),
+        ("[[loops]]\n", "schema"),
+        ("schema = 2\n", "schema"),
+        ("schema = 1\n[[loop]]\n", "loop"),
+        ("schema = 1\n[[loops\n", "loops.toml"),
+        (b"schema = 1\n\xff\xfe", "loops.toml"),
+        ("schema = 1\nloops = 3\n", "loops"),
+        ("[" * 5000, "loops.toml"),
+    ],
+)
+def test_what_a_file_must_not_say_is_told_in_one_sentence(
+    program: Program, tmp_path: Path, text: str | bytes, words: str
+) -> None:
+    with pytest.raises(NoBoundError) as raised:
+        read(written(tmp_path, text), program)
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value) and len(str(raised.value)) < 1000
+
+
+def test_a_complaint_names_the_line(program: Program, tmp_path: Path) -> None:
+    with pytest.raises(NoBoundError, match=r"loops\.toml:8: "):
+        read(written(tmp_path, GOOD.replace('function = "walk"\nat_most = 20', "at_most = 20")), program)
+
+
+def test_a_complaint_of_a_callee_names_the_line(program: Program, tmp_path: Path) -> None:
+    text = GOOD + '[[calls]]\nfunction = "doze"\nto = ["nobody"]\nwhy = "x"\n'
+    with pytest.raises(NoBoundError, match=r"loops\.toml:2[2-5]: "):
+        read(written(tmp_path, text), program)
+
+
+def test_no_change_of_a_file_ends_in_another_error(program: Program, tmp_path: Path) -> None:
+    chosen = random.Random(20_261_123)
+    for _ in range(300):
+        text = bytearray(GOOD.encode())
+        for _ in range(chosen.randint(1, 4)):
+            at = chosen.randrange(len(text))
+            text[at : at + chosen.randint(0, 3)] = bytes(chosen.choices(range(256), k=chosen.randint(0, 3)))
+        try:
+            read(written(tmp_path, bytes(text)), program)
+        except NoBoundError as error:
+            assert "\n" not in str(error)
+
+
+SOURCE = """int f(int n) {
+    _Pragma("loopbound min 1 max 100")
+    for (int i = 0; i < n; i++) {
+        g(i);
+        _Pragma( "loopbound min 0 max 8" )
+        while (n)
+            n = h("}", n);
+    }
+    _Pragma("loopbound min 1 max 5")
+    do {
+        n--;
+    } while (n > 3);
+    // _Pragma("loopbound min 1 max 1")
+    while (n) n--;
+    /* _Pragma("loopbound min 1 max 2")
+    */ for (;;) n++;
+    _Pragma("unroll 4")
+    for (;;) n++;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "at_most", "body"),
+    [
+        ({3, 4}, 100, range(4, 8)),
+        ({3, 8}, 100, range(4, 8)),
+        ({6, 7}, 8, range(7, 8)),
+        ({7}, 8, range(7, 8)),
+        ({1, 3, 6, 7}, 100, range(4, 8)),
+        ({10, 11, 12}, 5, range(10, 13)),
+        ({12}, 5, range(10, 13)),
+    ],
+)
+def test_a_pragma_is_for_the_innermost_loop_around_the_lines(
+    tmp_path: Path, lines: set[int], at_most: int, body: range
+) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(SOURCE, encoding="utf-8")
+    told = Pragmas({"f.c": path}).laps("f", {f"f.c:{line}" for line in lines})
+    assert told == Hint(at_most, frozenset(f"f.c:{line}" for line in body))
+
+
+@pytest.mark.parametrize("line", [14, 16, 18])
+def test_what_is_no_pragma_says_nothing(tmp_path: Path, line: int) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(SOURCE, encoding="utf-8")
+    assert Pragmas({"f.c": path}).laps("f", {f"f.c:{line}"}) is None
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"\xff\x00_Pragma", b'_Pragma("loopbound min 1 max 9")', b"/* _Pragma("]
+)
+def test_a_source_that_is_missing_or_odd_says_nothing(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "f.c"
+    if content is not None:
+        path.write_bytes(content)
+    assert Pragmas({"f.c": path}).laps("f", {"f.c:40"}) is None
+    assert Pragmas({}).laps("f", {"f.c:40", "g.c:1"}) is None
+
+
+def test_a_folder_in_place_of_a_source_says_nothing(tmp_path: Path) -> None:
+    assert Pragmas({"f.c": tmp_path}).laps("f", {"f.c:1"}) is None
+
+
+def test_a_function_that_calls_itself_is_stated_by_calls_or_by_depth(
+    program: Program, tmp_path: Path
+) -> None:
+    told = read(
+        written(
+            tmp_path,
+            """schema = 1
+[[recursions]]
+function = "levels"
+calls = 7
+why = "x"
+[[recursions]]
+function = "doze"
+depth = 3
+why = "x"
+""",
+        ),
+        program,
+    )
+    assert told.recursions == {"levels": Recursion(7, None), "doze": Recursion(None, 3)}
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ('function = "levels"', "needs one of calls and depth"),
+        ('function = "levels"\ncalls = 1\ndepth = 1', "needs one of calls and depth"),
+        ('function = "nobody"\ncalls = 1', "names nobody, which the program does not have"),
+    ],
+)
+def test_a_recursion_without_sense_is_refused(
+    program: Program, tmp_path: Path, keys: str, words: str
+) -> None:
+    text = f'schema = 1\n[[recursions]]\n{keys}\nwhy = "x"\n'
+    with pytest.raises(NoBoundError, match=words):
+        read(written(tmp_path, text), program)

@@ -1,0 +1,141 @@
+"""`./lab bounds`: how long one's own program can hold interrupts off, from its machine code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cli.shell import shared
+from cli.shell.declare import argument, declare, json_option, option
+from cli.shell.judging import Judging, judging
+from cli.shell.values import FILE, FOLDER, INSTANT, Choice, OptionError, Value, Whole
+
+REFUSED = 3
+"""The exit status where a program, a file or a word is refused; 2 is that of a missing bound."""
+_MOST_TIMES = 1000.0
+
+
+class Margin(Value):
+    """How many times as often as the run saw a loop is taken to go round."""
+
+    name = "[TIMES]"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        try:
+            times = float(word)
+        except ValueError:
+            times = 0.0
+        if not 1 <= times <= _MOST_TIMES:
+            raise OptionError(f"{flag} {word[:80]}: give a number from 1 to {_MOST_TIMES:g}, such as 2.")
+        return times
+
+
+@declare(section="Your own firmware, as it is", refused=REFUSED)
+@argument("elf", type=FILE, help="a program for the virtual Nucleo, as the linker wrote it")
+@option(
+    "--until",
+    type=INSTANT,
+    default="1s",
+    help="how long to run it for what is seen: 100ms, 2s",
+)
+@option("--loops", "stated", type=FILE, help="a TOML file: how often loops go round, and what is called")
+@option(
+    "--wait-states",
+    type=Whole(0, 15),
+    help="of the flash; when not given, those that FLASH_ACR has at the end of the run",
+)
+@option(
+    "--flash",
+    type=Choice("seen", "worst"),
+    default="seen",
+    help="its prefetch and caches: as FLASH_ACR has them at the end of the run, or no help at all",
+)
+@option(
+    "--pointers",
+    type=Choice("any", "sram"),
+    default="any",
+    help="what pointers go to of which nothing is known; with sram the figures are lower, if it is so",
+)
+@option(
+    "--explain",
+    metavar="[ROW|PLACE]",
+    is_flag=False,
+    flag_value="1",
+    help="the path that a bound is of: each instruction, how often, its share; without a word the "
+    "longest, else the n-th longest, or that at a function, file.c:12 or an address",
+)
+@option("--output", type=FILE, help="an HTML file to write: bounds, priorities, the longest path")
+@option(
+    "--observed",
+    type=Margin(),
+    is_flag=False,
+    flag_value="2",
+    help="estimate where nothing limits a loop: so many times as often as the run saw, 2 without a number",
+)
+@option(
+    "--evidence",
+    type=FOLDER,
+    help="a folder to write, for who must defend a bound: inputs, versions, reports, what is presumed",
+)
+@option(
+    "--outcome",
+    "outcomes",
+    type=FILE,
+    multiple=True,
+    help="with --evidence: what ./lab dev soundness --json or ./lab dev faults --json has printed",
+)
+@option("--all", "everything", is_flag=True, help="list every section, and all that is missing")
+@shared.kernel
+@shared.own_program
+@judging
+@json_option
+def command(
+    elf: Path,
+    explain: str | None,
+    output: Path | None,
+    evidence: Path | None,
+    outcomes: tuple[Path, ...],
+    everything: bool,
+    as_json: bool,
+    judging: Judging,
+    **chosen: Any,
+) -> int:
+    """Bound how long your own program can hold interrupts off, run or not, from its machine code.
+
+    The exit status is 0 if every section and handler has a bound, or is as limits and baseline have
+    it; 2 if one has none, or only an estimate, and what is missing is listed; 1 if it is worse, or
+    a run took longer than a bound; 3 if the program, a file or an option is refused.
+    For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
+    """
+    from analysis.program.bounds import document, explained, text
+    from analysis.program.gate import of_bounds
+    from cli.shell.root import version
+    from cli.work import bounds
+    from cli.work import judging as gate
+
+    if outcomes and not evidence:
+        raise OptionError("--outcome goes with --evidence FOLDER.")
+    ready = gate.ready(judging, of_bounds.COMMAND, of_bounds.BOUND_KINDS)
+    if evidence:
+        bounds.check_evidence(evidence, outcomes)
+    found = bounds.run(str(elf), **chosen)
+    told = None if explain is None else explained.explain(found, explain)
+    if output:
+        bounds.write_page(found, told, output)
+    if evidence:
+        bounds.write_evidence(found, told, evidence, chosen, version(), outcomes)
+    done = ready.judge(of_bounds.measured(found))
+    gate.show(
+        done,
+        judging,
+        as_json,
+        lambda: document.as_json(found, told),
+        lambda: text.as_text(found, everything, told),
+    )
+    for file in (output, evidence):
+        if file and not as_json and not judging.on_stdout:
+            print(f"file: {file}")
+    if found.violations:
+        return 1
+    missing = 0 if found.complete else 2
+    return missing if done.exit_status is None else done.exit_status

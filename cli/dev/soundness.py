@@ -1,0 +1,25 @@
+"""`./lab dev soundness`: is a bound ever too low?"""
+
+from __future__ import annotations
+
+from cli.shell.declare import answer, declare, json_option, option
+from cli.shell.values import WHOLE, Whole
+
+
+@declare(section="Is the bench right?", of_checkout=True)
+@option("-n", "--n", "n", type=WHOLE, default=40, help="how many random programs")
+@option("--seed", type=Whole(0), default=1, help="what they are drawn from")
+@option("--jobs", type=WHOLE, default=1, help="how many processes share the work")
+@json_option
+def command(n: int, seed: int, jobs: int, as_json: bool) -> int:
+    """Run random programs beside the bounds of their sections, and count what took longer.
+
+    `./lab bounds --evidence FOLDER --outcome FILE` takes along what --json prints.
+    """
+    from cli.work import progress
+    from quality.soundness import text
+
+    with progress.shown() as tell:
+        found = text.run(n, seed, jobs, tell)
+    answer(as_json, found.as_json, lambda: text.as_text(found))
+    return int(not found.sound)

@@ -1,0 +1,76 @@
+"""The page of how long interrupts can be held off: what it says, and how it looks in a browser."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.program.bounds.explained import LONGEST, Explained, explain
+from analysis.program.bounds.measure import BoundsReport, bounds
+from dashboards import bounds as pages
+from dashboards.tests.browser import assert_draws, chromium
+from simulator.program import user_program
+from tests import masked_sections
+
+in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+
+FIGURES = 3
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
+    elf = masked_sections.build(tmp_path_factory.mktemp("program"))
+    return bounds(user_program(elf), "5ms", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def told(found: BoundsReport) -> Explained:
+    return explain(found, LONGEST)
+
+
+def figure(found: BoundsReport, told: Explained | None, key: str) -> dict[str, Any]:
+    (chart,) = [one for one in pages.charts(found, told) if one.key == key]
+    return chart.figure.to_dict()
+
+
+def test_the_page_has_each_section_and_the_lines_of_the_longest_path(
+    found: BoundsReport, told: Explained
+) -> None:
+    text = pages.html(found, told)
+    assert text == pages.html(found, told)
+    for one in found.all:
+        assert str(one.begin) in text and f"<td>{one.cycles:,}</td>" in text
+    assert f"main.c:{masked_sections.line_of('NOPS(1000)')}" in text
+    assert "NOPS(1000);" in text
+
+
+def test_the_parts_of_a_priority_are_its_bar(found: BoundsReport) -> None:
+    bars = figure(found, None, "priorities")["data"]
+    for row, one in enumerate(found.priorities):
+        assert sum(part["x"][row] for part in bars) == one.cycles
+
+
+def test_a_call_is_within_the_one_around_it(found: BoundsReport, told: Explained) -> None:
+    (bars,) = figure(found, told, "calls")["data"]
+    assert bars["x"][0] == told.cycles
+    for depth, begin, cycles in zip(bars["y"], bars["base"], bars["x"], strict=True):
+        assert begin + cycles <= told.cycles or depth == 0
+
+
+def test_without_a_bound_there_is_a_page_that_says_why(found: BoundsReport) -> None:
+    none = tuple(replace(one, cycles=None, why_not=("Nobody knows <b>.",)) for one in found.sections)
+    empty = replace(found, sections=none, handlers=(), priorities=())
+    assert pages.charts(empty, None) == []
+    text = pages.html(empty, None)
+    assert "What is missing" in text and "Nobody knows &lt;b&gt;." in text
+
+
+@in_a_browser
+def test_the_page_draws_its_figures_and_asks_for_nothing(
+    found: BoundsReport, told: Explained, tmp_path: Path
+) -> None:
+    output = pages.write(found, told, tmp_path / "bounds.html")
+    assert_draws(output, FIGURES)

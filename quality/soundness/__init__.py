@@ -1,0 +1,1 @@
+"""Is a bound ever too low? Random programs are run, each section beside its bound."""

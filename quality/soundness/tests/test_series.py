@@ -1,0 +1,57 @@
+"""The series of random programs: drawn from its seed, and what a report makes of its sections."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from analysis import outcomes
+from base.paths import ROOT
+from quality.soundness.series import BRANCHING, STRAIGHT, Compared, Report, Trial, trials
+from quality.soundness.text import as_text
+
+Pair = tuple[int | None, int | None]
+TRIAL = Trial(STRAIGHT, 5, "-O1", 0x702)
+
+
+def report(*pairs: Pair) -> Report:
+    """Of sections with these bounds and longest."""
+    return Report(
+        1, 1, tuple(Compared(TRIAL, f"section{number}", *pair) for number, pair in enumerate(pairs))
+    )
+
+
+def test_the_seed_decides_the_programs() -> None:
+    assert trials(20, 1) == trials(20, 1) != trials(20, 2)
+    assert {one.kind for one in trials(2, 1)} == {BRANCHING, STRAIGHT}
+    assert len({one.flash_acr for one in trials(10, 1)}) == 5
+    assert [one.source() for one in trials(2, 3)] == [one.source() for one in trials(2, 3)]
+
+
+def test_what_takes_as_long_as_its_bound_is_sound_and_longer_is_not() -> None:
+    assert report((10, 10), (30, 20)).sound
+    found = report((10, 10), (9, 10))
+    assert not found.sound
+    assert [one.function for one in found.violations] == ["section1"]
+    assert "section1 of straight 5 (-O1, FLASH_ACR 0x702): bound 9, measured 10 cycles" in as_text(found)
+
+
+@pytest.mark.parametrize("pairs", [(), ((None, 10),), ((10, None),)])
+def test_a_series_that_compared_nothing_is_not_sound(
+    pairs: tuple[Pair, ...],
+) -> None:
+    assert not report(*pairs).sound
+
+
+def test_the_document_is_an_outcome_with_the_keys_of_the_page() -> None:
+    told = json.loads(json.dumps(report((9, 10), (30, 20), (None, 4)).as_json()))
+    assert told["sources"] == outcomes.sources()
+    assert told["settings"] == [
+        {"kind": STRAIGHT, "flash_acr": "0x702", "sections": 3, "compared": 2}
+        | {"least_ratio": 0.9, "median_ratio": 1.2, "greatest_ratio": 1.5}
+    ]
+    page = (ROOT / "docs" / "reference" / "soundness.md").read_text(encoding="utf-8")
+    keys = {*told, *told["settings"][0], *told["violations"][0], *told["violations"][0]["trial"]}
+    assert keys <= set(re.findall(r"\w+", page))

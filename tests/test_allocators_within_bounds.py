@@ -1,0 +1,78 @@
+"""Each allocator's sections beside their bounds, with the code at another place in the flash for
+each, and what is stated of their loops.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+
+from analysis.bounds.costs import Costs, Memory
+from analysis.bounds.facts import LOOPS_FILE, Loops
+from analysis.bounds.image import BEGIN, END, FACADES, code_bounds
+from analysis.bounds.sections import Hint, Sections, Stated
+from analysis.explain.program import Program
+from firmware.build import image as firmware
+from firmware.build.placement import placed, placement
+from scenarios import catalogue
+from scenarios.operations import MAX_SLOTS
+from scenarios.stimulus import NO_STIMULUS
+from studies.tables import critical_sections
+
+# Nothing is stated of loops of theirs that the code does not limit.
+WITHOUT = {"avl", "buddy_system_allocator", "dlmalloc", "newlib", "sys_heap", "talc"}
+PLACES = 16
+ALLOCATORS = list(firmware.allocators())
+
+
+@pytest.mark.parametrize(("number", "allocator"), list(enumerate(ALLOCATORS)), ids=ALLOCATORS)
+def test_no_section_is_longer_than_its_bound_wherever_the_code_lies(number: int, allocator: str) -> None:
+    """Without the accelerator the bound is nearest to the truth."""
+    built = placed(firmware.build(allocator, art=False), placement(1 + 7 * number % (PLACES - 1)))
+    knobs, flash_acr = built.configuration.knobs, built.configuration.flash_acr
+    bounds = code_bounds(built.elf, allocator, knobs, flash_acr, MAX_SLOTS)
+    assert (bounds["allocate"].cycles is None) == (allocator in WITHOUT)
+    plan = replace(catalogue.load("mem_stress"), stimulus=NO_STIMULUS).compile()
+    found = [one for one in critical_sections.measure_built(built, plan.image) if not one.ticks]
+    for name, kinds in (("allocate", "AO"), ("free", "FE")):
+        bound, sections = bounds[name], [one for one in found if one.kind in kinds]
+        assert sections
+        if bound.cycles is not None and bound.instructions is not None:
+            assert max(one.cycles for one in sections) <= bound.cycles
+            assert max(one.instructions for one in sections) <= bound.instructions
+
+
+STATED = [
+    (allocator, key)
+    for said in tomllib.loads(LOOPS_FILE.read_text(encoding="utf-8"))["allocators"]
+    for allocator in said["names"]
+    for key in said["loops"]
+]
+
+
+@pytest.mark.parametrize("allocator", sorted({allocator for allocator, _ in STATED}))
+def test_only_what_the_code_does_not_tell_is_stated(allocator: str) -> None:
+    """What a loop's code tells is asked first here, as of any program. An entry that nobody asks
+    for is to be taken out, unless the bound is the shorter for it.
+    """
+    image = firmware.build(allocator)
+    program, asked = Program(image.elf), set[str]()
+    loops = Loops(allocator, program.data_size("heap_region"), image.configuration.knobs)
+
+    def hint(function: str, lines: set[str]) -> Hint | None:
+        asked.update([function, *(f"{function} in {line.partition(':')[0]}" for line in lines)])
+        passes = loops.passes(function, lines)
+        return None if passes is None else Hint(passes - 1)
+
+    sections = Sections(program, stated=Stated(hints=hint), costs=Costs(unknown=Memory.SRAM))
+    begin, end = (found.address for name in (BEGIN, END) if (found := program.function(name)))
+    told = {
+        name: sections.marked(found.address, begin, end).cycles
+        for name, facade in FACADES.items()
+        if (found := program.function(facade))
+    }
+    unasked = {key for name, key in STATED if name == allocator} - asked
+    bounds = code_bounds(image.elf, allocator, image.configuration.knobs) if unasked else {}
+    assert not unasked or any((bounds[name].cycles or 0) < cycles for name, cycles in told.items()), unasked

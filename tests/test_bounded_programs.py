@@ -1,0 +1,161 @@
+"""`./lab bounds`: every section is found, and none takes longer than its bound."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.program.bounds.document import as_json
+from analysis.program.bounds.measure import Bounded, BoundsReport, bounds
+from analysis.program.bounds.text import as_text
+from quality.soundness.series import BRANCHING, SECTIONS, STRAIGHT, Trial, compare
+from simulator.program import user_program
+from tests import lab, masked_sections
+
+SOURCE = Path(__file__).parent / "locked_sections.c"
+LINES = SOURCE.read_text(encoding="utf-8").splitlines()
+KERNEL = """\
+schema = 1
+name = "counted"
+symbols = ["enter", "leave"]
+[interrupts]
+nesting = ["nesting"]
+"""
+LOOPS = f"""\
+schema = 1
+[[loops]]
+line = "locked_sections.c:{1 + next(n for n, line in enumerate(LINES) if "while ((choice" in line)}"
+at_most = 16
+why = "choice grows by 0x10 from 0 or 1, up to 0x100"
+"""
+# A section's first and last instruction may count, or not, where they meet others.
+MASKING_CYCLES = 4
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("program")
+    masked_sections.build(made, source=SOURCE)
+    (made / "kernel.toml").write_text(KERNEL, encoding="utf-8")
+    (made / "loops.toml").write_text(LOOPS, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> BoundsReport:
+    program = user_program(folder / "program.elf")
+    kernel, loops = str(folder / "kernel.toml"), folder / "loops.toml"
+    return bounds(program, "20ms", lambda _: None, kernel=kernel, stated=loops)
+
+
+def of(found: BoundsReport, function: str) -> Bounded:
+    """The longest section of a function."""
+    own = [one for one in found.sections if one.function == function]
+    return max(own, key=lambda one: one.cycles or 0)
+
+
+def test_every_section_has_a_bound_and_none_is_too_low(found: BoundsReport) -> None:
+    assert {one.function: one.why_not for one in found.all if one.cycles is None} == {}
+    assert found.violations == ()
+    assert {one.function for one in found.sections if not one.count} == {"never_run"}
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "level"),
+    [
+        ("saved", "primask", 0),
+        ("saved_twice", "primask", 0),
+        ("counted", "basepri", 0x50),
+        ("counted_twice", "basepri", 0x50),
+        ("left_early", "primask", 0),
+        ("told_how_often", "primask", 0),
+        ("faults_too", "faultmask", 0),
+        ("until_told", "primask", 0),
+        ("never_run", "primask", 0),
+    ],
+)
+def test_each_way_of_holding_off_is_found_with_its_level(
+    found: BoundsReport, function: str, kind: str, level: int
+) -> None:
+    one = of(found, function)
+    assert (one.kind, one.level) == (kind, level)
+
+
+def test_an_inner_section_does_not_end_the_outer_one(found: BoundsReport) -> None:
+    """What follows the inner one takes at least two cycles a lap, and belongs to the outer one."""
+    for function, laps in (("saved", 40), ("counted", 60)):
+        inner, outer = of(found, function), of(found, f"{function}_twice")
+        assert inner.cycles is not None
+        assert outer.cycles is not None
+        assert outer.cycles > inner.cycles + 2 * laps
+        assert outer.caller is not None
+        assert outer.caller.function == f"{function}_twice"
+
+
+def test_a_call_is_seen_with_what_it_is_given(found: BoundsReport) -> None:
+    """The longer of the two, not that of any number of laps."""
+    one = of(found, "told_how_often")
+    assert one.cycles is not None
+    assert one.seen is not None
+    assert one.seen <= one.cycles < 4 * one.seen
+
+
+def test_what_takes_longer_than_its_bound_is_told(found: BoundsReport) -> None:
+    one = of(found, "left_early")
+    assert one.seen is not None
+    wrong = replace(found, sections=(replace(one, cycles=one.seen - 1),))
+    assert [it.function for it in wrong.violations] == ["left_early"]
+    assert "LONGER THAN ITS BOUND" in as_text(wrong)
+
+
+def test_both_ends_of_a_section_are_told(found: BoundsReport) -> None:
+    assert len(of(found, "left_early").ends) == 2
+
+
+def test_a_priority_waits_for_the_longest_section_and_each_handler(found: BoundsReport) -> None:
+    (systick,) = [one for one in found.priorities if any("SysTick" in name for name in one.exceptions)]
+    section = max(one.cycles or 0 for one in found.sections)
+    handler = next(one for one in found.handlers if one.function == "on_systick")
+    assert systick.cycles == systick.entry + section + (handler.cycles or 0)
+    assert systick.seen is not None
+    assert systick.seen <= systick.cycles
+
+
+def test_without_its_bound_a_loop_is_named_with_its_line(folder: Path) -> None:
+    kernel = str(folder / "kernel.toml")
+    done = lab.run("bounds", str(folder / "program.elf"), "--until", "20ms", "--kernel", kernel)
+    assert done.returncode == 2
+    assert "9 of 10 have a bound (9 sections, 1 handler)" in done.stdout
+    assert "in until_told: nothing in the code limits it." in done.stdout
+    assert "The loop at locked_sections.c:" in done.stdout
+
+
+def test_the_document_says_the_same(found: BoundsReport) -> None:
+    told: dict[str, Any] = json.loads(json.dumps(as_json(found)))
+    assert told["violations"] == 0
+    assert {one["function"] for one in told["sections"]} == {one.function for one in found.sections}
+
+
+@pytest.mark.parametrize(
+    ("seed", "option", "flash_acr"),
+    [(0, "-O0", 2), (1, "-O1", 0x702), (11, "-Os", 0), (3, "-O2", 2)],
+)
+def test_no_random_program_takes_longer_than_its_bounds(seed: int, option: str, flash_acr: int) -> None:
+    found = compare(Trial(BRANCHING, seed, option, flash_acr))
+    assert len(found) == SECTIONS
+    assert all(one.sound and one.ratio is not None for one in found)
+
+
+@pytest.mark.parametrize(("seed", "flash_acr"), [(100, 2), (103, 0), (6, 0x702)])
+def test_what_has_one_way_takes_what_its_bound_says(seed: int, flash_acr: int) -> None:
+    found = compare(Trial(STRAIGHT, seed, "-O1", flash_acr))
+    most = 1.12 if flash_acr < 8 else 2
+    assert len(found) == SECTIONS
+    for one in found:
+        assert one.sound
+        assert one.cycles is not None and one.seen is not None
+        assert one.cycles <= most * one.seen + MASKING_CYCLES, one.function

@@ -1,0 +1,775 @@
+"""`./lab bounds` on small programs: bounds beside known lengths, what is refused, and its page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from csv import DictReader
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from analysis import outcomes
+from analysis.errors import NoBoundError
+from analysis.program.bounds import evidence, explained
+from analysis.program.bounds.document import as_json
+from analysis.program.bounds.measure import BoundsReport, bounds
+from analysis.program.bounds.text import as_text
+from base.paths import ROOT
+from quality.soundness.compiling import LINKER_SCRIPT
+from simulator.masks import run_marks
+from simulator.program import user_program
+from tests import lab, masked_sections
+
+UNTIL = "2ms"
+PAGE = ROOT / "docs" / "how-to" / "bounds.md"
+HEAD = """
+#define NOINLINE __attribute__((noinline))
+#define NAKED __attribute__((naked, noinline))
+#define MASK __asm__ volatile("cpsid i" ::: "memory")
+#define NOP __asm__ volatile("nop")
+#define UNMASK __asm__ volatile("cpsie i" ::: "memory")
+extern unsigned stack_top[];
+void reset(void);
+__attribute__((section(".vectors"), used)) static void (*const vectors[])(void) = {
+    (void (*)(void))stack_top, reset};
+"""
+
+
+def built(folder: Path, text: str, *options: str) -> Path:
+    source = folder / "p.c"
+    source.write_text(HEAD + text + "\n", encoding="utf-8")
+    return masked_sections.build(folder, "-w", *options, source=source)
+
+
+def bounded(elf: Path, until: str = UNTIL, **chosen: Any) -> BoundsReport:
+    return bounds(user_program(elf), until, lambda _: None, **chosen)
+
+
+def status(found: BoundsReport) -> int:
+    return 1 if found.violations else 2 if found.missing else 0
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return masked_sections.build(tmp_path_factory.mktemp("program"))
+
+
+def stripped(elf: Path, folder: Path, *options: str) -> Path:
+    made = folder / "stripped.elf"
+    subprocess.run(["arm-none-eabi-strip", *options, str(elf), "-o", str(made)], check=True)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("{text}",), "is no ELF file"),
+        (("{stripped}",), "is stripped: without symbols it is not known where its functions begin"),
+        (("{m0}",), "was made for"),
+        (("{elf}", "--loops", "{nowhere}"), "nowhere.toml"),
+        (("{elf}", "--loops", "{text}"), "text.elf"),
+        (("{elf}", "--wait-states", "16"), "--wait-states"),
+        (("{nowhere}",), "nowhere.toml"),
+        (("{elf}", "--limit", "elsewhere=3"), "there is no such kind; give one of primask, basepri,"),
+        (("{elf}", "--allow", "3%"), "--allow goes with --baseline FILE"),
+        (("{elf}", "--baseline", "{text}"), "text.elf"),
+        (("{elf}", "{text}"), "cannot take"),
+        ((), "needs ELF"),
+    ],
+)
+def test_what_is_refused_is_told_in_one_sentence(
+    elf: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "text.elf").write_text("no program\n", encoding="utf-8")
+    files = {
+        "elf": elf,
+        "text": tmp_path / "text.elf",
+        "nowhere": tmp_path / "nowhere.toml",
+        "stripped": stripped(elf, tmp_path) if "{stripped}" in words else "",
+        "m0": built_for_m0(tmp_path) if "{m0}" in words else "",
+    }
+    done = lab.run("bounds", *(word.format(**files) for word in words), "--until", "1ms")
+    assert done.returncode == 3, done
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr and not done.stdout
+
+
+def built_for_m0(folder: Path) -> Path:
+    source = folder / "m0.c"
+    source.write_text(HEAD + "void reset(void) { for (;;) {} }\n", encoding="utf-8")
+    made = folder / "m0.elf"
+    words = ["arm-none-eabi-gcc", "-mcpu=cortex-m0", "-mthumb", "-nostdlib", "-T"]
+    subprocess.run([*words, str(LINKER_SCRIPT), str(source), "-o", str(made)], check=True)
+    return made
+
+
+def test_without_debug_information_the_bounds_are_the_same_and_have_no_lines(
+    elf: Path, tmp_path: Path
+) -> None:
+    with_lines = bounded(elf, "5ms")
+    without = bounded(stripped(elf, tmp_path, "-g"), "5ms")
+    assert [one.cycles for one in with_lines.all] == [one.cycles for one in without.all]
+    assert {one.begin.line for one in without.all} == {0}
+
+
+def test_a_long_run_finds_nothing_longer_than_its_bound(elf: Path) -> None:
+    done = lab.run("bounds", str(elf), "--until", "20ms", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["violations"] == 0
+
+
+WORK = "void reset(void) { work(0); for (;;) {} }"
+
+
+def naked(*lines: str) -> str:
+    """The function `work`, in assembler and nothing else."""
+    inside = "\\n ".join(lines)
+    return f'NAKED void work(int x) {{ __asm__ volatile("{inside}"); }}'
+
+
+def symbols(*lines: str) -> str:
+    """The same, with the symbols that the lines define."""
+    inside = "\\n ".join((".syntax unified", ".thumb", *lines, ""))
+    return f'__asm__("{inside}"); void work(int);'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "volatile int n; NOINLINE void work(int x) { MASK; for (int i = 0; i < n; i++) NOP; UNMASK; }",
+            r"The loop at p\.c:\d+ in work: nothing in the code limits it\.",
+        ),
+        (
+            "void (*volatile p)(void); void done(void) {} void work(int x) { p = done; MASK; p(); UNMASK; }",
+            r"work\+0x[0-9a-f]+ calls through a pointer",
+        ),
+        (
+            "volatile int k; NOINLINE int deep(int n) { volatile int x = n; return n ? deep(n - 1) + x : 0; }"
+            " NOINLINE void work(int x) { MASK; deep(k); UNMASK; }",
+            r"\bdeep calls itself",
+        ),
+        (
+            naked("cpsid i", "cbz r1, 1f", "cpsie i", "bx lr", "1: .word 0xffffffff, 0xffffffff"),
+            r"work\+0x[0-9a-f]+ is reached, and is no",
+        ),
+        (
+            naked("cpsid i", ".short 0xe8ff, 0x890d", "cpsie i", "bx lr"),  # ldrd r8, r9, [pc], #0x34
+            r"work\+0x[0-9a-f]+ is UNPREDICTABLE: ldrd r8, sb, \[pc\], #0x34\.",
+        ),
+        (
+            symbols(
+                *(".global work", ".type work,%function", ".thumb_func", "work: push {r4, lr}", "cpsid i"),
+                *("bl inner", "cpsie i", "pop {r4, pc}", ".size work,.-work", ".type inner,%function"),
+                *(".thumb_func", "inner: .word 0xffffffff", "bx lr", ".size inner,.-inner"),
+            ),
+            r"inner is called, and is no instruction\.",
+        ),
+        (
+            "NOINLINE void lock(void) { MASK; } void work(int x) {}",
+            r"lock returns with interrupts held off, and its callers are not known\.",
+        ),
+    ],
+)
+def test_what_has_no_bound_says_where_and_why(tmp_path: Path, text: str, sentence: str) -> None:
+    found = bounded(built(tmp_path, text + WORK))
+    assert status(found) == 2
+    assert any(re.search(sentence, why) for why in found.missing), found.missing
+    assert re.search(sentence, as_text(found))
+
+
+OUTER = (".global work", ".type work,%function", ".thumb_func", "work: cpsid i")
+INNER = (".global inner", ".type inner,%function", ".thumb_func", "inner: nop")
+REST = ("nop", "cpsie i", "bx lr")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Constants that the flow goes around, of which some would be instructions.
+        naked("cpsid i", "b 1f", ".word 0xffffffff, 0xdeadbeef", ".short 0xf7ff", "1: nop", *REST),
+        symbols(*OUTER, *INNER, *REST, ".size work,.-work", ".size inner,.-inner"),
+        symbols(*OUTER, *REST),
+    ],
+    ids=["data within code", "overlapping symbols", "no size"],
+)
+def test_hand_written_assembler_has_bounds(tmp_path: Path, text: str) -> None:
+    found = bounded(built(tmp_path, text + WORK))
+    (one,) = found.sections
+    assert status(found) == 0
+    assert one.cycles is not None and one.seen is not None and one.cycles >= one.seen >= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        naked("cpsid i", "add pc, r0", "nop", *REST),
+        naked("cpsid i", "tbb [pc, r0]", ".byte 1, 1", *REST),
+        naked("cpsid i", "nop") + "NAKED void after(void) { UNMASK; }",
+    ],
+    ids=["computed branch", "table", "runs off its end"],
+)
+def test_a_section_without_an_end_is_told(tmp_path: Path, text: str) -> None:
+    found = bounded(built(tmp_path, text + WORK))
+    assert status(found) == 2
+    assert any("work" in why for why in found.missing)
+
+
+def test_what_is_held_off_for_ever_is_told(tmp_path: Path) -> None:
+    found = bounded(built(tmp_path, "void work(int x) { MASK; for (;;) {} }" + WORK))
+    assert "work" in {one.owner for one in found.endless}
+    assert "Held off for ever" in as_text(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # The level comes from an argument that nobody knows, which is taken to restore.
+        'NOINLINE void set(int to) { __asm__ volatile("msr basepri, %0" ::"r"(to)); }'
+        "volatile int level = 0x40; void work(int x) { set(level | 0x40); NOP; set(0); }",
+        # What lets them in again is called last, through a pointer.
+        "void done(void) { UNMASK; } void (*volatile p)(void); NOINLINE void work(int x)"
+        " { p = done; MASK; p(); }",
+    ],
+    ids=["level from an argument", "tail call through a pointer"],
+)
+def test_each_section_of_the_run_has_a_row(tmp_path: Path, text: str) -> None:
+    found = bounded(built(tmp_path, text + WORK))
+    assert found.masks.all_intervals.filter(pl.col("kind") != "handler").height == 1
+    assert sum(one.count for one in found.sections) == 1
+
+
+def test_a_mask_that_is_kept_in_memory_is_given_back(tmp_path: Path) -> None:
+    lock = 'unsigned of; __asm__ volatile("mrs %0, primask\\n cpsid i" : "=r"(of)); kept = of;'
+    text = (
+        f"static unsigned kept; NOINLINE void lock(void) {{ {lock} }}"
+        ' NOINLINE void unlock(void) { __asm__ volatile("msr primask, %0" ::"r"(kept)); }'
+        " void work(int x) { lock(); NOP; unlock(); }"
+    )
+    found = bounded(built(tmp_path, text + WORK))
+    assert not found.missing
+
+
+def test_a_call_into_ram_stops_its_own_section_only(tmp_path: Path) -> None:
+    into_ram = "MASK; ((void (*)(void))0x20000101)(); UNMASK;"
+    text = f"NOINLINE void work(int x) {{ *(volatile short *)0x20000100 = 0x4770; {into_ram} }}"
+    found = bounded(built(tmp_path, text + WORK))
+    assert any("0x20000100" in why for why in found.missing)
+
+
+# The longest path.
+
+
+PATH = """
+volatile unsigned a[64];
+NOINLINE unsigned add(unsigned x) { unsigned s = x; for (int i = 0; i < 12; i++) s += a[i]; return s; }
+NOINLINE void lock(void) { MASK; }
+NOINLINE void unlock(void) { UNMASK; }
+NOINLINE void work(int x) {
+    lock();
+    for (int i = 0; i < 10; i++) { if (x) a[i] = add(i); else NOP; }
+    unlock();
+}
+NOINLINE void other(void) { MASK; NOP; UNMASK; }
+void reset(void) { a[0] = 1; work(a[0]); other(); for (;;) {} }
+"""
+
+
+UNEVEN = """
+volatile unsigned a[64];
+NOINLINE unsigned odd(unsigned n) {
+    unsigned s = 0;
+    if (n & 1) for (int i = 0; i < 30; i++) s += a[i];
+    return s;
+}
+NOINLINE void work(int x) { MASK; for (int i = 1; i < 10; i++) a[i] = odd(i); UNMASK; }
+NOINLINE void nest(void) { MASK; for (int i = 1; i < 10; i++) for (int j = 0; j < i; j++) a[j] = i; UNMASK; }
+void reset(void) { work(1); nest(); for (;;) {} }
+"""
+"""No lap is like the next: odd() goes round 30 times in five of nine, the inner loop i times."""
+
+
+@pytest.fixture(scope="module")
+def with_path(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
+    return bounded(built(tmp_path_factory.mktemp("path"), PATH))
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
+    return bounded(built(tmp_path_factory.mktemp("uneven"), UNEVEN))
+
+
+def test_the_parts_of_each_path_are_the_bound(with_path: BoundsReport, elf: Path) -> None:
+    for found in (with_path, bounded(elf, "5ms")):
+        assert found.all
+        for one in found.all:
+            told = explained.of_row(found, one)
+            assert sum(block.cycles for block in told.blocks) == one.cycles
+
+
+def test_each_instruction_is_passed_as_often_as_in_a_run_of_that_path(with_path: BoundsReport) -> None:
+    """The run takes the dear branch each time, so it goes the longest path, and nothing else."""
+    told = explained.explain(with_path, "work")
+    passes = {code.address: one.passes for one in told.blocks if one.passes for code in one.code}
+    rows = run_marks(with_path.program, passes, UNTIL).rows
+    counted = dict(rows.group_by("address").len().iter_rows())
+    assert counted == passes
+    assert max(passes.values()) == 10 * 12
+    assert {(one.caller, one.callee, one.times) for one in told.calls} == {
+        ("work", "add", 10),
+        ("work", "lock", 1),
+        ("work", "unlock", 1),
+    }
+    assert {(one.times, one.cycles) for one in told.frames} == {(one.times, one.cycles) for one in told.calls}
+
+
+@pytest.mark.parametrize(("function", "most"), [("work", 5 * 30), ("nest", 45)])
+def test_laps_that_differ_are_told_as_they_are(uneven: BoundsReport, function: str, most: int) -> None:
+    told = explained.explain(uneven, function)
+    assert all(one.code for one in told.blocks) and told.cycles == told.section.cycles
+    passes = {code.address: one.passes for one in told.blocks if one.passes for code in one.code}
+    rows = run_marks(uneven.program, passes, UNTIL).rows
+    assert dict(rows.group_by("address").len().iter_rows()) == passes
+    assert max(passes.values()) == most
+
+
+def test_the_path_is_told_in_text_and_json(with_path: BoundsReport) -> None:
+    elf = with_path.program.elf
+    done = lab.run("bounds", elf, "--until", UNTIL, "--explain")
+    bl = [line for line in done.stdout.splitlines() if " bl " in line]
+    assert done.returncode == 0 and len(bl) == 3 and all("p.c:" in line for line in bl)
+    told = json.loads(lab.run("bounds", elf, "--until", UNTIL, "--explain", "other", "--json").stdout)
+    blocks = told["explained"]["blocks"]
+    assert sum(one["cycles"] for one in blocks) == told["explained"]["bound_cycles"]
+    assert sum(one["share"] for one in blocks) == pytest.approx(1)
+    assert ["nop"] in [[it["text"].strip() for it in one["instructions"]][:1] for one in blocks]
+
+
+@pytest.mark.parametrize(
+    ("which", "sentence"),
+    [
+        ("3", "2 have a bound; 1 is the longest."),
+        ("0", "2 have a bound; 1 is the longest."),
+        ("othr", "Did you mean other?"),
+        ("p.c:1", "nothing of that place holds interrupts off"),
+        ("", "nothing of that place"),
+    ],
+)
+def test_a_path_of_nothing_is_refused_in_a_sentence(
+    with_path: BoundsReport, which: str, sentence: str
+) -> None:
+    with pytest.raises(NoBoundError, match=re.escape(sentence)):
+        explained.explain(with_path, which)
+
+
+def test_a_bound_that_is_missing_has_no_path(tmp_path: Path) -> None:
+    text = "volatile int n; NOINLINE void work(int x) { MASK; for (int i = 0; i < n; i++) NOP; UNMASK; }"
+    with pytest.raises(NoBoundError, match="primask of work has no bound"):
+        explained.explain(bounded(built(tmp_path, text + WORK)), "work")
+
+
+def test_all_functions_that_a_pointer_may_hold_count(tmp_path: Path) -> None:
+    """Also the first of them, if that has no bound."""
+    text = (
+        "volatile int n; void loops(void) { for (int i = 0; i < n; i++) NOP; } void done(void) { NOP; }"
+        " void (*volatile p)(void); void work(int x) { p = done; MASK; p(); UNMASK; }"
+    )
+    stated = tmp_path / "loops.toml"
+    elf = built(tmp_path, text + WORK)
+    for to in (["loops", "done"], ["done", "loops"]):
+        stated.write_text(f'schema = 1\n[[calls]]\nfunction = "work"\nto = {to}\nwhy = "x"\n', "utf-8")
+        assert any(
+            "in loops: nothing in the code limits it" in why for why in bounded(elf, stated=stated).missing
+        )
+
+
+# Held to limits, and to a baseline.
+
+
+def with_laps(folder: Path, laps: str, also: str = "") -> Path:
+    """Two sections: one that goes round so often, and one without a loop."""
+    folder.mkdir()
+    round = f"NOINLINE void round(void) {{ MASK; for (int i = 0; i < {laps}; i++) NOP; UNMASK; }}"
+    text = f"volatile int n; {also} {round} NOINLINE void once(void) {{ MASK; NOP; UNMASK; }}"
+    return built(folder, f"{text} void work(int x) {{ round(); once(); }} {WORK}")
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("programs")
+    new = "NOINLINE void twice(void) { MASK; NOP; NOP; UNMASK; }"
+    return {
+        "first": with_laps(folder / "first", "8"),
+        "longer": with_laps(folder / "longer", "16"),
+        "lost": with_laps(folder / "lost", "n"),
+        "new": with_laps(folder / "new", "8", new),
+    }
+
+
+def judged(elf: Path, *words: str | Path) -> tuple[int, dict[str, Any]]:
+    """The exit status, and the judgement."""
+    done = lab.run("bounds", elf, "--until", UNTIL, "--json", *words)
+    assert "Traceback" not in done.stderr and done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout).get("judgement", {})
+
+
+@pytest.fixture(scope="module")
+def baseline(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("baseline") / "bounds.toml"
+    status, told = judged(programs["first"], "--baseline", file, "--update")
+    assert status == 0 and told["updated"] == str(file)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "worse"),
+    [
+        ("first", 0, set()),
+        ("longer", 1, {"longer"}),
+        ("lost", 1, {"lost"}),
+        ("new", 1, {"new"}),
+    ],
+)
+def test_a_bound_that_grew_or_went_or_is_new_is_worse(
+    programs: dict[str, Path], baseline: Path, name: str, status: int, worse: set[str]
+) -> None:
+    """Code that moves costs other cycles of the flash: so the other section need not be equal."""
+    done, told = judged(programs[name], "--baseline", baseline)
+    found = {one["finding"] for one in told["checks"] if one["state"] == "worse"}
+    assert (done, found) == (status, worse)
+
+
+def test_what_had_no_bound_before_is_no_failure(programs: dict[str, Path], tmp_path: Path) -> None:
+    """A bound that comes is one."""
+    file = tmp_path / "bounds.toml"
+    assert judged(programs["lost"])[0] == 2
+    assert judged(programs["lost"], "--baseline", file, "--update")[0] == 0
+    assert 'primask = "none"' in file.read_text(encoding="utf-8")
+    assert judged(programs["lost"], "--baseline", file)[0] == 0
+    told = judged(programs["first"], "--baseline", file)[1]
+    assert ("better", "shorter") in {(one["state"], one["finding"]) for one in told["checks"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "status", "finding"),
+    [
+        ("first", "any=1000", 0, "within"),
+        ("first", "primask:round=3", 1, "above"),
+        ("lost", "any=1000", 2, "unbounded"),
+        ("lost", "any=1", 1, "above"),
+        ("lost", "primask:once=1000", 0, "within"),
+        ("first", "faultmask=3", 2, "unseen"),
+        ("first", "any=1ms", 0, "within"),
+        ("first", "any=1ns", 1, "above"),
+    ],
+)
+def test_a_limit_holds_bounds_and_says_where_there_is_none(
+    programs: dict[str, Path], name: str, limit: str, status: int, finding: str
+) -> None:
+    done, told = judged(programs[name], "--limit", limit)
+    assert (done, [one["finding"] for one in told["checks"]]) == (status, [finding])
+
+
+def test_the_judgement_is_written_for_ci(programs: dict[str, Path], baseline: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("gate.xml", "gate.md", "metrics.json")]
+    words = [
+        word
+        for flag, file in zip(("--junit", "--markdown", "--bencher"), files, strict=True)
+        for word in (flag, file)
+    ]
+    assert judged(programs["lost"], "--baseline", baseline, *words)[0] == 1
+    xml, table, metrics = (file.read_text(encoding="utf-8") for file in files)
+    assert xml.count("<failure") == 1 and "nothing in the code limits it" in xml
+    assert "| no bound |" in table and "round: primask" in table
+    assert {name.split(" ", 1)[1] for name in json.loads(metrics)} == {"once primask"}
+
+
+def test_a_run_that_took_longer_than_its_bound_fails_any_gate(tmp_path: Path) -> None:
+    text = (
+        "volatile int n; NOINLINE void work(int x) { n = 90; MASK; for (int i = 0; i < n; i++) NOP; UNMASK; }"
+    )
+    loops = tmp_path / "loops.toml"
+    loops.write_text('schema = 1\n[[loops]]\nfunction = "work"\nat_most = 1\nwhy = "x"\n', encoding="utf-8")
+    status, told = judged(built(tmp_path, text + WORK), "--loops", loops, "--limit", "any=1000")
+    assert (status, told["exit_status"]) == (1, 1)
+    assert [one["finding"] for one in told["checks"]] == ["refuted", "within"]
+
+
+# Loops as a run saw them.
+
+
+LAPS = ("1: subs r0, #1", "bne 1b")
+"""As often as r0 says, its head is passed."""
+CALLS = "volatile int n; void reset(void) { n = 3; work(n); n = 9; work(n); n = 5; work(n); for (;;) {} }"
+DECLARED = "void work(int);"
+
+
+@pytest.mark.parametrize(
+    ("text", "passes", "entries"),
+    [
+        (naked("cpsid i", *LAPS, "cpsie i", "bx lr") + CALLS, 9, 3),
+        # A loop that begins where its function does.
+        (
+            f'NAKED void spin(int x) {{ __asm__ volatile("{LAPS[0]}\\n {LAPS[1]}\\n bx lr"); }}'
+            f"NOINLINE void work(int x) {{ MASK; spin(x); UNMASK; }} {CALLS}",
+            9,
+            3,
+        ),
+        # An instruction in each lap that is skipped but for the last time.
+        (
+            naked("cpsid i", "1: subs r0, #1", "it eq", "moveq r1, #0", "bne 1b", "cpsie i", "bx lr") + CALLS,
+            9,
+            3,
+        ),
+        # A loop in a loop: it is entered on each lap of the other one.
+        (
+            naked(
+                "cpsid i", "mov r3, r0", "2: mov r0, r3", *LAPS, "subs r3, #1", "bne 2b", "cpsie i", "bx lr"
+            )
+            + CALLS,
+            9,
+            3 + 9 + 5,
+        ),
+    ],
+    ids=["plain", "from the entry", "with a skipped instruction", "in a loop"],
+)
+def test_a_loop_is_counted_each_time_it_is_entered(
+    tmp_path: Path, text: str, passes: int, entries: int
+) -> None:
+    found = bounded(built(tmp_path, DECLARED + text), observed=2.0)
+    (one,) = [it for it in found.counted if it.entries == entries]
+    assert (one.passes, one.taken) == (passes, 2 * passes)
+    (section,) = found.sections
+    assert section.presumed and section.cycles is not None and section.seen is not None
+    assert section.cycles > section.seen
+    assert status(found) == 0 and not found.complete
+
+
+def test_a_handler_that_goes_round_in_between_is_counted_by_itself(tmp_path: Path) -> None:
+    """The handler runs while reset() is in its 42 laps, and goes round 7 times of its own."""
+    systick = "*(volatile unsigned *)0xE000E014 = 60; *(volatile unsigned *)0xE000E010 = 7;"
+    text = (
+        "volatile int n; NOINLINE NAKED void spin(int x)"
+        ' { __asm__ volatile("1: subs r0, #1\\n nop\\n nop\\n bne 1b\\n bx lr"); }'
+        " void tick(void) { *(volatile unsigned *)0xE000E010 = 0; MASK; spin(n / 6); UNMASK; }"
+        ' __attribute__((section(".vectors"), used)) static void (*const more[])(void)'
+        " = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, tick };"
+        f" void reset(void) {{ n = 42; {systick} spin(n); for (;;) {{}} }}"
+    )
+    found = bounded(built(tmp_path, text, "-fno-toplevel-reorder"), observed=1.0)
+    assert found.masks.all_intervals.filter(pl.col("kind") == "handler").height == 1
+    (one,) = found.counted
+    assert (one.passes, one.entries) == (42, 2)
+
+
+def test_an_estimate_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
+    elf = built(tmp_path, DECLARED + naked("cpsid i", *LAPS, "cpsie i", "bx lr") + CALLS)
+    page, base = tmp_path / "bounds.html", tmp_path / "bounds.toml"
+    done = lab.run("bounds", elf, "--until", UNTIL, "--observed", "3", "--output", page)
+    assert done.returncode == 2
+    assert "0 of 1 have a bound, 1 more an estimate" in done.stdout
+    assert "its head was passed at most 9 times in a row in the run, and 27 are taken." in done.stdout
+    assert "is an estimate, and no bound" in page.read_text(encoding="utf-8")
+    words = ("bounds", elf, "--until", UNTIL, "--json")
+    observed = ("--observed", "3", "--baseline", base)
+    told = json.loads(lab.run(*words, *observed, "--update").stdout)
+    assert told["estimates"] == 1 and told["sections"][0]["estimate"] and told["sections"][0]["presumed"]
+    assert told["observed"]["margin"] == 3 and told["observed"]["loops"][0]["taken_passes"] == 27
+    assert '"primask estimate"' in base.read_text(encoding="utf-8")
+    assert lab.run(*words, *observed).returncode == 0
+    assert lab.run(*words, "--baseline", base).returncode == 2  # other settings
+
+
+def test_a_loop_that_no_run_came_to_is_not_estimated(tmp_path: Path) -> None:
+    text = f"{DECLARED}{naked('cpsid i', *LAPS, 'cpsie i', 'bx lr')} void reset(void) {{ for (;;) {{}} }}"
+    found = bounded(built(tmp_path, text), observed=2.0)
+    assert not found.counted and not found.estimates
+    assert found.missing
+    assert all(why.endswith("and the run did not come to it.") for why in found.missing)
+
+
+@pytest.mark.parametrize("margin", ["0.9", "nan", "inf", "x", "1001"])
+def test_a_margin_that_is_none_is_refused(elf: Path, margin: str) -> None:
+    done = lab.run("bounds", elf, f"--observed={margin}")
+    assert done.returncode == 3 and f"{margin}: give a number from 1 to 1000" in done.stderr
+
+
+# The folder for who must defend a bound.
+
+
+STATED = """schema = 1
+[[loops]]
+function = "work"
+at_most = 64
+why = "the table has 64 places"
+[[loops]]
+function = "nobody"
+at_most = 3
+why = "it is of another program"
+"""
+
+
+@pytest.fixture(scope="module")
+def evidence_of(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """The ELF file, the statements, and a folder of evidence for both."""
+    folder = tmp_path_factory.mktemp("evidence")
+    text = (
+        "volatile int n; NOINLINE void work(int x) { n = 9; MASK; for (int i = 0; i < n; i++) NOP; UNMASK; }"
+    )
+    elf, loops = built(folder, text + WORK), folder / "loops.toml"
+    loops.write_text(STATED, encoding="utf-8")
+    made = folder / "first"
+    done = lab.run("bounds", elf, "--until", UNTIL, "--loops", loops, "--evidence", made)
+    assert done.returncode == 0, done.stderr
+    return elf, loops, made
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+def test_the_evidence_names_its_inputs_by_what_is_in_them(evidence_of: tuple[Path, Path, Path]) -> None:
+    elf, loops, folder = evidence_of
+    told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    for name, file in (("ELF", elf), ("--loops", loops)):
+        assert told["inputs"][name]["sha256"] == sha256(file.read_bytes()).hexdigest()
+    there = contents(folder)
+    assert set(told["files"]) == set(there) - {"manifest.json"}
+    assert all(told["files"][name]["sha256"] == sha256(there[name]).hexdigest() for name in told["files"])
+    assert there["inputs/loops/loops.toml"] == loops.read_bytes()
+    assert told["options"]["--until"] == UNTIL and told["sources"]["p.c"]
+
+
+def test_the_evidence_has_what_was_stated_and_whether_it_was_of_use(
+    evidence_of: tuple[Path, Path, Path],
+) -> None:
+    rows = list(DictReader((evidence_of[2] / "annotations.csv").open(encoding="utf-8")))
+    assert [(one["function"], one["used"]) for one in rows] == [("work", "yes"), ("nobody", "no")]
+    assert rows[0]["why"] == "the table has 64 places"
+    (one,) = DictReader((evidence_of[2] / "measured.csv").open(encoding="utf-8"))
+    assert int(one["cycles"]) - int(one["seen_cycles"]) == int(one["slack_cycles"]) > 0
+
+
+def test_the_evidence_is_the_same_to_the_byte_wherever_it_is_made(
+    evidence_of: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    elf, loops, folder = evidence_of
+    done = lab.run("bounds", elf, "--until", UNTIL, "--loops", loops, "--evidence", tmp_path / "again")
+    assert done.returncode == 0
+    assert contents(tmp_path / "again") == contents(folder)
+    assert not [name for name, content in contents(folder).items() if str(elf.parent).encode() in content]
+
+
+def test_evidence_is_not_mixed_with_other_files(evidence_of: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    elf, _, folder = evidence_of
+    (tmp_path / "mine.txt").write_text("x", encoding="utf-8")
+    done = lab.run("bounds", elf, "--until", UNTIL, "--evidence", tmp_path)
+    assert done.returncode == 3 and "it holds other files" in done.stderr
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    assert lab.run("bounds", elf, "--until", UNTIL, "--evidence", copied).returncode == 2
+    assert "inputs/loops/loops.toml" not in contents(copied)
+
+
+def outcome(path: Path, **changed: object) -> Path:
+    """A made-up outcome of a trial of the bench, of these sources."""
+    document = {**outcomes.heading("soundness", True, "Nothing took longer."), **changed}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_the_evidence_takes_trials_along(evidence_of: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    elf, loops, _ = evidence_of
+    file, made = outcome(tmp_path / "it.json", seed=7), tmp_path / "evidence"
+    words = ("bounds", elf, "--until", UNTIL, "--loops", loops, "--evidence", made)
+    done = lab.run(*words, "--outcome", file)
+    assert done.returncode == 0, done.stderr
+    assert contents(made)["outcomes/soundness.json"] == file.read_bytes()
+    assert "- outcomes/soundness.json: Nothing took longer." in (made / "README.md").read_text("utf-8")
+    assert lab.run(*words).returncode == 0
+    assert "outcomes/soundness.json" not in contents(made)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"sources": "0" * 64}, "made with other sources of the bench"),
+        ({"of": "../../x"}, "of must"),
+        ({"schema": 2}, "schema must be 1"),
+    ],
+)
+def test_an_outcome_of_something_else_is_refused(
+    tmp_path: Path, evidence_of: tuple[Path, Path, Path], changed: dict[str, object], says: str
+) -> None:
+    file = outcome(tmp_path / "it.json", **changed)
+    done = lab.run("bounds", evidence_of[0], "--evidence", tmp_path / "evidence", "--outcome", file)
+    assert done.returncode == 3
+    assert says in done.stderr
+    assert not (tmp_path / "evidence").exists()
+
+
+def test_what_is_presumed_is_that_of_the_reference() -> None:
+    reference = " ".join((ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8").split())
+    told = tomllib.loads((ROOT / "analysis" / "program" / "bounds" / "presumed.toml").read_text("utf-8"))
+    for one in (*told["presumed"], *told["unseen"]):
+        assert one["page"] in reference, one
+    table = (ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?) \|", table.partition("## What it presumes")[2].partition("\n## ")[0], re.M)
+    assert [row for row in rows[2:] if not any(one["page"] in row for one in told["presumed"])] == []
+    assert all((ROOT / name).is_file() for name, _ in evidence.TESTS)
+
+
+# The page.
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return str(found)
+
+
+def test_the_pages_loop_has_a_bound_once_it_is_stated(tmp_path: Path) -> None:
+    (tmp_path / "frame.c").write_text(block("c"), encoding="utf-8")
+    loops = tmp_path / "loops.toml"
+    loops.write_text(block("toml"), encoding="utf-8")
+    elf = built(
+        tmp_path, '#include "frame.c"\nvoid reset(void) { frame.words = 40; checksum(&frame); for (;;) {} }'
+    )
+    (why,) = bounded(elf).missing
+    assert f"*{why}*" in PAGE.read_text(encoding="utf-8")
+    (section,) = bounded(elf, stated=loops).sections
+    # 64 words, of which the run sums 40: each costs two loads at the least, of two cycles each.
+    assert section.cycles is not None and section.cycles > 64 * 4
+    assert section.seen is not None and 40 * 4 < section.seen < section.cycles
+
+
+def test_a_loop_that_is_stated_too_short_is_found_out_by_the_run(tmp_path: Path) -> None:
+    (tmp_path / "frame.c").write_text(block("c"), encoding="utf-8")
+    loops = tmp_path / "loops.toml"
+    loops.write_text(block("toml").replace("at_most = 64", "at_most = 0"), encoding="utf-8")
+    elf = built(
+        tmp_path, '#include "frame.c"\nvoid reset(void) { frame.words = 40; checksum(&frame); for (;;) {} }'
+    )
+    done = lab.run("bounds", elf, "--loops", loops, "--until", UNTIL)
+    assert done.returncode == 1
+    assert "LONGER THAN ITS BOUND" in done.stdout and "raised by checksum" in done.stdout
+
+
+def test_the_page_shows_what_the_command_prints(elf: Path) -> None:
+    shown = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert as_text(bounded(elf, "5ms")).splitlines()[0] in shown
+
+
+def test_the_reference_has_each_field(elf: Path) -> None:
+    page = (ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8")
+    told = page.partition("## JSON")[2].partition("## The file")[0]
+    document = as_json(bounded(elf, "5ms"))
+    rows = [*document["sections"], *document["handlers"], *document["priorities"]]
+    names = {name for one in (document, *rows) for name in one}
+    assert {name for name in names if not re.search(rf"\b{name}\b", told)} == set()
