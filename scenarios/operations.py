@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from base.run_folder.records import CLOCKS
 from scenarios.errors import ImageError, ScenarioError, quoted
 from scenarios.stimulus import MODES, Stimulus
 
@@ -27,8 +28,13 @@ MAX_NAME_BYTES = 31
 
 # What may carry the records. The place in this list is the number in the header.
 RECORDS = ("uart", "rtt")
+# What may feed the core's clock are CLOCKS, likewise.
 
-_HEADER = struct.Struct("<IHHIIIIIBBH32s")
+BAUD_UNIT = 100
+BAUD_MIN, BAUD_MAX = 115_200, 1_000_000
+DEFAULT_BAUD = BAUD_MAX
+
+_HEADER = struct.Struct("<IHHHBBIHHIIBBH32s")
 _ENTRY = struct.Struct("<BBHIHBB")
 _ALLOCATE, _FREE, _MARK, _CALL = 1, 2, 3, 4
 _MEASURED, _RETRY, _LAST_IF_REFUSED = 1, 2, 4
@@ -113,9 +119,18 @@ class Image:
     stimulus: Stimulus
     operations: tuple[Operation, ...]
     records: str = "uart"
+    baud: int = DEFAULT_BAUD
+    clock: str = CLOCKS[0]
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        if not BAUD_MIN <= self.baud <= BAUD_MAX or self.baud % BAUD_UNIT:
+            raise ImageError(
+                f"The serial line cannot have {quoted(self.baud)} baud; choose {BAUD_MIN:,} to {BAUD_MAX:,}, in "
+                "hundreds."
+            )
+        if self.clock not in CLOCKS:
+            raise ImageError(f"The clock {quoted(self.clock)} is unknown; use one of {', '.join(CLOCKS)}.")
         if self.records not in RECORDS:
             raise ImageError(f"Records by {quoted(self.records)} are unknown; use {' or '.join(RECORDS)}.")
         if len(self.operations) > MAX_ENTRIES:
@@ -142,8 +157,11 @@ def encode(image: Image) -> bytes:
         VERSION,
         _HEADER.size,
         len(image.operations),
+        CLOCKS.index(image.clock),
+        0,
         zlib.crc32(body),
         image.slot_count,
+        0 if image.baud == DEFAULT_BAUD else image.baud // BAUD_UNIT,
         image.stimulus.period_ticks,
         image.stimulus.control_period_ticks,
         MODES.index(image.stimulus.mode),
@@ -154,10 +172,15 @@ def encode(image: Image) -> bytes:
     return header + body
 
 
-def with_records(data: bytes, records: str) -> bytes:
-    """The same encoded image with its records carried by `records`, one of RECORDS."""
+def with_records(data: bytes, records: str, baud: int = DEFAULT_BAUD, clock: str = CLOCKS[0]) -> bytes:
+    """The same encoded image with its records carried by `records`, one of RECORDS.
+
+    `baud` is the serial line's rate, and `clock`, one of CLOCKS, what feeds the core's. Raises
+    ImageError for what there is not.
+    """
     image = decode(data)
-    return data if image.records == records else encode(replace(image, records=records))
+    asked = replace(image, records=records, baud=baud, clock=clock)
+    return data if asked == image else encode(asked)
 
 
 def body_crc32(data: bytes) -> int:
@@ -173,16 +196,24 @@ def decode(data: bytes) -> Image:
     """
     if len(data) < _HEADER.size:
         raise ImageError(f"The image ends after {len(data)} bytes; its header alone has {_HEADER.size}.")
-    magic, version, header_bytes, entries, crc32, slots, period, control, mode, records, parameter, name = (
-        _HEADER.unpack_from(data)
-    )
+    magic, version, header_bytes, *counts, mode, records, parameter, name = _HEADER.unpack_from(data)
+    entries, clock, reserved, crc32, slots, hundreds, period, control = counts
     _check_format(magic, version, header_bytes)
+    if reserved:
+        raise ImageError("The image's header sets a field that must be 0; compile the scenario again.")
     _check_body(data, entries, crc32)
     operations = tuple(
         _decode_entry(entry, fields) for entry, fields in enumerate(_ENTRY.iter_unpack(data[_HEADER.size :]))
     )
     stimulus = _decode_stimulus(mode, period, control, parameter)
-    image = Image(_decode_name(name), stimulus, operations, _decode_records(records))
+    image = Image(
+        _decode_name(name),
+        stimulus,
+        operations,
+        _decode_records(records),
+        hundreds * BAUD_UNIT if hundreds else DEFAULT_BAUD,
+        _decode_clock(clock),
+    )
     if slots != image.slot_count:
         raise ImageError(f"The header announces {slots} slots, but the entries use {image.slot_count}.")
     return image
@@ -337,3 +368,9 @@ def _decode_records(number: int) -> str:
     if number >= len(RECORDS):
         raise ImageError(f"The image asks for its records by transport {number}, which is reserved.")
     return RECORDS[number]
+
+
+def _decode_clock(number: int) -> str:
+    if number >= len(CLOCKS):
+        raise ImageError(f"The image asks for clock {number}, which is reserved.")
+    return CLOCKS[number]

@@ -10,10 +10,12 @@ from itertools import islice
 import polars as pl
 
 from base import heap_size
+from base.run_folder.records import CLOCKS
 from scenarios.errors import ScenarioError
 from scenarios.generator import Step
 from scenarios.operations import (
     CALLS,
+    DEFAULT_BAUD,
     EXTRAS,
     MAX_ENTRIES,
     Allocate,
@@ -22,6 +24,7 @@ from scenarios.operations import (
     Mark,
     Operation,
     body_crc32,
+    decode,
     encode,
     with_records,
 )
@@ -91,9 +94,18 @@ class Plan:
         """Whether measured operations have several depths, so that their cost changes by design."""
         return self.operations.filter("measured")["depth"].n_unique() > 1
 
-    def recorded_by(self, records: str) -> Plan:
-        """The same plan, with its records carried by `records`: uart or rtt."""
-        return replace(self, image=with_records(self.image, records), records=records)
+    @property
+    def baud(self) -> int:
+        """The serial line's rate in baud, as the image says it."""
+        return decode(self.image).baud
+
+    def recorded_by(self, records: str, baud: int = DEFAULT_BAUD, clock: str = CLOCKS[0]) -> Plan:
+        """The same plan, with its records carried by `records`: uart or rtt.
+
+        It tells the firmware the serial line's `baud`, and what feeds the core's `clock`. Raises
+        ImageError for what there is not.
+        """
+        return replace(self, image=with_records(self.image, records, baud, clock), records=records)
 
 
 def seed_of(parameters: Mapping[str, Value]) -> int | None:

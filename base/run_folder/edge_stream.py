@@ -175,8 +175,8 @@ def read_stream(path: Path) -> StreamedCapture:
         raise CaptureError(f"{path} cannot be read ({why(error)}); run again.") from None
     try:
         edges = EdgeList(
-            np.concatenate([np.empty(0, np.int64), *(sample for sample, _, _ in blocks)]),
-            np.concatenate([np.empty(0, np.uint8), *(word for _, word, _ in blocks)]),
+            np.concatenate([np.empty(0, np.int64), *(block[0] for block in blocks)]),
+            np.concatenate([np.empty(0, np.uint8), *(block[1] for block in blocks)]),
             header.samplerate_hz,
             blocks[-1][2] if blocks else 0,
             header.channels,
@@ -184,6 +184,58 @@ def read_stream(path: Path) -> StreamedCapture:
     except CaptureError as error:
         raise CaptureError(f"{path} is not a usable capture: {error}") from None
     return StreamedCapture(edges, header.asked_samples)
+
+
+class EdgeFollower:
+    """Reads a capture while it is written, a part at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._total_samples = 0
+        self._header: _Header | None = None
+
+    def more(self) -> NewEdges | None:
+        """What came since the last look; None if nothing did.
+
+        Raises CaptureError where there is no such file any more, or it is no such capture.
+        """
+        try:
+            with open_regular(self._path, _MOST_FILE_BYTES) as file:
+                if self._header is None:
+                    self._header = _header(self._path, file)
+                    self._offset = file.tell()
+                file.seek(self._offset)
+                blocks = list(_blocks(file, self._total_samples))
+        except OSError as error:
+            raise CaptureError(f"{self._path} cannot be read ({why(error)}).") from None
+        if not blocks:
+            return None
+        self._offset += sum(length for *_, length in blocks)
+        begin, self._total_samples = self._total_samples, blocks[-1][2]
+        return NewEdges(
+            np.concatenate([block[0] for block in blocks]),
+            np.concatenate([block[1] for block in blocks]),
+            self._header.samplerate_hz,
+            begin,
+            self._total_samples,
+            self._header.channels,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NewEdges:
+    """Rows of an EdgeList that came from sample `begin` up to but not including `end`.
+
+    They need have none at `begin`: the levels from there on are then those of the row before.
+    """
+
+    sample: Samples
+    word: Words
+    samplerate_hz: int
+    begin: int
+    end: int
+    channels: tuple[str, ...]
 
 
 def _check_finished(path: Path, file: BinaryIO) -> None:
@@ -203,9 +255,11 @@ def _header(path: Path, file: BinaryIO) -> _Header:
     return check(values, _Header, path, error=CaptureError, remedy="run again")
 
 
-def _blocks(file: BinaryIO) -> Iterator[tuple[Samples, Words, int]]:
-    """Samples, words and the samples so far of each whole block, up to the first that is not."""
-    rows_so_far, begin = 0, 0
+def _blocks(file: BinaryIO, begin: int = 0) -> Iterator[tuple[Samples, Words, int, int]]:
+    """Samples, words, the samples so far and the length in bytes of each whole block, up to the
+    first that is not. The first one's samples count from `begin`.
+    """
+    rows_so_far = 0
     while len(head := file.read(_BLOCK.size)) == _BLOCK.size:
         mark, rows, total_samples, width, crc32 = _BLOCK.unpack(head)
         rows_so_far += rows
@@ -221,5 +275,6 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[Samples, Words, int]]:
             begin + np.cumsum(distance, dtype=np.int64),
             np.frombuffer(content, np.uint8, rows, offset=width * rows),
             total_samples,
+            len(head) + len(content),
         )
         begin = total_samples

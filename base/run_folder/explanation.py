@@ -50,11 +50,20 @@ class Moment(Table):
 
 
 class Frame(Table):
-    """One call: `address` is where it executes, or the instruction to which it returns."""
+    """One call: `address` is where it executes, or the instruction to which it returns.
+
+    A `likely` one may not have called what comes before it: LR alone tells of it.
+    """
 
     address: Count
     place: str
     source: str
+    likely: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The place for a reader, with a word of doubt if there is some."""
+        return f"likely {self.place}" if self.likely else self.place
 
 
 class Total(Table):

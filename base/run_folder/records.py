@@ -7,20 +7,23 @@ the bytes after the last newline are kept as a line that was cut off.
 from __future__ import annotations
 
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from string import hexdigits
 from typing import Any, Literal, TypeVar, get_args
 
-FORMAT_VERSION = 4
-# What came before: its runs have no timer that tells of the latencies.
+FORMAT_VERSION = 5
+# What came before: its runs do not tell of the clock's source, the reset and the counter's end.
+_WITHOUT_CLOCK = 4
+# What came before that: its runs have no timer that tells of the latencies.
 _WITHOUT_TIMER = 3
 LINE_LIMIT_BYTES = 128
 MOST_LOG_BYTES = 16 << 20
 """Five times what a run can say, for what a board said before it."""
-MOST_LINES = 1 << 16
-"""A run has at most 21,840 operations and marks, as many `IRQ`, and some hundred records more."""
+MOST_LINES = 1 << 17
+"""A run has at most 21,840 operations and marks, as many `IRQ` and `OFF`, and some hundred records more."""
 CRC_INITIAL = 0xFFFF
 
 # What the firmware can send: its numbers have 32 bits, SysTick counts down 24 (ARMv7-M, B3.3). No
@@ -40,6 +43,21 @@ HEAP_NOT_CALLED = ("N", "S")
 ALLOCATION_KINDS = ("A", "O")
 Locking = Literal["basepri", "primask", "scheduler"]
 COST_INSTRUMENTS = ("READ", "PIN", "TIMER")
+INTERNAL_CLOCK = "internal"
+CLOCKS = ("bypass", "crystal", INTERNAL_CLOCK)
+"""What the core's clock may come from: a clock at OSC_IN, a crystal there, the chip's own HSI."""
+
+# RM0368, section 6.3.18. The pin's flag is set by every reset, since each pulls the pin; and a
+# loader may reset by software.
+POWER_UP = "a power-up"
+_BROWN_OUT, _POWER_UP = 1 << 25, 1 << 27
+_RESET_CAUSES = {
+    _BROWN_OUT: "a brown-out",
+    _POWER_UP: POWER_UP,
+    1 << 29: "the independent watchdog",
+    1 << 30: "the window watchdog",
+    1 << 31: "an entry into a low-power mode",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +74,34 @@ class Boot:
     free_bytes: int
     locking: str
     knobs: str
+    clock: str | None = None
+    """What the core's clock comes from, one of CLOCKS; None before format 5, like the next."""
+    reset_flags: int | None = None
+    """RCC_CSR's flags of every reset since the one that the firmware saw last."""
+
+    def __post_init__(self) -> None:
+        told = self.clock is not None and self.reset_flags is not None
+        if told != (self.version > _WITHOUT_CLOCK):
+            raise ValueError(f"format {self.version} has other fields")
+
+    @property
+    def reset_causes(self) -> tuple[str, ...]:
+        """What reset the board, in words, but for its pin and the loader's own resets.
+
+        A power-up sets the flag of the brown-out too (RM0368, section 6.3.18).
+        """
+        flags = self.reset_flags or 0
+        powered_up = flags & _POWER_UP
+        return tuple(
+            words
+            for bit, words in _RESET_CAUSES.items()
+            if flags & bit and not (bit == _BROWN_OUT and powered_up)
+        )
+
+    @property
+    def counter_is_watched(self) -> bool:
+        """True if the records tell when the cycle counter was found off, and prove it at the end."""
+        return self.version > _WITHOUT_CLOCK
 
     @property
     def timer_tells(self) -> bool:
@@ -80,6 +126,25 @@ class Proof:
 
     dwt_cycles: int
     timer_ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class StillRecord:
+    """The same as Proof, once more at the end of the run."""
+
+    dwt_cycles: int
+    timer_ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class CounterOffRecord:
+    """The cycle counter was found off at operation `seq`, and was turned on again.
+
+    `operations` from `seq` on, 1 or 0, have no cycles: 0 where it was off before the operation.
+    """
+
+    seq: int
+    operations: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +365,8 @@ class FailRecord:
 Record = (
     Boot
     | Proof
+    | StillRecord
+    | CounterOffRecord
     | PlanRecord
     | CalibrationRecord
     | CostRecord
@@ -335,9 +402,9 @@ _u32 = _from_to(0, _U32_MAX)
 
 def _version(text: str) -> int:
     version = _decimal(text)
-    if version not in (_WITHOUT_TIMER, FORMAT_VERSION):
+    if not _WITHOUT_TIMER <= version <= FORMAT_VERSION:
         raise ValueError(
-            f"format version {version}, and only {_WITHOUT_TIMER} and {FORMAT_VERSION} are known here"
+            f"format version {version}, and only {_WITHOUT_TIMER} to {FORMAT_VERSION} are known here"
         )
     return version
 
@@ -369,9 +436,14 @@ _LOCKING = _one_of(*get_args(Locking))
 _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
     "BOOT": (
         Boot,
-        (_version, _text, _u32, _from_to(*_CORE_HZ), _hexadecimal, _text, _u32, _u32, _LOCKING, _text),
+        (
+            *(_version, _text, _u32, _from_to(*_CORE_HZ), _hexadecimal, _text, _u32, _u32, _LOCKING, _text),
+            *(_one_of(*CLOCKS), _hexadecimal),
+        ),
     ),
     "PROOF": (Proof, (_u32, _u32)),
+    "STILL": (StillRecord, (_u32, _u32)),
+    "OFF": (CounterOffRecord, (_u32, _from_to(0, 1))),
     "PLAN": (PlanRecord, (_text, _u32, _hexadecimal, _from_to(0, _STIMULUS_MODE_MAX), _u32, _u32)),
     "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), _from_to(0, _CALIBRATION_INDEX_MAX), _u32, _u32)),
     "COST": (CostRecord, (_one_of(*COST_INSTRUMENTS), _u32, _u32)),
@@ -387,7 +459,7 @@ _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], 
 
 
 # Fields of a record in a format before, where it had fewer.
-_FIELDS_BEFORE = {"STAT": 4, "END": 1}
+_FIELDS_BEFORE = {"BOOT": 10, "STAT": 4, "END": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +479,9 @@ class RecordLog:
     """Every record of a log, in order, and everything else in it.
 
     `damaged` are the lines that are no records. `preamble` holds the lines before the first BOOT,
-    which a board said before it was reset: they belong to no run and are no failures. `cut_line` is
+    which a board said before it was reset: they belong to no run and are no failures. `earlier` are
+    the records among them, and `stray` the bytes before BOOT in its own line: noise of a line that
+    floats, or of a board that was reset in the midst of a line. `cut_line` is
     what came after the last newline. `crc32` is of the bytes from the first BOOT to the last line,
     which is END's in a run that reached its end.
     """
@@ -415,6 +489,8 @@ class RecordLog:
     records: tuple[Record, ...] = ()
     damaged: tuple[DamagedLine, ...] = ()
     preamble: tuple[bytes, ...] = ()
+    earlier: tuple[Record, ...] = ()
+    stray: bytes = b""
     cut_line: bytes = b""
     byte_count: int = 0
     crc32: int = 0
@@ -479,8 +555,8 @@ def parse(log: bytes) -> RecordLog:
 
     Of more lines than MOST_LINES after the first BOOT the rest counts as one damaged line.
     """
-    begin = 0 if log.startswith(b"@BOOT,") else log.find(b"\n@BOOT,") + 1
-    preamble = tuple(log[:begin].split(b"\n")[:-1])
+    begin = max(log.find(_FIRST), 0)
+    *preamble, stray = log[:begin].split(b"\n")
     *lines, cut_line = log[begin:].split(b"\n", MOST_LINES)
     records: list[Record] = []
     damaged: list[DamagedLine] = []
@@ -489,11 +565,34 @@ def parse(log: bytes) -> RecordLog:
             records.append(parse_line(line))
         except ValueError as error:
             damaged.append(DamagedLine(number, line, str(error)))
+            records += _started_within(line)
     if b"\n" in cut_line:
         number, words = len(preamble) + MOST_LINES + 1, f"more than {MOST_LINES:,} lines"
         damaged.append(DamagedLine(number, cut_line[:LINE_LIMIT_BYTES], f"{words}, and no run has as many"))
         cut_line = b""
     before_last = b"".join(b"%b\n" % line for line in lines[:-1])
     return RecordLog(
-        tuple(records), tuple(damaged), preamble, cut_line, len(log), binascii.crc32(before_last)
+        records=tuple(records),
+        damaged=tuple(damaged),
+        preamble=tuple(preamble),
+        earlier=tuple(record for line in preamble[:MOST_LINES] for record in _readable(line)),
+        stray=stray,
+        cut_line=cut_line,
+        byte_count=len(log),
+        crc32=binascii.crc32(before_last),
     )
+
+
+_FIRST = b"@BOOT,"
+
+
+def _started_within(line: bytes) -> Iterator[Record]:
+    """The BOOT behind a line that a reset cut short."""
+    at = line.rfind(_FIRST)
+    if at > 0:
+        yield from _readable(line[at:])
+
+
+def _readable(line: bytes) -> Iterator[Record]:
+    with suppress(ValueError):
+        yield parse_line(line)

@@ -24,7 +24,7 @@ BIN_RECORDS, BIN_DAMAGED = range(2)
 LINE_LIMIT_BYTES = 128
 CRC_INITIAL = 0xFFFF
 U32_MAX = (1 << 32) - 1
-FORMATS = (3, 4)
+FORMATS = (3, 4, 5)
 KINDS = {
     "A": "allocated",
     "O": "out of memory",
@@ -72,7 +72,7 @@ u32 = decimal(0, U32_MAX)
 class Layout:
     """A record: its class of annotation, and the name and the reader of each of its fields.
 
-    `fewer` is the number of fields that it had in format 3.
+    `fewer` is the number of fields that it had in a format before.
     """
 
     def __init__(self, annotation, fewer=None, **fields):
@@ -85,6 +85,7 @@ class Layout:
 LAYOUTS = {
     "BOOT": Layout(
         ANN_RUN,
+        10,
         format=one_of(*map(str, FORMATS)),
         allocator=word,
         heap_bytes=u32,
@@ -95,8 +96,12 @@ LAYOUTS = {
         free_bytes=u32,
         locking=one_of("basepri", "primask", "scheduler"),
         knobs=word,
+        clock=one_of("bypass", "crystal", "internal"),
+        reset_flags=hexadecimal,
     ),
     "PROOF": Layout(ANN_RUN, DWT_cycles=u32, timer_ticks=u32),
+    "STILL": Layout(ANN_END, DWT_cycles=u32, timer_ticks=u32),
+    "OFF": Layout(ANN_OPERATION, number=u32, operations=decimal(0, 1)),
     "PLAN": Layout(
         ANN_RUN,
         scenario=word,
@@ -155,6 +160,11 @@ LAYOUTS = {
 }
 
 
+def check_boot(version, *others):
+    if (int(version) > 4) != (len(others) > 9):
+        raise ValueError(f"format {version} has other fields")
+
+
 def check_cost(_instrument, least, most):
     if int(least) > int(most):
         raise ValueError(f"at least {least} and at most {most} cycles")
@@ -180,7 +190,13 @@ def check_statistics(*counts):
             raise ValueError(f"at least {least} and at most {most} ticks")
 
 
-CHECKS = {"COST": check_cost, "TICK": check_tick, "IRQ": check_interrupts, "STAT": check_statistics}
+CHECKS = {
+    "BOOT": check_boot,
+    "COST": check_cost,
+    "TICK": check_tick,
+    "IRQ": check_interrupts,
+    "STAT": check_statistics,
+}
 
 
 class ChecksumError(ValueError):

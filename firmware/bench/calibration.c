@@ -65,6 +65,7 @@ static void record_cost(const char *name, marker section_cycles) {
 }
 
 void calibrate(uint32_t first_index) {
+    (void)cycle_counter_keep();
     calibrate_pin("CRIT", first_index, heap_port_critical_begin, heap_port_critical_end);
     calibrate_pin("OP", first_index, operation_begin, operation_end);
     record_cost("READ", counter_read_cycles);

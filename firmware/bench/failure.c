@@ -13,6 +13,7 @@ void fail(const char *reason, uint32_t detail) {
     record_text(reason);
     record_decimal(detail);
     record_end();
+    recorder_finish();
     halt();
 }
 

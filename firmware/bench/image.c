@@ -18,6 +18,9 @@ enum { STIMULUS_PERIOD_MIN_TICKS = 2000, CONTROL_PERIOD_MIN_TICKS = 500 };
  * timer needs. */
 enum { RANDOM_PERIOD_MIN_TICKS = 2 * STIMULUS_PERIOD_MIN_TICKS, BURST_SPACING_MIN_TICKS = 16 };
 
+/* What an ST-Link's virtual COM port and a USB serial adapter both do. */
+enum { BAUD_UNIT = 100, BAUD_MIN = 115200, BAUD_MAX = 1000000, BAUD_DEFAULT = BAUD_MAX };
+
 /* SYNC is toggled after a swept stimulus is armed and before the operation begins. */
 enum { SWEEP_OFFSET_MIN_TICKS = 32 };
 
@@ -38,8 +41,28 @@ uint32_t image_capacity_bytes(void) {
     return (uint32_t)(uintptr_t)operation_image_bytes;
 }
 
+static bool is_image(const image *candidate) {
+    return candidate->header.magic == IMAGE_MAGIC;
+}
+
 bool image_asks_for_rtt(const image *candidate) {
-    return candidate->header.magic == IMAGE_MAGIC && candidate->header.records == RECORDS_RTT;
+    return is_image(candidate) && candidate->header.records == RECORDS_RTT;
+}
+
+static bool baud_is_bad(const image_header *header) {
+    const uint32_t baud = (uint32_t)header->baud_hundreds * BAUD_UNIT;
+    return baud != 0u && (baud < BAUD_MIN || baud > BAUD_MAX);
+}
+
+uint32_t image_baud(const image *candidate) {
+    const image_header *header = &candidate->header;
+    const bool asks = is_image(candidate) && header->baud_hundreds != 0u && !baud_is_bad(header);
+    return asks ? (uint32_t)header->baud_hundreds * BAUD_UNIT : BAUD_DEFAULT;
+}
+
+clock_source image_clock(const image *candidate) {
+    const bool asks = is_image(candidate) && candidate->header.clock <= CLOCK_INTERNAL;
+    return asks ? (clock_source)candidate->header.clock : CLOCK_BYPASS;
 }
 
 static bool stimulus_is_bad(const image_header *header) {
@@ -102,6 +125,15 @@ static image_fault check_header(const image_header *header, uint32_t capacity_by
     }
     if (header->records > RECORDS_RTT) {
         return (image_fault){"records", header->records};
+    }
+    if (header->clock > CLOCK_INTERNAL) {
+        return (image_fault){"clock", header->clock};
+    }
+    if (header->reserved != 0u) {
+        return (image_fault){"reserved", header->reserved};
+    }
+    if (baud_is_bad(header)) {
+        return (image_fault){"baud", header->baud_hundreds};
     }
     if (stimulus_is_bad(header)) {
         return (image_fault){"stimulus", header->stimulus_parameter};

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "board/clock.h"
+
 enum { IMAGE_SLOTS_MAX = TAILSCOPE_SLOTS, IMAGE_NAME_BYTES = 32 };
 
 typedef enum {
@@ -25,9 +27,12 @@ typedef struct {
     uint32_t magic;
     uint16_t version;
     uint16_t header_bytes;
-    uint32_t entry_count;
+    uint16_t entry_count;
+    uint8_t clock; /**< a clock_source */
+    uint8_t reserved;
     uint32_t body_crc32;
-    uint32_t slot_count;
+    uint16_t slot_count;
+    uint16_t baud_hundreds; /**< of the serial line; 0: 1,000,000 baud */
     uint32_t stimulus_period_ticks;
     uint32_t control_period_ticks;
     uint8_t stimulus_mode;
@@ -86,8 +91,17 @@ typedef struct {
 /** The image in the last 256 KiB of flash, not yet checked. */
 const image *image_in_flash(void);
 
-/** True if `candidate`, not yet checked, is an image that asks for its records through RTT. */
+/* What an image not yet checked asks of the board. Of what is no image, or asks for what there is
+ * not, the default. */
+
+/** True if `candidate` asks for its records through RTT. */
 bool image_asks_for_rtt(const image *candidate);
+
+/** The serial line's rate, in baud. */
+uint32_t image_baud(const image *candidate);
+
+/** What is to feed the core's clock. */
+clock_source image_clock(const image *candidate);
 
 /** The first fault of `candidate`; at most `capacity_bytes` bytes of it are read. */
 image_fault image_check(const image *candidate, uint32_t capacity_bytes);

@@ -8,6 +8,7 @@
 #include "bench/calls.h"
 #include "bench/recorder.h"
 #include "bench/stimulus.h"
+#include "board/cycle_counter.h"
 #include "board/operation_marker.h"
 #include "board/pins.h"
 #include "heap/allocator.h"
@@ -165,6 +166,14 @@ static void record_mark(const image_entry *entry) {
     record_end();
 }
 
+/* The counter was found off. So many operations from `first` on have no cycles. */
+static void record_counter_off(uint32_t first, uint32_t operations) {
+    record_begin("OFF");
+    record_decimal(first);
+    record_decimal(operations);
+    record_end();
+}
+
 uint32_t interpret(const image *checked) {
     uint32_t seq = 0;
     for (uint32_t index = 0; index < checked->header.entry_count; index++) {
@@ -176,17 +185,25 @@ uint32_t interpret(const image *checked) {
         bool skipped = is_skipped(entry);
         /* Known before the stimulus is armed: from then on all operations take the same way. */
         __asm__ volatile("" : "+r"(skipped));
+        const bool counted_before = cycle_counter_keep();
         stimulus_prepare(seq, entry->stimulus_offset);
         pin_write(SYNC_PORT, SYNC_PIN, seq % 2u == 0u);
         const outcome done = skipped ? skip(entry) : run(entry);
+        const bool counted = cycle_counter_keep();
         follow(entry, done.kind);
 #ifdef TAILSCOPE_WITHOUT_RECORDS
         (void)record_operation; /* docs/reference/perturbation.md */
         (void)record_interrupts;
+        (void)record_counter_off;
         (void)done;
+        (void)counted_before;
+        (void)counted;
 #else
         record_operation(seq, &done);
         record_interrupts(seq);
+        if (!counted_before || !counted) {
+            record_counter_off(seq, counted ? 0 : 1);
+        }
 #endif
         seq++;
     }

@@ -19,14 +19,24 @@
 #include "board/cycle_counter.h"
 #include "board/halt.h"
 #include "board/pins.h"
+#include "board/reset_cause.h"
 #include "board/uart.h"
 #include "heap/heap.h"
 #include "task.h"
 
-enum { RECORD_FORMAT = 4, STACK_WORDS = 512 };
+enum { RECORD_FORMAT = 5, STACK_WORDS = 512 };
 
 static StaticTask_t bench_task_control;
 static StackType_t bench_task_stack[STACK_WORDS];
+
+/* Read before anything else may reset the core. */
+static uint32_t reset_causes;
+
+static const char *clock_name(void) {
+    static const char *const names[] = {
+        [CLOCK_BYPASS] = "bypass", [CLOCK_CRYSTAL] = "crystal", [CLOCK_INTERNAL] = "internal"};
+    return names[clock_source_now()];
+}
 
 static void boot(void) {
     heap_reset();
@@ -42,6 +52,8 @@ static void boot(void) {
     record_decimal(heap.free_bytes);
     record_text(heap_locking());
     record_text(heap_knobs());
+    record_text(clock_name());
+    record_hex(reset_causes);
     record_end();
     if (heap.largest_free_block == 0u || !heap_check()) {
         fail("heap", heap.largest_free_block);
@@ -80,6 +92,7 @@ static uint32_t measure(const image *operations) {
     send_end_frame();
     calibrate(CALIBRATION_PULSES);
     send_common_pulses();
+    prove_cycle_counter_still();
     return count;
 }
 
@@ -134,14 +147,17 @@ static void run_bench(void *unused) {
     record_answers();
     record_heap();
     record_last(operations);
+    recorder_finish();
     halt();
 }
 
 int main(void) {
-    const bool clocked = clock_start();
+    const image *asked = image_in_flash();
     pins_start();
-    uart_start();
-    if (image_asks_for_rtt(image_in_flash())) {
+    reset_causes = reset_cause_take();
+    const bool clocked = clock_start(image_clock(asked));
+    uart_start(image_baud(asked));
+    if (image_asks_for_rtt(asked)) {
         recorder_use_rtt();
     }
     cycle_counter_start();

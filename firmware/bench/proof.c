@@ -25,6 +25,7 @@ static instant read_both(void) {
 
 static void start_ticks(void) {
     TIM_CR1(TIM5) = 0;
+    TIM_DIER(TIM5) = 0; /* the control interrupt's, after a run */
     TIM_PSC(TIM5) = 0;
     TIM_ARR(TIM5) = 0xFFFFFFFFu;
     TIM_EGR(TIM5) = TIM_EGR_UG;
@@ -45,20 +46,32 @@ static bool agree(uint32_t cycles, uint32_t ticks) {
     return ticks >= INTERVAL_TICKS && difference <= TOLERANCE_CYCLES;
 }
 
-void prove_cycle_counter(void) {
+/* Both counters over the interval. */
+static instant measure(void) {
     start_ticks();
     const instant begin = read_both();
     wait_interval(begin.ticks);
     const instant end = read_both();
     TIM_CR1(TIM5) = 0;
+    return (instant){end.cycles - begin.cycles, end.ticks - begin.ticks};
+}
 
-    const uint32_t cycles = end.cycles - begin.cycles;
-    const uint32_t ticks = end.ticks - begin.ticks;
-    record_begin("PROOF");
-    record_decimal(cycles);
-    record_decimal(ticks);
+static void record_proof(const char *type, instant measured) {
+    record_begin(type);
+    record_decimal(measured.cycles);
+    record_decimal(measured.ticks);
     record_end();
-    if (!agree(cycles, ticks)) {
-        fail("dwt", cycles);
+}
+
+void prove_cycle_counter(void) {
+    const instant measured = measure();
+    record_proof("PROOF", measured);
+    if (!agree(measured.cycles, measured.ticks)) {
+        fail("dwt", measured.cycles);
     }
+}
+
+/* The records are there by now, so the host judges. */
+void prove_cycle_counter_still(void) {
+    record_proof("STILL", measure());
 }

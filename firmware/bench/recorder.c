@@ -8,14 +8,15 @@
 
 typedef struct {
     void (*send)(char byte);
-    void (*drain)(void);
+    void (*drain)(void); /* behind each line */
+    void (*finish)(void);
 } transport;
 
 static void leave_in_ring(void) {
 }
 
-static const transport serial_line = {uart_send, uart_drain};
-static const transport debugger = {rtt_send, leave_in_ring};
+static const transport serial_line = {uart_send, uart_drain, uart_drain};
+static const transport debugger = {rtt_send, leave_in_ring, rtt_drain};
 
 static const transport *chosen = &serial_line;
 
@@ -94,6 +95,10 @@ void record_end(void) {
 
 uint32_t recorder_checksum(void) {
     return log_checksum;
+}
+
+void recorder_finish(void) {
+    chosen->finish();
 }
 
 void record_abandon(void) {

@@ -25,6 +25,12 @@ void record_end(void);
 /** CRC-32 of every byte that has been sent. */
 uint32_t recorder_checksum(void);
 
+/**
+ * Waits until the last record has left: by RTT until the debugger has it, but not for ever. To be
+ * called before the core sleeps.
+ */
+void recorder_finish(void);
+
 /** Ends a line that was cut short by a failure, so that the next record stands alone. */
 void record_abandon(void);
 

@@ -26,7 +26,9 @@ static uint32_t handler_cycles(uint32_t period_cycles) {
     uint32_t longest = 0;
     uint32_t shortest = UINT32_MAX;
     uint32_t before = start;
-    while (before - start < TICKS * period_cycles) {
+    uint32_t turns = 0;
+    /* A turn takes more than one cycle: this ends even if the counter stands. */
+    while (before - start < TICKS * period_cycles && turns++ < TICKS * period_cycles) {
         const uint32_t now = cycle_counter_read();
         const uint32_t turn = now - before;
         longest = turn > longest ? turn : longest;

@@ -2,19 +2,20 @@
 
 #include "board/stm32f401.h"
 
-/* RM0368, section 6.2: the HSI, and the HSE as the Nucleo feeds it (UM1724, "OSC clock supply"). */
+/* RM0368, section 6.2: the HSI, and the HSE as the Nucleo has it (UM1724, "OSC clock supply"). */
 enum { HSI_HZ = 16000000, HSE_HZ = 8000000 };
 
-/* 8 MHz / 4 = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz domain
- * in range (6.3.2). */
-enum { PLL_M = 4, PLL_N = 168, PLL_P = 4, PLL_Q = 7 };
+/* Either source / M = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz
+ * domain in range (6.3.2). */
+enum { PLL_HZ = 2000000, PLL_N = 168, PLL_P = 4, PLL_Q = 7 };
 
 /* 84 MHz at 2.7 V to 3.6 V: RM0368, section 3.4.1. */
 enum { FLASH_WAIT_STATES = 2 };
 
-/* The ST-Link's clock is there before the reset ends, and the PLL locks within 0.3 ms (DS10086):
- * this is tens of ms. */
-enum { READY_POLLS = 200000 };
+/* The ST-Link's clock is there before the reset ends: it has 1 ms or more. A crystal takes 2 ms
+ * (DS10086): it has 20 ms or more. The PLL locks within 0.3 ms, and a poll takes more than four
+ * cycles of the HSI. */
+enum { BYPASS_POLLS = 4000, CRYSTAL_POLLS = 80000, READY_POLLS = 200000 };
 
 #ifdef TAILSCOPE_ART_OFF
 #define FLASH_ACCELERATOR 0u
@@ -22,13 +23,17 @@ enum { READY_POLLS = 200000 };
 #define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
 #endif
 
-static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
-    for (uint32_t poll = 0; poll < READY_POLLS; poll++) {
+static bool wait_polls(volatile uint32_t *target, uint32_t mask, uint32_t value, uint32_t polls) {
+    for (uint32_t poll = 0; poll < polls; poll++) {
         if ((*target & mask) == value) {
             return true;
         }
     }
     return false;
+}
+
+static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
+    return wait_polls(target, mask, value, READY_POLLS);
 }
 
 /* 84 MHz needs scale 2 (RM0368, section 5.4.1), which may be chosen only while the PLL is off. */
@@ -38,17 +43,33 @@ static void choose_voltage_scale(void) {
     PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | PWR_CR_VOS_SCALE2;
 }
 
-static bool start_oscillators(void) {
-    RCC_CR |= RCC_CR_HSEBYP;
-    RCC_CR |= RCC_CR_HSEON;
-    if (!wait_for(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY)) {
+/* HSEBYP may be written only while the HSE is off (6.3.1). An HSE that does not come is turned off
+ * again. */
+static bool start_hse(clock_source wanted) {
+    if (wanted == CLOCK_INTERNAL) {
         return false;
     }
-    RCC_PLLCFGR = (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | RCC_PLLCFGR_SRC_HSE |
+    const bool bypass = wanted == CLOCK_BYPASS;
+    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
+    RCC_CR |= RCC_CR_HSEON;
+    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
+    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
+        return true;
+    }
+    RCC_CR &= ~RCC_CR_HSEON;
+    return false;
+}
+
+static bool start_pll(uint32_t source_bit, uint32_t source_hz) {
+    RCC_PLLCFGR = (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | source_bit |
                   (uint32_t)(PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos |
-                  (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos | (uint32_t)PLL_M << RCC_PLLCFGR_M_Pos;
+                  (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos | source_hz / PLL_HZ << RCC_PLLCFGR_M_Pos;
     RCC_CR |= RCC_CR_PLLON;
     return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+}
+
+static bool start_oscillators(clock_source wanted) {
+    return start_hse(wanted) ? start_pll(RCC_PLLCFGR_SRC_HSE, HSE_HZ) : start_pll(0, HSI_HZ);
 }
 
 /* The wait states are set, and read back, before the clock is made faster (RM0368, 3.4.1). */
@@ -57,13 +78,21 @@ static bool start_flash(void) {
     return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
 }
 
-bool clock_start(void) {
+bool clock_start(clock_source wanted) {
     choose_voltage_scale();
-    if (!start_oscillators() || !start_flash()) {
+    if (!start_oscillators(wanted) || !start_flash()) {
         return false;
     }
     RCC_CFGR = RCC_CFGR_PPRE1_DIV2 | RCC_CFGR_SW_PLL;
     return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+}
+
+clock_source clock_source_now(void) {
+    const bool from_pll = (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
+    if (!from_pll || (RCC_PLLCFGR & RCC_PLLCFGR_SRC_HSE) == 0u) {
+        return CLOCK_INTERNAL;
+    }
+    return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
 }
 
 uint32_t clock_core_hz(void) {
@@ -74,7 +103,7 @@ uint32_t clock_core_hz(void) {
     const uint32_t m = config >> RCC_PLLCFGR_M_Pos & 0x3Fu;
     const uint32_t n = config >> RCC_PLLCFGR_N_Pos & 0x1FFu;
     const uint32_t p = ((config >> RCC_PLLCFGR_P_Pos & 3u) + 1u) * 2u;
-    return HSE_HZ / m * n / p;
+    return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : HSE_HZ) / m * n / p;
 }
 
 uint32_t clock_apb1_hz(void) {

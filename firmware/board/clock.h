@@ -1,15 +1,28 @@
-/** The clock tree: 84 MHz from the ST-Link's 8 MHz, APB1 at half, its timers at the core's rate. */
+/**
+ * The clock tree: 84 MHz from the HSE's 8 MHz or the HSI's 16, APB1 at half, its timers at the
+ * core's rate.
+ */
 #ifndef TAILSCOPE_BOARD_CLOCK_H
 #define TAILSCOPE_BOARD_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/** What the PLL makes 84 MHz of. */
+typedef enum {
+    CLOCK_BYPASS = 0,  /**< a clock at OSC_IN: the ST-Link's */
+    CLOCK_CRYSTAL = 1, /**< a crystal of 8 MHz */
+    CLOCK_INTERNAL = 2 /**< the HSI, which is some per cent off */
+} clock_source;
+
 /**
- * Moves the core from the HSI to the PLL. False, and still on the HSI, if HSE or PLL never become
- * ready.
+ * Moves the core to the PLL, fed from what is wanted; from the HSI if that never becomes ready.
+ * False, and still on the HSI without the PLL, if the PLL does not either.
  */
-bool clock_start(void);
+bool clock_start(clock_source wanted);
+
+/** What the core's clock comes from, read back from the registers. */
+clock_source clock_source_now(void);
 
 /** Core clock in Hz, read back from the registers. */
 uint32_t clock_core_hz(void);

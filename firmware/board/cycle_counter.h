@@ -5,18 +5,25 @@
 #ifndef TAILSCOPE_BOARD_CYCLE_COUNTER_H
 #define TAILSCOPE_BOARD_CYCLE_COUNTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "board/stm32f401.h"
 
 void cycle_counter_start(void);
 
+/**
+ * True if it counts. If not, it counts again from here on, and goes on from where it stood: a
+ * debugger that leaves clears DEMCR.TRCENA.
+ */
+bool cycle_counter_keep(void);
+
 /** Core cycles, modulo 2^32. */
 static inline uint32_t cycle_counter_read(void) {
     return DWT_CYCCNT;
 }
 
-/** Waits at least `cycles` core cycles. */
+/** Waits at least `cycles` core cycles, even if the counter stands. */
 void cycle_counter_wait(uint32_t cycles);
 
 #endif

@@ -1,6 +1,6 @@
 #include "board/pins.h"
 
-enum { MODE_OUTPUT = 1, MODE_ALTERNATE = 2, SPEED_HIGH = 2, PULL_NONE = 0 };
+enum { MODE_OUTPUT = 1, MODE_ALTERNATE = 2, SPEED_HIGH = 2, PULL_NONE = 0, PULL_UP = 1 };
 
 static void write_field(volatile uint32_t *target, uint32_t index, uint32_t width, uint32_t value) {
     const uint32_t mask = (1u << width) - 1u;
@@ -26,9 +26,15 @@ static void start_low(uint32_t port, uint32_t pin) {
     pin_to_output(port, pin);
 }
 
+/* Until its transmitter drives it, the serial line would float, and the ST-Link read noise. */
+static void hold_serial_line(void) {
+    write_field(&GPIO_PUPDR(UART_TX_PORT), UART_TX_PIN, 2, PULL_UP);
+}
+
 void pins_start(void) {
     RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA | RCC_AHB1ENR_GPIOB;
     (void)RCC_AHB1ENR; /* the clock runs two cycles later (errata ES0299, section on RCC) */
+    hold_serial_line();
     start_low(CRIT_PORT, CRIT_PIN);
     start_low(OP_PORT, OP_PIN);
     start_low(STIM_PORT, STIM_PIN);

@@ -29,7 +29,7 @@
 
 #include <stdbool.h>
 
-/** All eight pins become outputs and low. */
+/** All eight pins become outputs and low, and the serial line is held high. */
 void pins_start(void);
 
 /** Gives `pin` to the peripheral behind `alternate` (datasheet DS10086, table 9). */

@@ -2,7 +2,12 @@
 
 #include <stdint.h>
 
+#include "board/stm32f401.h"
+
 enum { RING_BYTES = 1024, MODE_BLOCK_IF_FULL = 2 };
+
+/* A quarter of a second at least, at 84 MHz. */
+enum { DRAIN_POLLS = 5000000 };
 
 /* SEGGER's user manual of the J-Link (UM08001), chapter on RTT: control block and buffer
  * descriptor. */
@@ -31,8 +36,11 @@ static void finish_stores(void) {
     __asm volatile("dmb" ::: "memory");
 }
 
-/* The id is written last: whoever sees it finds the rest complete. */
+/* The id is written last: whoever sees it finds the rest complete. While the core sleeps, a debugger
+ * reads SRAM only if DBG_SLEEP keeps the bus clocked (RM0368, section 23.16.1). pyOCD sets it too,
+ * others may not. */
 void rtt_start(void) {
+    DBGMCU_CR |= DBGMCU_CR_DBG_SLEEP;
     static const char id[] = "SEGGER RTT";
     _SEGGER_RTT.up = (buffer){"records", ring, RING_BYTES, 0, 0, MODE_BLOCK_IF_FULL};
     _SEGGER_RTT.up_buffers = 1;
@@ -52,4 +60,9 @@ void rtt_send(char byte) {
     ring[at] = byte;
     finish_stores();
     up->write_offset = next;
+}
+
+void rtt_drain(void) {
+    const buffer *up = &_SEGGER_RTT.up;
+    for (uint32_t poll = 0; poll < DRAIN_POLLS && up->read_offset != up->write_offset; poll++) {}
 }

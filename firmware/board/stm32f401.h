@@ -53,6 +53,9 @@
 #define RCC_APB1ENR_TIM5 (1u << 3)
 #define RCC_APB1ENR_USART2 (1u << 17)
 #define RCC_APB1ENR_PWR (1u << 28)
+#define RCC_CSR REGISTER(RCC + 0x74) /* 6.3.18 */
+#define RCC_CSR_RMVF (1u << 24)
+#define RCC_CSR_CAUSES (0x7Fu << 25)
 
 /* Power control, RM 5.4 */
 #define PWR_CR REGISTER(PWR + 0x00) /* 5.4.1 */
@@ -123,6 +126,10 @@
 #define SYSTICK_CTRL REGISTER(0xE000E010) /* 4.5.1 */
 #define SYSTICK_LOAD REGISTER(0xE000E014) /* 4.5.2 */
 #define SYSTICK_VAL REGISTER(0xE000E018)  /* 4.5.3 */
+
+/* MCU debug component, RM 23.16.3 */
+#define DBGMCU_CR REGISTER(0xE0042004)
+#define DBGMCU_CR_DBG_SLEEP (1u << 0)
 
 /* Debug: cycle counter, ARM C1.6.5 and C1.8 */
 #define DEMCR REGISTER(0xE000EDFC)

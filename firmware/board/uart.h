@@ -2,8 +2,10 @@
 #ifndef TAILSCOPE_BOARD_UART_H
 #define TAILSCOPE_BOARD_UART_H
 
-/** Starts the transmitter at 1,000,000 baud, from whatever clock APB1 has now. */
-void uart_start(void);
+#include <stdint.h>
+
+/** Starts the transmitter at `baud`, or as near as the clock that APB1 has now allows. */
+void uart_start(uint32_t baud);
 
 /** Waits until `byte` can be queued, and queues it. */
 void uart_send(char byte);

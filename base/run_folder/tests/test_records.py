@@ -19,8 +19,10 @@ def test_crc_has_the_published_check_value() -> None:
 
 def test_every_type_is_read() -> None:
     bodies = [
-        "BOOT,4,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",
+        "BOOT,5,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16,crystal,06000000",
         "PROOF,84010,84002",
+        "STILL,84011,84003",
+        "OFF,3,1",
         "PLAN,mem_frag,2304,0BADF00D,1,5003,7919",
         "CAL,CRIT,0,7,4294967295",
         "COST,TIMER,10,11",
@@ -36,7 +38,7 @@ def test_every_type_is_read() -> None:
     log = records.parse(b"".join(map(record, bodies)))
     assert log.records == (
         records.Boot(
-            4,
+            5,
             "tlsf",
             65536,
             84_000_000,
@@ -46,8 +48,12 @@ def test_every_type_is_read() -> None:
             65520,
             "scheduler",
             "TLSF_OCTAVES=14/TLSF_SLOTS=16",
+            "crystal",
+            0x0600_0000,
         ),
         records.Proof(84010, 84002),
+        records.StillRecord(84011, 84003),
+        records.CounterOffRecord(3, 1),
         records.PlanRecord("mem_frag", 2304, 0x0BADF00D, 1, 5003, 7919),
         records.CalibrationRecord("CRIT", 0, 7, 4294967295),
         records.CostRecord("TIMER", 10, 11),
@@ -78,7 +84,7 @@ def test_every_type_is_read() -> None:
         (b"noise", "form"),
         (b"", "form"),
         (record("BOOT,2,a,1,84000000,00000000,k,1,1,basepri,none")[:-1], "format version 2"),
-        (record("BOOT,4,a,1,84000000,00000000,k,1,1")[:-1], "8 fields instead of 10"),
+        (record("BOOT,4,a,1,84000000,00000000,k,1,1")[:-1], "8 fields instead of 12"),
         (record("BOOT,4,a,1,84000000,00000000,k,1,1,mutex,none")[:-1], "none of"),
         (record("BOOT,4,a,1,0,00000000,k,1,1,basepri,none")[:-1], "0 is not from 1000000"),
         (record("OP,0,A,1,2,3,4,5,4294967296")[:-1], "4294967296 is not from 0 to 4294967295"),
@@ -112,6 +118,57 @@ def test_an_older_run_is_read_and_has_no_timer() -> None:
     assert boot and not boot.timer_tells
     assert stat == records.StatRecord(1, 2, 3, 4)
     assert (stat.isr, stat.task, stat.control) == (None, None, None)
+
+
+FORMAT_5 = BOOT.replace("BOOT,4", "BOOT,5") + ",bypass,{flags:08X}"
+
+
+def test_a_run_of_format_4_is_read_and_tells_no_clock() -> None:
+    boot = records.parse(record(BOOT)).first(records.Boot)
+    assert boot and boot.timer_tells and not boot.counter_is_watched
+    assert (boot.clock, boot.reset_causes) == (None, ())
+
+
+@pytest.mark.parametrize("body", [BOOT.replace("BOOT,4", "BOOT,5"), BOOT + ",bypass,00000000"])
+def test_a_format_with_the_fields_of_another_is_refused(body: str) -> None:
+    (damaged,) = records.parse(record(body)).damaged
+    assert "has other fields" in damaged.why
+
+
+@pytest.mark.parametrize(
+    ("flags", "causes"),
+    [
+        (0x0400_0000, ()),  # the pin
+        (0x1400_0000, ()),  # the pin, and the loader by software
+        (0x0E00_0000, ("a power-up",)),
+        (0x0600_0000, ("a brown-out",)),
+        (0x2400_0000, ("the independent watchdog",)),
+        (0x4600_0000, ("a brown-out", "the window watchdog")),
+        (0x8400_0000, ("an entry into a low-power mode",)),
+    ],
+)
+def test_the_causes_of_a_reset_are_those_of_the_manual(flags: int, causes: tuple[str, ...]) -> None:
+    boot = records.parse(record(FORMAT_5.format(flags=flags))).first(records.Boot)
+    assert boot and boot.reset_causes == causes
+
+
+@pytest.mark.parametrize("noise", [b"\0", b"\xff" * 9, b"\x80@\xff", b"@OP,3,A,1,1"])
+def test_bytes_right_before_the_boot_are_stray_and_no_line_is_damaged(noise: bytes) -> None:
+    log = records.parse(noise + record(BOOT) + record("END,0"))
+    assert (log.stray, log.preamble, log.damaged) == (noise, (), ())
+    assert [type(one) for one in log.records] == [records.Boot, records.EndRecord]
+    assert log.crc32 == records.parse(record(BOOT) + record("END,0")).crc32
+
+
+def test_records_before_the_boot_are_told_apart_from_noise() -> None:
+    log = records.parse(b"junk\n" + record("END,3") + b"\xff" + record(BOOT))
+    assert log.earlier == (records.EndRecord(3),)
+    assert (len(log.preamble), log.stray) == (2, b"\xff")
+
+
+def test_a_boot_behind_a_line_that_a_reset_cut_is_a_start() -> None:
+    log = records.parse(record(BOOT) + b"@OP,3,A,1" + record(BOOT))
+    assert len(log.all(records.Boot)) == 2 and len(log.damaged) == 1
 
 
 def test_a_range_without_answers_is_none() -> None:

@@ -6,7 +6,7 @@
 void said_start(void) {
     RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA;
     (void)RCC_AHB1ENR;
-    uart_start();
+    uart_start(1000000);
 }
 
 static void say_digits(uint32_t count) {

@@ -93,7 +93,7 @@ void TIM2_IRQHandler(void) {
 }
 
 int main(void) {
-    (void)clock_start();
+    (void)clock_start(CLOCK_BYPASS);
     timers_start();
     tailscope_pins_start();
     said_start();

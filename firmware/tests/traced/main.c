@@ -100,8 +100,8 @@ static void master(void *unused) {
 
 int main(void) {
     pins_start();
-    (void)clock_start();
-    uart_start();
+    (void)clock_start(CLOCK_BYPASS);
+    uart_start(1000000);
     put("traced program\n");
     (void)xTaskCreate(master, "master", STACK_WORDS, NULL, 2, NULL);
     vTaskStartScheduler();

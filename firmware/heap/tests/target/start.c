@@ -26,7 +26,7 @@ void Reset_Handler(void) {
         *word = 0;
     }
     pins_start();
-    uart_start();
+    uart_start(1000000);
     harness_run_all();
     sleep_for_ever();
 }
