@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -50,11 +50,23 @@ def digest(room: str, root: Path = ROOT) -> str:
 
     Left out is what builds make, and what begins with a dot.
     """
+    return digest_of(_files(root / room), root)
+
+
+def digest_of(files: Iterable[Path], root: Path) -> str:
+    """Of these files by their names below `root` and their content, in that order."""
     found = hashlib.sha256()
-    for path in _files(root / room):
+    for path in files:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         found.update(f"{content} {path.relative_to(root).as_posix()}\n".encode())
     return found.hexdigest()
+
+
+def made_of(room: str) -> str:
+    """The digest of a room's sources: those here, or those that an installed package is of."""
+    if not INSTALLED:
+        return digest(room)
+    return dict(line.split(" ") for line in (ROOT / NOTE).read_text("ascii").splitlines())[room]
 
 
 def note() -> str:
@@ -92,7 +104,7 @@ def everything() -> bool:
 
 def holds(path: Path, room: str) -> bool:
     """Whether a file is one of brought(), of the sources that are here now."""
-    return path.is_relative_to(_place(room))
+    return path.is_relative_to(_FOLDER) and path.is_relative_to(_place(room))
 
 
 def _place(room: str) -> Path:
@@ -116,7 +128,7 @@ def _at_hand(room: str) -> Path | None:
         return None
     if not named:
         wheels = (ROOT / "dist").glob(f"tailscope-*_{platform.machine()}.whl")
-        return next((one for one in sorted(wheels) if _same(one, room)), None)
+        return next((one for one in sorted(wheels) if (_told(one) or {}).get(room) == digest(room)), None)
     path = Path(named).expanduser().absolute()
     told = _told(path)
     if told is None:
@@ -126,11 +138,7 @@ def _at_hand(room: str) -> Path | None:
         )
     if path.suffix == ".whl" and not path.stem.endswith(f"_{platform.machine()}"):
         raise AtHandError(f"{VARIABLE} names {_shown(path)}, which is not for {platform.machine()}.")
-    return path if _same(path, room) else None
-
-
-def _same(package: Path, room: str) -> bool:
-    return (_told(package) or {}).get(room) == digest(room)
+    return path if told.get(room) == digest(room) else None
 
 
 def _told(package: Path) -> dict[str, str] | None:

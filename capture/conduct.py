@@ -47,6 +47,8 @@ def run(source: Source) -> RunResult:
             folder = begin_folder(request.runs, name, began, kind)
             file = stack.enter_context(ProgressFile(folder.path))
             watch = Watch(name, began, file, request.progress, request.live, request.part, kind.work)
+            if request.wire:
+                watch.tell_edges(folder.path / names.EDGE_STREAM, request.wire)
             try:
                 seen = opened.observe(Place(folder.path, watch))
             except (TailscopeError, signals.Stopped):

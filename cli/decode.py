@@ -16,7 +16,7 @@ from cli.shell.values import FILE, RUN, SAMPLERATE, SCENARIO, Allocators, Pairs
 @argument(
     "file",
     type=FILE,
-    help="a capture: .sr, VCD, CSV of sigrok or Saleae, or the folder of a binary export of Logic 2",
+    help="a capture: .sr, VCD, CSV of sigrok, DSView or Saleae, or the folder of a binary export of Logic 2",
 )
 @option(
     "--channels",

@@ -42,6 +42,7 @@ EDGES = ("both", "rising", "falling")
     default="both",
     help="which edges of STIM and CTRL are stimuli: both, rising or falling",
 )
+@option("--live", is_flag=True, help="draw the last edges and the tail while the capture goes on")
 @shared.own_program
 @json_option
 def command(elf: Path | None, as_json: bool, **chosen: Any) -> int:

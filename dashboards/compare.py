@@ -14,6 +14,7 @@ from analysis.compare.operations import join, met_otherwise
 from analysis.compare.rows import Rows
 from analysis.compare.sentences import described, effects, left_out, overall, remarks
 from base.files.whole import write_bytes
+from base.run_index.naming import configuration
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, scatter
 from dashboards.loaded.series import MUTED
@@ -111,7 +112,7 @@ def _tables(found: Comparison) -> Iterator[Rows]:
     for one in found.compared:
         if one.status == "worse":
             manifest = one.b.manifest
-            yield rows.of_worst_cases(one.worst).titled(f"{manifest.scenario}, {manifest.configuration}")
+            yield rows.of_worst_cases(one.worst).titled(f"{manifest.scenario}, {configuration(manifest)}")
             yield rows.of_settings(one.settings)
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from base.microseconds import with_unit
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from base.run_index.naming import configuration
 from dashboards import placements
 from dashboards.formatting import MISSING, grouped, short
 from dashboards.headline import headline
@@ -63,7 +64,7 @@ def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
                 "folder": str(run.folder),
                 "scenario": run.manifest.scenario,
                 "allocator": run.manifest.allocator,
-                "configuration": run.manifest.configuration,
+                "configuration": configuration(run.manifest),
                 "board": run.manifest.board,
                 "verdict": run.manifest.verdict,
                 "reasons": list(run.manifest.reasons),

@@ -10,6 +10,9 @@ from collections.abc import Collection, Iterable
 
 from base.files.printable import printable_lines
 
+CANNOT_SAY = 2
+"""The exit status where something is refused."""
+
 
 class TailscopeError(Exception):
     """Something is wrong that a user can mend; the message
@@ -17,7 +20,10 @@ class TailscopeError(Exception):
 
     The tasks print the message of any of these, without a traceback. Rooms have kinds of their own
     where somebody tells them apart. A name in it may be a stranger's, so it is made printable.
+    A program that ends by one has its `exit_status`.
     """
+
+    exit_status = CANNOT_SAY
 
     def __init__(self, message: object = "") -> None:
         super().__init__(printable_lines(str(message)))

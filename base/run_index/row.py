@@ -17,6 +17,7 @@ from base.run_folder.folder import RunName, check_members, is_observed
 from base.run_folder.manifest import REMEDY, Bound, Manifest
 from base.run_folder.observed import ObservedManifest
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from base.run_index.naming import configuration
 
 HEADLINES = (CRITICAL.key, FREE_CRITICAL.key, LATENCY.key, TASK.key)
 """The statistics of run.json whose maxima the index has: their columns begin with these names."""
@@ -126,7 +127,7 @@ def finished(manifest: Manifest) -> dict[str, Any]:
         "state": "finished",
         "scenario": manifest.scenario,
         "allocator": manifest.allocator,
-        "configuration": manifest.configuration,
+        "configuration": configuration(manifest),
         "board": manifest.board,
         "analyzer": manifest.analyzer,
         "samplerate_hz": manifest.samplerate_hz,

@@ -11,9 +11,9 @@ import polars as pl
 from scenarios.plan import Plan
 from scenarios.stimulus import CONTROL_CYCLES, NOMINAL_CORE_HZ, Stimulus
 
-BYTES_PER_S = 1_000_000 / 10  # 8N1: ten bits per byte at 1,000,000 baud
+BITS_PER_BYTE = 10  # 8N1
 
-# Reset to the first record: clocks, the region's initialisation, the proof of DWT.
+# Reset to the first record: clocks, the region's initialisation, the proof of DWT at both ends.
 BOOT_S = 0.020
 # Two frames of 63 spacings (10 µs and 15 µs), the silence before the end frame.
 FRAMES_S = 63 * 25e-6 + 50e-6
@@ -21,8 +21,8 @@ FRAMES_S = 63 * 25e-6 + 50e-6
 # tick of 1 ms; another may pass before it.
 CALIBRATION_S = 2 * (40 * 10e-6 + 2 * 1e-3)
 # Lines before and after the operations: BOOT, PROOF, PLAN,
-# STAT, HEAP, END; and twice 32 CAL, 3 COST and TICK.
-FRAMING_BYTES = 6 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 4 * 64)
+# STILL, STAT, HEAP, END; and twice 32 CAL, 3 COST and TICK.
+FRAMING_BYTES = 7 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 4 * 64)
 MARK_BYTES = len("@MARK,65535*XXXX\n")
 
 # "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan:
@@ -42,9 +42,10 @@ MARGIN = 1.15
 
 def longest_s(plan: Plan) -> float:
     """Seconds after reset by which `plan` has run, and the calibration after it."""
+    bytes_per_s = plan.baud / BITS_PER_BYTE
     marks = plan.operations["label"].rle_id().n_unique()
-    lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / BYTES_PER_S
-    operations_s = _record_bytes(plan) / BYTES_PER_S + _operation_cycles(plan) / NOMINAL_CORE_HZ
+    lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / bytes_per_s
+    operations_s = _record_bytes(plan) / bytes_per_s + _operation_cycles(plan) / NOMINAL_CORE_HZ
     return (
         MARGIN * (BOOT_S + FRAMES_S + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
     )

@@ -11,9 +11,10 @@ from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.extract import EdgeExtractor
 
 # Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
-# that is killed loses; the first bounds the memory, too.
+# that is killed loses, and the second what one sees of a capture under way; the first bounds the
+# memory, too.
 _BLOCK_ROWS = 1 << 16
-_BLOCK_S = 1.0
+_BLOCK_S = 0.4
 
 
 class EdgeStore:

@@ -29,7 +29,10 @@ from scenarios.plan import Plan
 _CAPTURED_BY = ("sigrok_cli", "libsigrok", "libsigrokdecode")
 
 BOARD = "imported"
-"""The board of a run that nobody named."""
+"""The board of a run that nobody named; and what stands in the name of any imported run."""
+
+BY_ANALYZER = ("Saleae CSV", "Saleae binary")
+"""Formats of an analyzer, which had a samplerate; a VCD may be a simulator's."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +87,24 @@ class Imported:
 
     @property
     def name(self) -> RunName:
-        """By scenario, allocator and board."""
+        """By scenario, allocator and board, with a mark: it is no run of the bench."""
         account = self.beside.account
-        return RunName(account.plan.name, account.setting.allocator, account.setting.board)
+        setting = account.setting
+        mark = () if setting.board == BOARD else (BOARD,)
+        return RunName(account.plan.name, setting.allocator, setting.board, mark)
 
     def check(self) -> None:
-        """Raises CaptureError where channels are missing."""
+        """Raises CaptureError where channels are missing, or an analyzer's samplerate."""
         missing = [name for name in CHANNELS if name not in self.file.edges.channels]
         if missing:
             raise CaptureError(
                 f"A run has eight channels, and {', '.join(missing)} of the file are not named; "
                 "add them to --channels."
+            )
+        if self.file.origin.samplerate_from == "resolution" and self.file.origin.format in BY_ANALYZER:
+            raise CaptureError(
+                f"{self.file.origin.file} does not say at which samplerate it was captured, and without it "
+                "the run cannot be judged: give it by --samplerate, as the analyzer's program shows it."
             )
 
     @contextmanager
@@ -116,7 +126,7 @@ def report(imported: Import) -> ToolReport:
         if imported.origin.samplerate_from == "resolution"
         else ()
     )
-    return ToolReport(asked_samples=imported.edges.total_samples, oddities=doubts)
+    return ToolReport(asked_samples=imported.edges.total_samples, losses=imported.losses, oddities=doubts)
 
 
 def _read_log(path: Path) -> bytes:

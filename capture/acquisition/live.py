@@ -9,11 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
+from base.files.errors import CaptureError
+from base.run_folder.edge_stream import EdgeFollower, NewEdges
 from base.run_folder.folder import RunName
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from base.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
@@ -22,10 +25,12 @@ from base.tell import Tell
 EVERY_S = 0.25
 """Between two looks."""
 
-_TOLD = (b"@BOOT,", b"@OP,")
+_BOOT = b"@BOOT,"
+_TOLD = (_BOOT, b"@OP,")
 _NANOSECONDS = 1_000_000_000
 
 Live = Callable[[SoFar], None]
+Wire = Callable[[NewEdges], None]
 
 
 class Part(NamedTuple):
@@ -64,8 +69,9 @@ class Counted:
         """Reads the whole lines of what was received; a new BOOT begins the count again."""
         *lines, self._rest = (self._rest + received).split(b"\n")
         for line in lines:
-            if line.startswith(_TOLD):
-                self._take_line(line, now_s)
+            at = max(line.find(_BOOT), 0)  # behind what a line that floats made of itself
+            if line[at:].startswith(_TOLD):
+                self._take_line(line[at:], now_s)
         self._before_s = now_s
 
     def _take_line(self, line: bytes, now_s: float) -> None:
@@ -140,7 +146,12 @@ class Watch:
         self._step = ""
         self._read_bytes = 0
         self._sources: Sources | None = None
+        self._edges: tuple[EdgeFollower, Wire] | None = None
         self._lock = threading.Lock()
+
+    def tell_edges(self, stream: Path, wire: Wire) -> None:
+        """From now on `wire` gets the edges that come to the file `stream`."""
+        self._edges = EdgeFollower(stream), wire
 
     def step(self, step: str) -> None:
         """A step of the run begins."""
@@ -171,6 +182,15 @@ class Watch:
             so_far = self._so_far(time.monotonic())
             self._file.write(so_far)
             self._live(so_far)
+            if self._edges and self._sources:
+                self._follow_edges(*self._edges)
+
+    @staticmethod
+    def _follow_edges(follower: EdgeFollower, wire: Wire) -> None:
+        with suppress(CaptureError):  # the end of the run tells of a file that cannot be read
+            new = follower.more()
+            if new is not None:
+                wire(new)
 
     def _so_far(self, now_s: float) -> SoFar:
         """Reads what came since the last look."""

@@ -20,10 +20,12 @@ from base.run_folder.observed import ObservedReport
 from base.tell import Tell
 from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
+from capture.acquisition.saleae import SaleaeCapture
 from capture.acquisition.serial_reader import SerialReader
-from capture.acquisition.sigrok_cli import D0_TO_D7, CaptureRequest, SigrokCapture
+from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
+from scenarios.operations import DEFAULT_BAUD
 
 # After the last sample the last records are still under way, for a while on a busy host. Where the
 # capture broke off there may be none.
@@ -40,7 +42,7 @@ class Order:
 
     `elf` is the firmware's file; None leaves the board alone, and what is on it runs. `image` is
     the operation image, empty for a firmware that needs none. `records` says what carries the
-    records, uart, rtt or none. A tool or line that says nothing for `silence_s` is taken for dead.
+    records, uart, rtt or none, and `baud` how fast the serial line is. A tool or line that says nothing for `silence_s` is taken for dead.
     `channels` are those that are kept, in the order of CHANNELS.
     """
 
@@ -51,6 +53,7 @@ class Order:
     duration_s: float
     records: str = "uart"
     silence_s: float = SILENCE_S
+    baud: int = DEFAULT_BAUD
     channels: tuple[str, ...] = CHANNELS
 
 
@@ -82,7 +85,7 @@ def observe(
         resetter = board.resetter(records.debugger) if order.elf else None
         request = _request(connections, order, resetter)
         signals.check()
-        with SigrokCapture(request, folder / names.EDGE_STREAM) as capture:
+        with _capture(order, request, folder / names.EDGE_STREAM) as capture:
             progress("capturing")
             capture.start()
             with _watched(watch, Sources(records.since, lambda: capture.got_samples, request.samples)):
@@ -120,7 +123,7 @@ def _reader(connections: Connections, order: Order, log: Path) -> RecordReader |
     if order.records == "none":
         return NoRecords()
     if order.records != "rtt":
-        return SerialReader(connections.serial_url, order.silence_s, log, connections.find_serial)
+        return SerialReader(connections.serial_url, order.silence_s, log, connections.find_serial, order.baud)
     assert connections.probe is not None and order.elf is not None
     from capture.acquisition.rtt_reader import RttReader  # loads pyOCD, which takes a while
 
@@ -129,30 +132,36 @@ def _reader(connections: Connections, order: Order, log: Path) -> RecordReader |
 
 def _request(connections: Connections, order: Order, resetter: Resetter | None) -> CaptureRequest:
     """What to ask of the analyzer: the run's whole duration, and what passes before the reset."""
-    named, known = order.analyzer.channels, order.analyzer.known
+    named = order.analyzer.channels
     before_s = 0.0 if resetter is None else RESET_WITHIN_S
     return CaptureRequest(
         driver=order.analyzer.driver,
         connection=connections.analyzer,
         samplerate_hz=order.samplerate_hz,
         samples=round(order.samplerate_hz * (order.duration_s + before_s)),
-        channels=tuple(named[channel] for channel in CHANNELS) if named else None,
-        inputs=tuple(known.inputs) if known else D0_TO_D7,
-        sample_bytes=known.sample_bytes if known else 1,
-        settings=tuple(known.settings) if known else (),
+        channels=tuple(named[channel] for channel in CHANNELS)
+        if named and not order.analyzer.by_saleae
+        else None,
+        inputs=order.analyzer.device_inputs,
+        sample_bytes=order.analyzer.sample_bytes,
+        settings=order.analyzer.words,
         taken=order.channels,
+        tool=order.analyzer.sigrok,
     )
 
 
-def _wait_until_armed(capture: SigrokCapture) -> None:
+def _capture(order: Order, request: CaptureRequest, path: Path) -> SigrokCapture | SaleaeCapture:
+    """One capture by the analyzer's own program; what sigrok captures comes to `path` meanwhile."""
+    if order.analyzer.by_saleae:
+        return SaleaeCapture(order.analyzer, order.samplerate_hz, request.samples, order.channels)
+    return SigrokCapture(request, path)
+
+
+def _wait_until_armed(capture: SigrokCapture | SaleaeCapture) -> None:
     """Waits for the first samples.
 
     An analyzer that delivers at the end only is given the whole time.
     """
     deadline_s = time.monotonic() + ARMING_S
-    while (
-        not (capture.got_samples or capture.over)
-        and time.monotonic() < deadline_s
-        and signals.asked() is None
-    ):
+    while not (capture.armed or capture.over) and time.monotonic() < deadline_s and signals.asked() is None:
         time.sleep(ARMING_POLL_S)

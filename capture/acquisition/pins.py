@@ -13,10 +13,11 @@ from base.files.errors import CaptureError
 from base.run_folder.folder import RunName
 from base.run_folder.observed import KIND, SCHEMA, Asked, Program, StimulusEdges
 from capture.acquisition.observe import Order, observe
-from capture.acquisition.sigrok_cli import CaptureRequest, versions
+from capture.acquisition.sigrok_cli import CaptureRequest
+from capture.acquisition.sigrok_options import check_analyzer, tool_versions
 from capture.acquisition.source import Opened, Request
 from capture.desk.bench import BoardResource
-from capture.desk.board import Board
+from capture.desk.board import RESET_WITHIN_S, Board
 from capture.desk.foreign_elf import checked_digest
 from capture.desk.open_board import open_board
 from capture.desk.pins import clips
@@ -88,6 +89,8 @@ class Pins:
             records="none",
             channels=tuple(request.pins),
         )
+        before_s = RESET_WITHIN_S if request.elf else 0.0
+        check_analyzer(request.resource, request.samplerate_hz, request.duration_s + before_s)
         clipped = clips(request.pins, request.resource)
         with open_board(request.resource, "none", clips=clipped, options=request.options) as board:
             yield Opened(
@@ -108,6 +111,10 @@ class Pins:
             "program": Program(
                 elf=elf.name if elf else None, elf_sha256=checked_digest(elf) if elf else None
             ),
-            "tools": {**versions(), **board.tools(), "python": platform.python_version()},
+            "tools": {
+                **tool_versions(request.resource.analyzer),
+                **board.tools(),
+                "python": platform.python_version(),
+            },
         }
         return Asked.model_validate(content)

@@ -24,7 +24,8 @@ SILENCE_S = 10.0
 CLOSING_WITHIN_S = 15.0
 
 _END = b"@END,"
-_LAST_RECORDS = (_END, b"@FAIL,")
+_FAIL = b"@FAIL,"
+_FIRST_RECORDS = (b"@BOOT,", b"@PROOF,", b"@PLAN,")
 
 
 class NoRecords:
@@ -186,8 +187,14 @@ class RecordReader(ABC):
 
 
 def _run_has_ended(data: bytearray) -> bool:
-    """True once the last whole line is one of the two records that end a run."""
-    return _last_line(data).startswith(_LAST_RECORDS)
+    """True once the last whole line is one of the two records that end a run.
+
+    An END before any record of a start is that of a run before, which the port still held.
+    """
+    last = _last_line(data)
+    if last.startswith(_END):
+        return any(first in data for first in _FIRST_RECORDS)
+    return last.startswith(_FAIL)
 
 
 def _last_line(data: bytearray) -> bytes:

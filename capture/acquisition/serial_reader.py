@@ -11,8 +11,8 @@ import serial
 
 from base.files.errors import CaptureError, first_line
 from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from scenarios.operations import DEFAULT_BAUD
 
-BAUD = 1_000_000
 READ_BYTES = 65_536
 
 # A board's port that went away is back by then, if it comes back: a kernel needs about a second.
@@ -34,11 +34,13 @@ class SerialReader(RecordReader):
         silence_s: float = SILENCE_S,
         log: Path | None = None,
         find: Callable[[], str] | None = None,
+        baud: int = DEFAULT_BAUD,
     ) -> None:
         super().__init__(f"serial {url}", silence_s, log)
         self._url = url
         self._find = find
-        self._port = _open(url)
+        self._baud = baud
+        self._port = _open(url, baud)
 
     def _receive(self) -> bytes:
         """Does not block: pySerial's blocking read drops what it has when the line breaks."""
@@ -67,7 +69,7 @@ class SerialReader(RecordReader):
         deadline_s = time.monotonic() + _BACK_WITHIN_S
         while self._find is not None and time.monotonic() < deadline_s:
             with suppress(CaptureError):
-                return _open(self._find())
+                return _open(self._find(), self._baud)
             if self._stopping.wait(_BACK_POLL_S):
                 break
         return None
@@ -88,9 +90,9 @@ class SerialReader(RecordReader):
         )
 
 
-def _open(url: str) -> serial.SerialBase:
+def _open(url: str, baud: int) -> serial.SerialBase:
     try:
-        return serial.serial_for_url(url, baudrate=BAUD, timeout=0)
+        return serial.serial_for_url(url, baudrate=baud, timeout=0)
     except (serial.SerialException, OSError, ValueError) as error:
         raise CaptureError(
             f"The serial line {url} cannot be opened ({first_line(error)}); check the port in bench.toml."

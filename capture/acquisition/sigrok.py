@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from base.run_folder.folder import RunName
 from capture.acquisition.observe import observe
-from capture.acquisition.sigrok_cli import versions
+from capture.acquisition.sigrok_options import check_analyzer, tool_versions
 from capture.acquisition.source import Opened, RunRequest
+from capture.desk.board import RESET_WITHIN_S
 from capture.desk.open_board import open_board
 
 
@@ -33,8 +34,11 @@ class Sigrok:
     def open(self) -> Iterator[Opened]:
         """The board in use. A signal ends the capture, and what came is what was observed."""
         request, order = self.request, self.request.order()
+        check_analyzer(request.resource, order.samplerate_hz, order.duration_s + RESET_WITHIN_S)
         with open_board(request.resource, request.records, request.image.looks) as board:
-            account = request.account(order.analyzer.driver, {**versions(), **board.tools()})
+            account = request.account(
+                order.analyzer.driver, {**tool_versions(order.analyzer), **board.tools()}
+            )
             yield Opened(
                 account,
                 lambda place: observe(board, order, place.watch.step, place.folder, place.watch),

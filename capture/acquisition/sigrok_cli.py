@@ -27,6 +27,7 @@ from base.run_folder.edge_stream import EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from base.run_folder.extract import EdgeExtractor
 from capture.acquisition.edge_store import EdgeStore
+from capture.desk.bench import D0_TO_D7
 
 TOOL = "sigrok-cli"
 
@@ -56,9 +57,6 @@ _COUNTED = re.compile(
 )
 
 
-D0_TO_D7 = tuple(f"D{number}" for number in range(len(CHANNELS)))
-
-
 @dataclass(frozen=True)
 class CaptureRequest:
     """What to ask of sigrok-cli.
@@ -68,7 +66,8 @@ class CaptureRequest:
     None takes the device's first eight bits as they are. `inputs` are the device's names by the bit
     that carries each, in the first of the `sample_bytes` of a sample. `settings` go to the driver
     beside the samplerate. All eight inputs are on, since a device may pack the bits of fewer; but
-    only the channels `taken` are kept, in the order of CHANNELS, and the rest may float.
+    only the channels `taken` are kept, in the order of CHANNELS, and the rest may float. `tool` is
+    the path of another sigrok-cli than the one on PATH.
     """
 
     driver: str
@@ -80,6 +79,7 @@ class CaptureRequest:
     sample_bytes: int = 1
     settings: tuple[str, ...] = ()
     taken: tuple[str, ...] = CHANNELS
+    tool: str = ""
 
     def __post_init__(self) -> None:
         if self.samples <= 0:
@@ -163,7 +163,7 @@ class SigrokCapture:
 
         Raises CaptureError when there is no sigrok-cli, and WriteError where `path` cannot be made.
         """
-        tool = find_tool()
+        tool = find_tool(self._request.tool)
         writer = EdgeWriter(
             self._path, self._request.samplerate_hz, self._request.taken, self._request.samples
         )
@@ -183,6 +183,11 @@ class SigrokCapture:
     def got_samples(self) -> int:
         """Samples received so far."""
         return self._samples.got_samples
+
+    @property
+    def armed(self) -> bool:
+        """Whether samples have come."""
+        return self.got_samples > 0
 
     @property
     def over(self) -> bool:
@@ -395,9 +400,16 @@ class _TextReader(_PipeReader):
         return self._kept.decode(errors="replace")
 
 
-def find_tool() -> str:
-    """The path of sigrok-cli. Raises CaptureError with the remedy when it is not installed."""
-    path = shutil.which(TOOL)
+def find_tool(other: str = "") -> str:
+    """The path of sigrok-cli: `other`, or the one on PATH.
+
+    Raises CaptureError with the remedy where there is none.
+    """
+    path = shutil.which(Path(other).expanduser() if other else TOOL)
+    if path is None and other:
+        raise CaptureError(
+            f"{other}, which bench.toml names as sigrok, is no program; mend the path, or drop the key."
+        )
     if path is None:
         raise CaptureError(
             f"{TOOL} is not installed; install it, on Debian with: sudo apt-get install {TOOL}."
@@ -410,10 +422,12 @@ def is_installed() -> bool:
     return shutil.which(TOOL) is not None
 
 
-def versions() -> dict[str, str]:
-    """Versions of `sigrok_cli`, `libsigrok` and `libsigrokdecode`, as sigrok-cli states them."""
+def versions(other: str = "") -> dict[str, str]:
+    """Versions of `sigrok_cli`, `libsigrok` and `libsigrokdecode`, as sigrok-cli states them: the
+    one that find_tool() finds.
+    """
     try:
-        done = children.run([find_tool(), "--version"], within_s=_VERSION_WITHIN_S)
+        done = children.run([find_tool(other), "--version"], within_s=_VERSION_WITHIN_S)
     except subprocess.TimeoutExpired:
         raise CaptureError(
             f"{TOOL} --version says nothing within {_VERSION_WITHIN_S:g} s; reinstall it."
@@ -469,7 +483,7 @@ def _surplus(got: int, received: int) -> list[str]:
     return [f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off.{hint}"]
 
 
-def _with_remedy(line: str) -> str:
+def with_remedy(line: str) -> str:
     """A firmware that fx2lafw does not know stays in the analyzer until it loses its power."""
     if "Expected firmware version" not in line:
         return line
@@ -478,7 +492,7 @@ def _with_remedy(line: str) -> str:
 
 def _said(stderr: str, *, whole: bool) -> list[str]:
     lines = unexpected_lines(stderr, whole=whole)
-    sentences = [f"{TOOL} said: {_with_remedy(line)}" for line in lines[:_ODDITIES_MOST]]
+    sentences = [f"{TOOL} said: {with_remedy(line)}" for line in lines[:_ODDITIES_MOST]]
     if len(lines) > _ODDITIES_MOST:
         sentences.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
     return sentences

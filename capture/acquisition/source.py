@@ -23,10 +23,11 @@ from base.run_folder.records import Boot, RecordLog
 from base.tell import Tell
 from capture.acquisition.account import Account, asked_of, setting_of
 from capture.acquisition.duration import longest_s
-from capture.acquisition.live import ALONE, Live, Part, Watch
+from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
 from firmware.build.image import FirmwareImage
+from scenarios.operations import DEFAULT_BAUD
 from scenarios.plan import Plan
 
 MemoryOf = Callable[[FirmwareImage, Plan, RecordLog], Memory | None]
@@ -54,12 +55,13 @@ class Request:
     """What is asked of every new run: where its folder is made, and who hears of it meanwhile.
 
     `progress` is told in a few words what is going on, and `live` a few times a second what came so
-    far. `part` is what the run is of its command.
+    far; `wire` gets the edges as they come. `part` is what the run is of its command.
     """
 
     runs: Path = RUNS
     progress: Tell = _unheard
     live: Live = _unseen
+    wire: Wire | None = None
     part: Part = ALONE
 
 
@@ -92,7 +94,9 @@ class RunRequest(Request):
     @cached_property
     def planned(self) -> Plan:
         """The plan, for the records that are asked for."""
-        return self.plan.recorded_by(self.records)
+        board = self.resource
+        baud = board.baud if self.records == "uart" else DEFAULT_BAUD
+        return self.plan.recorded_by(self.records, baud, board.clock)
 
     @property
     def name(self) -> RunName:
@@ -109,6 +113,7 @@ class RunRequest(Request):
             samplerate_hz=analyzer.samplerate_hz if self.samplerate_hz is None else self.samplerate_hz,
             duration_s=longest_s(self.planned) if self.duration_s is None else self.duration_s,
             records=self.records,
+            baud=self.planned.baud,
         )
         analyzer.check_rate(order.samplerate_hz)
         return order

@@ -131,7 +131,7 @@ def _plan(folder: Path, origin: Origin | None) -> Plan:
     try:
         parameters = origin.parameters if origin else {}
         scenario = _scenario_of_bench(image.name, parameters, str(image.stimulus))
-        plan = scenario.compile().recorded_by(image.records)
+        plan = scenario.compile().recorded_by(image.records, image.baud, image.clock)
     except ScenarioError:
         plan = None
     if plan is None or plan.image != image_bytes:

@@ -21,6 +21,7 @@ from base.files.errors import CaptureError, near_miss
 from base.paths import BENCH
 from base.run_folder.edges import CHANNELS
 from capture.desk.presets import Preset, preset, presets
+from scenarios.operations import BAUD_MAX, BAUD_MIN, BAUD_UNIT, DEFAULT_BAUD
 
 BOARDS = Path(__file__).with_name("boards")
 
@@ -28,7 +29,66 @@ _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 VIRTUAL_PORTS = ("pty", "tcp")
 
 Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
+_BAUDS = f"{BAUD_MIN:,} to {BAUD_MAX:,}, in hundreds"
+APB1_HZ = 42_000_000
+"""What USART2 divides (firmware/board/clock.c)."""
+BAUD_TOLERANCE = 0.01
+"""Both ends of a line may be off by 2 % together, in ten bits (RM0368, section 19.3.5: 3.75 % at the
+best). Half of it is the other end's."""
+
 Samplerate = Annotated[int, Field(gt=0), expecting("a positive whole number of samples per second")]
+
+
+Setting = bool | int | float | str
+D0_TO_D7 = tuple(f"D{number}" for number in range(len(CHANNELS)))
+SALEAE_LOGIC2 = "saleae-logic2"
+"""The driver that is none of libsigrok's: Saleae's program, by its automation interface."""
+
+_LOGIC_2_SETTINGS: Mapping[str, tuple[type, ...]] = {
+    "device": (str, int),
+    "digital_threshold_volts": (int, float),
+    "buffer_size_megabytes": (int,),
+}
+_LOGIC_2_INPUT = re.compile(r"D?([0-9]|1[0-5])")
+_HOST_AND_PORT = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}")
+
+# What sigrok-cli's --config says by itself; and what its parser divides at (parsers.c).
+_OURS = {"samplerate": "samplerate_hz", "limit_samples": None, "limit_time": None, "conn": "connection"}
+_DIVIDES = re.compile(r"[:=\s]")
+# libsigrok's keys whose value is a range (src/hwdriver.c, SR_T_DOUBLE_RANGE).
+_RANGES = ("voltage_threshold",)
+
+
+def _eight(inputs: list[str]) -> list[str]:
+    """Refuses other than one input for each channel, and one that is named twice."""
+    for at, name in enumerate(inputs):
+        if name in inputs[:at]:
+            raise WrongValueError(f"is {quoted(name)} a second time", at)
+    if inputs and len(inputs) != len(CHANNELS):
+        raise WrongValueError(
+            f"must be the names of the first {len(CHANNELS)} inputs, by their bit, not {len(inputs)} names"
+        )
+    return inputs
+
+
+def _not_ours(settings: dict[str, Setting]) -> dict[str, Setting]:
+    """Refuses what the bench says by itself, and what sigrok-cli would divide."""
+    for key, value in settings.items():
+        if key in _OURS:
+            place = f"write {_OURS[key]} beside the driver" if _OURS[key] else "drop it"
+            raise WrongValueError("is what the bench sets by itself", key, remedy=place)
+        if _DIVIDES.search(key) or _DIVIDES.search(str(value)) or value == "":
+            raise WrongValueError("must be a key and a value without blank, colon and equals sign", key)
+    return settings
+
+
+def _word(key: str, value: Setting) -> str:
+    """A value as sigrok-cli reads it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float) and key in _RANGES:
+        return f"{float(value)}-{float(value)}"
+    return str(value)
 
 
 def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
@@ -45,8 +105,13 @@ def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
     return channels
 
 
+Clock = Literal["bypass", "crystal", "internal"]
+
+
 class LoaderResource(Table):
     """What brings the firmware onto the board; target and probe are pyOCD's.
+
+    `clock` is what the firmware makes the core's clock of.
 
     `none` is for a board that somebody else loads: what is on it can be observed, and no more.
     """
@@ -54,28 +119,54 @@ class LoaderResource(Table):
     kind: Literal["virtual-nucleo", "pyocd", "none"]
     target: Annotated[str, expecting("a word in quotes")] = ""
     probe: Annotated[str, expecting("a word in quotes")] = ""
+    clock: Annotated[Clock, expecting("bypass, crystal or internal")] = "bypass"
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> LoaderResource:
         if self.kind == "pyocd" and not self.target:
             raise WrongValueError("is missing", "target", remedy="add what pyOCD calls the chip")
         if self.kind != "pyocd":
-            for key in sorted(self.model_fields_set - {"kind"}):
+            own = {"kind", "clock"} if self.kind == "virtual-nucleo" else {"kind"}
+            for key in sorted(self.model_fields_set - own):
                 raise WrongValueError(f"means nothing to a loader of kind {self.kind}", key, remedy="drop it")
         return self
 
 
 class SerialResource(Table):
-    """A port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp."""
+    """A port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp.
+
+    `baud` is the line's rate.
+    """
 
     port: Word
+    baud: Annotated[int, Field(ge=BAUD_MIN, le=BAUD_MAX), expecting(_BAUDS)] = DEFAULT_BAUD
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> SerialResource:
+        if self.baud % BAUD_UNIT:
+            raise WrongValueError(f"must be {_BAUDS}, not {self.baud}", "baud")
+        divider = round(APB1_HZ / self.baud)
+        made = APB1_HZ / divider
+        off = made / self.baud - 1
+        if abs(off) > BAUD_TOLERANCE:
+            raise WrongValueError(
+                f"cannot be {self.baud:,}: APB1's {APB1_HZ / 1e6:g} MHz by BRR = {divider} gives {made:,.0f}, "
+                f"{abs(off):.2%} off",
+                "baud",
+                remedy=f"choose one that is less than {BAUD_TOLERANCE:.0%} off, such as 921,600 or 460,800",
+            )
+        return self
 
 
 class AnalyzerResource(Table):
     """A sigrok driver and how to reach its device; `channels` maps our names to the device's.
 
-    A `preset` (presets.py) brings driver, samplerate and channels where they are not given, and
-    refuses those that its analyzer does not have.
+    `inputs` are the device's names by the bit that carries each, in the first of the `sample_bytes`
+    of a sample. `settings` are options of the driver. `sigrok` is the path of another sigrok-cli
+    than the one on PATH.
+
+    A `preset` (presets.py) brings driver, samplerate, channels, inputs, bytes of a sample and
+    settings where they are not given, and refuses those that its analyzer does not have.
     """
 
     driver: Word
@@ -83,6 +174,10 @@ class AnalyzerResource(Table):
     connection: Annotated[str, expecting("a word in quotes")] = ""
     channels: Annotated[dict[str, Word], AfterValidator(_all_of_ours)] = Field(default_factory=dict)
     preset: Annotated[str, expecting("a word in quotes")] = ""
+    sigrok: Annotated[str, expecting("a path in quotes")] = ""
+    inputs: Annotated[list[Word], AfterValidator(_eight)] = Field(default_factory=list)
+    sample_bytes: Annotated[int, Field(ge=1, le=8), expecting("1 to 8 bytes")] = 1
+    settings: Annotated[dict[str, Setting], AfterValidator(_not_ours)] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -94,6 +189,8 @@ class AnalyzerResource(Table):
             "driver": found.driver,
             "samplerate_hz": found.fastest_hz,
             "channels": dict(zip(CHANNELS, found.inputs, strict=True)),
+            "inputs": list(found.inputs),
+            "sample_bytes": found.sample_bytes,
         }
         return {**brought, **values}
 
@@ -111,10 +208,65 @@ class AnalyzerResource(Table):
             raise WrongValueError(refusal, "samplerate_hz", remedy=self._choice())
         return self
 
+    @model_validator(mode="after")
+    def _has_its_inputs(self) -> AnalyzerResource:
+        """A channel is an input that is named, where inputs are."""
+        for channel, theirs in self.channels.items():
+            if self.inputs and theirs not in self.inputs:
+                raise not_among(theirs, self.inputs, "channels", channel)
+        return self
+
+    @model_validator(mode="after")
+    def _fits_logic_2(self) -> AnalyzerResource:
+        """Saleae's program takes other settings, and no sigrok-cli."""
+        if not self.by_saleae:
+            return self
+        for key in sorted({"inputs", "sample_bytes", "sigrok"} & self.model_fields_set):
+            raise WrongValueError(f"means nothing to the driver {SALEAE_LOGIC2}", key, remedy="drop it")
+        for channel, theirs in self.channels.items():
+            if not _LOGIC_2_INPUT.fullmatch(theirs):
+                words = f"must be 0 to 15 of a Saleae, not {quoted(theirs)}"
+                raise WrongValueError(words, "channels", channel)
+        for key, value in self.settings.items():
+            if key not in _LOGIC_2_SETTINGS:
+                raise not_among(key, _LOGIC_2_SETTINGS, "settings")
+            if not isinstance(value, _LOGIC_2_SETTINGS[key]) or isinstance(value, bool):
+                raise WrongValueError(f"cannot be {quoted(value)}", "settings", key)
+        if self.connection and not _HOST_AND_PORT.fullmatch(self.connection):
+            words = f"must be HOST:PORT of {SALEAE_LOGIC2}, not {quoted(self.connection)}"
+            raise WrongValueError(words, "connection")
+        return self
+
+    @property
+    def by_saleae(self) -> bool:
+        """Whether Saleae's Logic 2 captures, and not sigrok-cli."""
+        return self.driver == SALEAE_LOGIC2
+
+    @property
+    def device_inputs(self) -> tuple[str, ...]:
+        """The device's names of its first eight inputs, by their bit."""
+        return tuple(self.inputs) or D0_TO_D7
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What sigrok-cli is told of the settings, as `key=value`; those of a preset come first."""
+        brought = dict(word.split("=", 1) for word in self.known.settings) if self.known else {}
+        own = {key: _word(key, value) for key, value in self.settings.items()}
+        return tuple(f"{key}={value}" for key, value in {**brought, **own}.items())
+
     @property
     def known(self) -> Preset | None:
         """What is known of the analyzer; None where bench.toml names no preset."""
         return preset(self.preset) if self.preset else None
+
+    def check_samples(self, samples: int) -> None:
+        """Raises CaptureError for more samples than the analyzer's memory is known to hold."""
+        most = self.known.most_samples if self.known else 0
+        if most and samples > most:
+            raise CaptureError(
+                f"The capture would have {samples:,} samples, and the analyzer {self.preset} holds {most:,}: "
+                "ask for a lower samplerate or a shorter duration, or take an analyzer that streams."
+            )
 
     def check_rate(self, samplerate_hz: int) -> None:
         """Raises CaptureError for a samplerate that the analyzer is known not to have."""
@@ -141,8 +293,11 @@ def _preset(name: object) -> Preset:
         raise not_among(name, [known for known, row in presets().items() if not row.refused], "preset")
     if found.refused:
         remedy = (
-            "record with its maker's program, and read the export by ./lab decode (docs/how-to/analyzers.md)"
+            f'write driver = "{SALEAE_LOGIC2}" instead, which has Saleae\'s own program capture'
+            if name.startswith("saleae-")
+            else "record with its maker's program, and read the export by ./lab decode"
         )
+        remedy += " (docs/how-to/analyzers.md)"
         raise WrongValueError(f"cannot be {name!r}: {found.refused}", "preset", remedy=remedy)
     return found
 
@@ -153,7 +308,7 @@ class EmulatedResource(Table):
     `channels` are the analyzer's inputs. `bare`: the analyzer's firmware is uploaded by its driver.
     `clips` changes what its inputs are clipped to, as in `D0=PA9,D3=open`. Its clock is
     `clock_error_ppm` millionths too fast. `flash_acr` is what the board's flash does, whatever the
-    firmware sets.
+    firmware sets. `oscillator` is what the board has at OSC_IN.
     """
 
     channels: Annotated[Literal[8, 16], expecting("8 or 16")] = 8
@@ -161,6 +316,13 @@ class EmulatedResource(Table):
     clips: Annotated[str, expecting("a word in quotes")] = ""
     clock_error_ppm: Annotated[int, Field(ge=-10_000, le=10_000), expecting("-10000 to 10000")] = 0
     flash_acr: Annotated[int, Field(ge=0, le=0x70F), expecting("a value of FLASH_ACR")] | None = None
+    oscillator: Annotated[Literal["clock", "crystal", "none"], expecting("clock, crystal or none")] = "clock"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Further words of the simulator's command line."""
+        at_osc_in = {"clock": (), "crystal": ("--hse", "8MHz"), "none": ("--hse", "none")}
+        return at_osc_in[self.oscillator]
 
 
 @dataclass(frozen=True)
@@ -177,6 +339,12 @@ class BoardResource:
     serial_port: str
     analyzer: AnalyzerResource
     emulated: EmulatedResource | None = None
+    baud: int = DEFAULT_BAUD
+
+    @property
+    def clock(self) -> str:
+        """What the firmware makes the core's clock of."""
+        return self.loader.clock
 
 
 @dataclass(frozen=True)
@@ -231,8 +399,8 @@ class _BoardTable(Table):
         return self
 
     def resource(self, name: str) -> BoardResource:
-        port = self.serial.port if self.serial else ""
-        return BoardResource(name, self.loader, port, self.analyzer, self.emulated)
+        port, baud = (self.serial.port, self.serial.baud) if self.serial else ("", DEFAULT_BAUD)
+        return BoardResource(name, self.loader, port, self.analyzer, self.emulated, baud)
 
 
 class _BenchTable(Table):

@@ -74,7 +74,7 @@ def desk_of(
         clips=emulated.clips,
         clock_error_ppm=emulated.clock_error_ppm,
         flash_acr=emulated.flash_acr,
-        options=options,
+        options=(*options, *emulated.options),
     )
 
 

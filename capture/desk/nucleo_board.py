@@ -15,9 +15,8 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Resetter
 from capture.desk.pyocd import ProbeAddress, Pyocd, post_mortem
 from capture.desk.serial_ports import is_usb_id, resolve
-from capture.desk.virtual_board import note_sentences
 from scenarios.operations import IMAGE_ADDRESS
-from simulator.outputs import read_notes
+from simulator.outputs import note_sentences, read_notes
 
 NOTES = "TAILSCOPE_NOTES"
 """In the environment of a program that sees emulated devices: the file of the board's notes."""

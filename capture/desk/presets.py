@@ -22,7 +22,8 @@ class Preset(Table):
     `inputs` are the analyzer's own names of the eight inputs that can be used, by their bit.
     libsigrok sends `sample_bytes` for a sample, of which the first holds those eight. `rates_hz`
     are the samplerates with eight inputs from 1 MS/s on; or `divides_hz` is divided by a whole
-    number, down to `least_hz`. `limit` says what else there is to know.
+    number, down to `least_hz`. Its memory holds `most_samples` (0: not known, or it streams).
+    `newer`: its driver is younger than libsigrok 0.5.2. `limit` says what else there is to know.
 
     `devices` are USB ids, each with the firmware file that libsigrok loads ("": none). `loaded` is
     how a device calls itself that has its firmware already: maker and product. `refused` says why
@@ -38,6 +39,8 @@ class Preset(Table):
     rates_hz: list[int] = Field(default_factory=list)
     divides_hz: int = 0
     least_hz: int = 0
+    most_samples: int = 0
+    newer: bool = False
     limit: str = ""
     devices: dict[str, str] = Field(default_factory=dict)
     loaded: list[str] = Field(default_factory=list)

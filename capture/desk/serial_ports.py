@@ -8,6 +8,10 @@ from serial.tools import list_ports
 
 from base.files.errors import CaptureError
 
+_PRODUCTS = ("3748", "374a", "374b", "374e", "374f", "3752", "3753", "3754", "3755", "3757")
+ST_LINKS = frozenset(f"0483:{product}" for product in _PRODUCTS)
+"""Debug probes of ST (pyOCD, probe/stlink/usb.py, USB_PID_EP_MAP)."""
+
 _USB_ID = re.compile(r"usb:([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 
 
@@ -16,17 +20,30 @@ def is_usb_id(port: str) -> bool:
     return _USB_ID.fullmatch(port) is not None
 
 
+def alike(port: str) -> frozenset[str]:
+    """The USB ids, as in 0483:374b, that a port of bench.toml may have instead of its own.
+
+    A Nucleo's ST-Link changes its id with its firmware and its generation. So one of ST's stands
+    for all of them; any other stands for none. Empty where the port is not named by its USB id.
+    """
+    usb_id = port.lower().removeprefix("usb:")
+    return ST_LINKS if is_usb_id(port) and usb_id in ST_LINKS else frozenset()
+
+
 def resolve(port: str, serial_number: str = "") -> str:
     """What pySerial opens for a port of bench.toml.
 
-    `usb:0483:374B` is the port of the only device with this vendor and product. If there are
-    several, the one with `serial_number` is taken. All else stays as it is. Raises CaptureError.
+    `usb:0483:374B` is the port of the only device with this vendor and product; where there is
+    none, of the only one that is alike(). If there are several, the one with `serial_number` is
+    taken. All else stays as it is. Raises CaptureError.
     """
     match = _USB_ID.fullmatch(port)
     if match is None:
         return port
     wanted = int(match[1], 16), int(match[2], 16)
-    found = [info for info in list_ports.comports() if (info.vid, info.pid) == wanted]
+    ports = [info for info in list_ports.comports() if info.vid is not None and info.pid is not None]
+    found = [info for info in ports if (info.vid, info.pid) == wanted]
+    found = found or [info for info in ports if f"{info.vid:04x}:{info.pid:04x}" in alike(port)]
     chosen = [info for info in found if info.serial_number == serial_number] or found
     if not chosen:
         raise CaptureError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Counter, Resetter
 from capture.desk.pyocd import ProbeAddress, post_mortem
 from simulator.build import build, version
-from simulator.outputs import Note
+from simulator.outputs import note_sentences
 from simulator.run import STRICT
 from simulator.serve import Served
 
@@ -129,11 +129,6 @@ class VirtualBoard:
 
     def _words(self) -> str:
         return self.served.words() if self.served else ""
-
-
-def note_sentences(notes: Iterable[Note]) -> tuple[str, ...]:
-    """A sentence for each of the simulator's notes."""
-    return tuple(f"{note}." for note in notes)
 
 
 def look_counts(looks: Sequence[int]) -> dict[str, str]:

@@ -17,12 +17,23 @@ TEXT_MOST_BYTES = 256 << 20
 """Of a file in which a line stands for a change: what is more has more edges than are read."""
 
 
-def lines(file: BinaryIO) -> Iterator[str]:
-    """The lines of `file`, without their ends. Raises CaptureError for one that is too long."""
-    while line := file.readline(LINE_MOST_BYTES + 1):
-        if len(line) > LINE_MOST_BYTES:
-            raise CaptureError(f"a line in it has more than {LINE_MOST_BYTES:,} bytes.")
-        yield line.decode("utf-8", errors="replace").strip().lstrip("\ufeff")
+class Lines:
+    """The lines of `file`, without their ends. Iterating raises CaptureError for one that is too
+    long.
+
+    `unended`: the line that came last has no end, so that the file may have been cut within it.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.unended = False
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._file.readline(LINE_MOST_BYTES + 1):
+            if len(line) > LINE_MOST_BYTES:
+                raise CaptureError(f"a line in it has more than {LINE_MOST_BYTES:,} bytes.")
+            self.unended = not line.endswith(b"\n")
+            yield line.decode("utf-8", errors="replace").strip().lstrip("\ufeff")
 
 
 def check_count(changes: int) -> None:

@@ -14,8 +14,9 @@ from base.files.whole import open_regular, why
 from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import Imported
 from base.run_folder.session_file import read_channels
-from capture.importing import saleae_binary, saleae_csv, sigrok_csv
+from capture.importing import dsview_csv, saleae_binary, saleae_csv, sigrok_csv
 from capture.importing.changes import LINE_MOST_BYTES, TEXT_MOST_BYTES
+from capture.importing.dsview_csv import read_dsview_csv
 from capture.importing.saleae_binary import read_saleae_binary
 from capture.importing.saleae_csv import read_saleae_csv
 from capture.importing.selection import Selection
@@ -33,10 +34,13 @@ class Import:
 
     edges: EdgeList
     origin: Imported
+    losses: tuple[str, ...] = ()
+    """What the file does not have that it began to tell: sentences."""
 
 
 def read(path: Path, channels: Mapping[str, str] | None = None, samplerate_hz: int | None = None) -> Import:
-    """Reads a session of sigrok, a VCD, a CSV of sigrok or Saleae, or a binary export of Logic 2.
+    """Reads a session of sigrok, a VCD, a CSV of sigrok, DSView or Saleae, or a binary export of
+    Logic 2.
 
     Of the last give the folder, or one of its files. `channels` has the file's name of each of our
     channels; None takes those of the same names. `samplerate_hz` is that of the analyzer, for files
@@ -89,8 +93,12 @@ def _first_line(begin: bytes) -> str:
 
 def _text(path: Path, file: BinaryIO, first: str, selection: Selection, samplerate_hz: int | None) -> Import:
     if first.startswith(sigrok_csv.COMMENT):
-        edges, names, stated = read_sigrok_csv(file, selection, samplerate_hz)
-        return Import(edges, _origin((path,), "sigrok CSV", "file" if stated else "option", names))
+        by_dsview = dsview_csv.MAKER in first
+        reader = read_dsview_csv if by_dsview else read_sigrok_csv
+        edges, names, stated, cut = reader(file, selection, samplerate_hz)
+        kind = "DSView CSV" if by_dsview else "sigrok CSV"
+        origin = _origin((path,), kind, "file" if stated else "option", names)
+        return Import(edges, origin, _losses(path.name, edges, cut))
     if path.stat().st_size > TEXT_MOST_BYTES:
         raise CaptureError(f"it has more than {TEXT_MOST_BYTES:,} bytes, the most that is read.")
     if saleae_csv.is_heading(first):
@@ -100,8 +108,8 @@ def _text(path: Path, file: BinaryIO, first: str, selection: Selection, samplera
         timed, names = read_vcd(file, selection)
         return _timed((path,), "VCD", timed, names, samplerate_hz)
     raise CaptureError(
-        "it is neither a session of sigrok (.sr), nor VCD, nor CSV of sigrok or Saleae, nor a binary export "
-        "of Logic 2; sigrok-cli -I FORMAT -i FILE -o OTHER.sr converts what it knows."
+        "it is neither a session of sigrok (.sr), nor VCD, nor CSV of sigrok, DSView or Saleae, nor a "
+        "binary export of Logic 2; sigrok-cli -I FORMAT -i FILE -o OTHER.sr converts what it knows."
     )
 
 
@@ -121,7 +129,17 @@ def _timed(
     paths: tuple[Path, ...], kind: str, timed: Timed, names: dict[str, str], samplerate_hz: int | None
 ) -> Import:
     edges, rate_from = sampled(timed, samplerate_hz)
-    return Import(edges, _origin(paths, kind, rate_from, names))
+    origin = _origin(paths, kind, rate_from, names)
+    return Import(edges, origin, _losses(origin.file, edges, timed.cut))
+
+
+def _losses(file: str, edges: EdgeList, cut: bool) -> tuple[str, ...]:
+    if not cut:
+        return ()
+    return (
+        f"{file} was cut in the middle: the {edges.total_samples:,} samples before that are kept, and the "
+        "rest is missing; export it again.",
+    )
 
 
 def _origin(paths: tuple[Path, ...], kind: str, rate_from: RateFrom, names: dict[str, str]) -> Imported:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,8 @@ class _Channel:
     end_s: float
     changes_s: Seconds
     samplerate_hz: int | None
+    cut: bool = False
+    """The file ends within its changes, and `end_s` is the last that came."""
 
 
 def files_in(folder: Path) -> dict[str, Path]:
@@ -57,17 +59,24 @@ def read_saleae_binary(files: Mapping[str, Path], selection: Selection) -> tuple
         channels[name] = _channel(read_bytes(files[theirs], _MOST_BYTES), files[theirs].name)
         check_count(sum(channel.changes_s.size for channel in channels.values()))
     rates = {channel.samplerate_hz for channel in channels.values()}
-    spans = {(channel.begin_s, channel.end_s) for channel in channels.values()}
-    if len(rates) != 1 or len(spans) != 1:
+    whole = [channel for channel in channels.values() if not channel.cut]
+    begins, ends = {channel.begin_s for channel in channels.values()}, {channel.end_s for channel in whole}
+    if len(rates) != 1 or len(begins) != 1 or len(ends) > 1:
         raise CaptureError("its channels differ in samplerate, begin or end; export them together.")
-    ((begin_s, end_s),) = spans
+    (begin_s,) = begins
+    end_s = min(channel.end_s for channel in channels.values())
+    cut = len(whole) < len(channels)
     return Timed(
         initial={name: channel.initial for name, channel in channels.items()},
-        changes_s={name: channel.changes_s for name, channel in channels.items()},
+        changes_s={
+            name: channel.changes_s[channel.changes_s <= end_s] if cut else channel.changes_s
+            for name, channel in channels.items()
+        },
         begin_s=begin_s,
         end_s=end_s,
         resolution_s=0.0,
         samplerate_hz=rates.pop(),
+        cut=cut,
     ), chosen
 
 
@@ -89,7 +98,7 @@ def _channel(data: bytes, file: str) -> _Channel:
 def _version_0(data: bytes, file: str) -> _Channel:
     level, begin_s, end_s, count = _CHUNK_0.unpack_from(data, _HEADER.size)
     times = _times(data, _HEADER.size + _CHUNK_0.size, count, file)
-    return _Channel(_level(level, file), begin_s, end_s, times, None)
+    return _found(_Channel(_level(level, file), begin_s, end_s, times, None), count)
 
 
 def _version_1(data: bytes, file: str) -> _Channel:
@@ -100,9 +109,16 @@ def _version_1(data: bytes, file: str) -> _Channel:
     level, rate, begin_s, end_s, count = _CHUNK_1.unpack_from(data, at)
     if not 1 <= rate <= 1e12 or rate != int(rate):
         raise CaptureError(f"{file} has a samplerate of {rate:g} Hz.")
-    return _Channel(
-        _level(level, file), begin_s, end_s, _times(data, at + _CHUNK_1.size, count, file), int(rate)
-    )
+    times = _times(data, at + _CHUNK_1.size, count, file)
+    return _found(_Channel(_level(level, file), begin_s, end_s, times, int(rate)), count)
+
+
+def _found(channel: _Channel, count: int) -> _Channel:
+    """A channel of `count` changes, or what of it came."""
+    if channel.changes_s.size == count:
+        return channel
+    last_s = float(channel.changes_s[-1]) if channel.changes_s.size else channel.begin_s
+    return replace(channel, end_s=last_s, cut=True)
 
 
 def _level(level: int, file: str) -> bool:
@@ -112,6 +128,9 @@ def _level(level: int, file: str) -> bool:
 
 
 def _times(data: bytes, at: int, count: int, file: str) -> Seconds:
+    came = (len(data) - at) // _TIME_BYTES
+    if came < count <= MOST_EDGES:
+        return np.frombuffer(data, "<f8", came, at).astype(np.float64)
     if len(data) != at + _TIME_BYTES * count:
         raise CaptureError(f"{file} has {len(data):,} bytes, other than its {count:,} changes take.")
     return np.frombuffer(data, "<f8", count, at).astype(np.float64)

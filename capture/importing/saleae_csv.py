@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from capture.importing.changes import Changes, lines
+from capture.importing.changes import Changes, Lines
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed
 
@@ -30,7 +30,8 @@ def is_heading(line: str) -> bool:
 
 def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:
     """The chosen channels, and what each of ours is called there. Raises CaptureError."""
-    rows = _rows(file)
+    lines = Lines(file)
+    rows = _rows(lines)
     heading = next(rows, [])
     if not heading or not _TIME_HEADING.fullmatch(heading[0]):
         raise CaptureError("its first column is not Time [s].")
@@ -39,7 +40,11 @@ def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[s
     changes = Changes(columns)
     begin: float | None = None
     now, decimals = 0.0, 0
+    cut = False
     for row in rows:
+        if lines.unended and (len(row) < len(heading) or not row[-1]):
+            cut = True
+            break
         if len(row) != len(heading):
             raise CaptureError(f"a line in it has {len(row)} columns instead of {len(heading)}.")
         now, told = _time(row[0])
@@ -55,13 +60,14 @@ def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[s
         begin_s=0.0,
         end_s=now - begin,
         resolution_s=10.0**-decimals,
+        cut=cut,
     )
     return timed, {name: heading[column] for name, column in columns.items()}
 
 
-def _rows(file: BinaryIO) -> Iterator[list[str]]:
+def _rows(lines: Lines) -> Iterator[list[str]]:
     try:
-        for row in csv.reader((line for line in lines(file) if line), skipinitialspace=True):
+        for row in csv.reader((line for line in lines if line), skipinitialspace=True):
             yield [cell.strip() for cell in row]
     except csv.Error as error:
         raise CaptureError(f"a line in it cannot be read ({error}).") from None

@@ -26,12 +26,15 @@ _RATE = re.compile(r"; Samplerate: ([0-9.]{1,15} ?[kMG]?Hz)")
 _CHANNELS = re.compile(r"; Channels \(\d+/\d+\): (.*)")
 _LOGIC = "logic"
 _BLOCK_ROWS = 1 << 16
+# A line that was begun: digits and commas in turn.
+_BEGUN = re.compile(rb"[01](?:,[01])*,?")
 
 
 def read_sigrok_csv(
     file: BinaryIO, selection: Selection, samplerate_hz: int | None
-) -> tuple[EdgeList, dict[str, str], bool]:
-    """The chosen channels, what each of ours is called there, and whether the file states the rate.
+) -> tuple[EdgeList, dict[str, str], bool, bool]:
+    """The chosen channels, what each of ours is called there, whether the file states the rate, and
+    whether it is cut: then the last line has no end, and is left out.
 
     Raises CaptureError.
     """
@@ -44,9 +47,14 @@ def read_sigrok_csv(
     # Each line has the same width: a digit and what follows it for each channel.
     width = 2 * len(names)
     columns = [2 * index for index in chosen.values()]
+    cut = False
     while block := file.read(width * _BLOCK_ROWS):
+        rest = len(block) % width
+        if rest and len(block) < width * _BLOCK_ROWS and _BEGUN.fullmatch(block[-rest:]):
+            cut, block = True, block[:-rest]
         extractor.feed(_words(block, width, columns))
-    return extractor.finish(), {name: names[index] for name, index in chosen.items()}, stated_hz is not None
+    named = {name: names[index] for name, index in chosen.items()}
+    return extractor.finish(), named, stated_hz is not None, cut
 
 
 def _heading(file: BinaryIO) -> tuple[list[str], int | None]:

@@ -47,7 +47,7 @@ class Timed:
 
     `changes_s` are float64, not decreasing. All times are in seconds from one and the same origin,
     told to `resolution_s`. `samplerate_hz` is what the file says of the analyzer, None where it
-    says nothing.
+    says nothing. `cut`: the file ends in the middle, and this is what came before.
     """
 
     initial: dict[str, bool]
@@ -56,6 +56,7 @@ class Timed:
     end_s: float
     resolution_s: float
     samplerate_hz: int | None = None
+    cut: bool = False
 
 
 def sampled(timed: Timed, samplerate_hz: int | None) -> tuple[EdgeList, RateFrom]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import BinaryIO
 
 from base.files.complaints import quoted
 from base.files.errors import CaptureError
-from capture.importing.changes import Changes, lines
+from capture.importing.changes import Changes, Lines
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed, stated_in
 
@@ -62,7 +63,8 @@ class _Header:
 
 def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:
     """The chosen channels, and what each of ours is called there. Raises CaptureError."""
-    words = (word for line in lines(file) for word in line.split())
+    lines = Lines(file)
+    words = _whole_words(lines)
     header = _read_header(words)
     chosen = selection.among(header.names)
     for name, index in chosen.items():
@@ -72,7 +74,15 @@ def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str
     if len(codes) != len(chosen):
         raise CaptureError("two of our channels are one of the file's.")
     timed = _read_changes(words, codes, list(chosen), header)
+    timed = replace(timed, cut=lines.unended)
     return timed, {name: header.names[index] for name, index in chosen.items()}
+
+
+def _whole_words(lines: Lines) -> Iterator[str]:
+    """Of a last line without an end the last word may be a part of one, and is left out."""
+    for line in lines:
+        words = line.split()
+        yield from words[:-1] if lines.unended else words
 
 
 def _read_header(words: Iterator[str]) -> _Header:

@@ -16,12 +16,19 @@ import numpy.typing as npt
 
 from base.metrology.slope import fit_slope
 from base.run_folder.edges import MARKED_CHANNELS
-from base.run_folder.records import CalibrationRecord
+from base.run_folder.records import INTERNAL_CLOCK, Boot, CalibrationRecord
 from capture.reading.wire import SECTIONS_PER_END, Calibration, Wire
 
 COUNTER_CYCLES = 1 << 32
 # Clocks of crystals differ by parts in 10,000. Counters that differ by more count something else.
 RATIO_TOLERANCE = 0.05
+HSI_TOLERANCE = 0.04
+"""The HSI from the factory, from -10 to 85 degrees Celsius (DS10086, "HSI oscillator characteristics")."""
+
+
+def core_tolerance(boot: Boot | None) -> float:
+    """By which part the core's clock may be off, by what feeds it; 0 of a crystal."""
+    return HSI_TOLERANCE if boot is not None and boot.clock == INTERNAL_CLOCK else 0.0
 
 
 @dataclass(frozen=True)
@@ -46,15 +53,18 @@ class CounterFit:
         return self.origin_cycles + since
 
 
-def fit_counter(wire: Wire, records: Iterable[CalibrationRecord]) -> CounterFit | None:
+def fit_counter(
+    wire: Wire, records: Iterable[CalibrationRecord], *, stood: bool = False
+) -> CounterFit | None:
     """Fits samples to CYCCNT over the rising edges of all empty sections.
 
-    None unless all sections of the start, and all their records, are there, and the counter goes as
-    fast as the wire says, to RATIO_TOLERANCE.
+    Over those of the start alone if the counter `stood` in between. None unless all sections of the
+    start, and all their records, are there, and the counter goes as fast as the wire says, to
+    RATIO_TOLERANCE.
     """
     all_records = list(records)
     opening = _anchors(wire.opening, all_records, 0)
-    closing = _anchors(wire.closing, all_records, SECTIONS_PER_END)
+    closing = None if stood else _anchors(wire.closing, all_records, SECTIONS_PER_END)
     if opening is None:
         return None
     ends = [opening] if closing is None else [opening, closing]

@@ -131,10 +131,13 @@ def _budget_of_count(instruments: Instruments, quantity: Quantity) -> Budget:
 def _clock_ns(instruments: Instruments, longest_ns: float) -> float | None:
     """The error of `longest_ns`, which counts samples at their nominal rate.
 
-    The fit says how far the analyzer's clock and the core's differ, and how surely.
+    The fit says how far the analyzer's clock and the core's differ, and how surely. A core's clock
+    that may be off itself proves that much less.
     """
     fit = instruments.counter or instruments.wire.clock
-    return None if fit is None else longest_ns * (abs(fit.ratio - 1) + fit.ratio_uncertainty)
+    return None if fit is None else longest_ns * (
+        abs(fit.ratio - 1) + fit.ratio_uncertainty + instruments.wire.core_tolerance
+    )
 
 
 def _skew_ns(instruments: Instruments, first: str, second: str) -> float | None:

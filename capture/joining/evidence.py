@@ -9,6 +9,7 @@ from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import AskedFirmware, ToolReport
 from base.run_folder.quantities import QUANTITIES, by_quantity
 from base.run_folder.records import Boot, RecordLog, parse
+from capture.instruments.clocks import core_tolerance
 from capture.joining.budget import Budget, Instruments, error_budgets
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
@@ -87,7 +88,7 @@ def decode(
     """
     log = parse(serial_bytes)
     boot = log.first(Boot)
-    wire = read_wire(edges, boot.core_hz if boot else None)
+    wire = read_wire(edges, boot.core_hz if boot else None, core_tolerance(boot))
     probes, instructions = read_probes(log, counts, asked), read_instructions(log, counts)
     joined = join(wire, log, plan, probes, instructions)
     return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)

@@ -19,6 +19,7 @@ from base.run_folder.quantities import QUANTITIES
 from base.run_folder.records import (
     Boot,
     CalibrationRecord,
+    CounterOffRecord,
     InterruptsRecord,
     OperationRecord,
     RecordLog,
@@ -63,6 +64,9 @@ class Join:
         return {one.key: one.samples(self.operations, self.interrupts) for one in QUANTITIES}
 
 
+_OF_COUNTER = ("dwt_cycles", "dwt_operation_cycles")
+
+
 def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: Instructions) -> Join:
     """Joins as much of a run as can be proven, and calibrates what the join needs."""
     records = _joinable(log.all(OperationRecord), min(len(wire.windows), plan.operations.height))
@@ -70,7 +74,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: I
     windows = Windows(wire.windows.start[seq], wire.windows.end[seq])
     calibration = log.all(CalibrationRecord)
     critical_cost = calibrate(wire, calibration, "CRIT")
-    counter = fit_counter(wire, calibration)
+    counter = fit_counter(wire, calibration, stood=bool(log.all(CounterOffRecord)))
     ticks = find_ticks(wire.until_end, log.first(TickRecord), counter)
     return Join(
         operations=_operation_table(wire, windows, log, records, plan, critical_cost, probes, instructions),
@@ -113,7 +117,7 @@ def _operation_table(
     instructions: Instructions,
 ) -> pl.DataFrame:
     columns = {
-        **_columns_of_records(records),
+        **_columns_of_records(records, _without_counter(log)),
         "probes": pl.Series([probes.of(record.seq, record.probes) for record in records], dtype=pl.UInt32),
         "instructions": pl.Series(
             [instructions.of.get(record.seq) for record in records], dtype=OPERATIONS["instructions"]
@@ -129,7 +133,13 @@ def _operation_table(
     return frame.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS.items())
 
 
-def _columns_of_records(records: list[OperationRecord]) -> dict[str, pl.Series]:
+def _without_counter(log: RecordLog) -> set[int]:
+    """The numbers of the operations during which the cycle counter stood."""
+    return {record.seq for record in log.all(CounterOffRecord) if record.operations}
+
+
+def _columns_of_records(records: list[OperationRecord], without: set[int]) -> dict[str, pl.Series]:
+    """What the records say; without cycles of the operations `without` a counter."""
     sources = {
         "seq": "seq",
         "kind": "kind",
@@ -140,7 +150,13 @@ def _columns_of_records(records: list[OperationRecord]) -> dict[str, pl.Series]:
         "bytes_in_use": "bytes_in_use",
     }
     return {
-        column: pl.Series([getattr(record, source) for record in records], dtype=OPERATIONS[column])
+        column: pl.Series(
+            [
+                None if column in _OF_COUNTER and record.seq in without else getattr(record, source)
+                for record in records
+            ],
+            dtype=OPERATIONS[column],
+        )
         for column, source in sources.items()
     }
 

@@ -39,25 +39,27 @@ class ClockFit:
     ratio_uncertainty: float
 
 
-def find_frames(edges: EdgeList, tick_hz: int) -> Frames:
-    """The frames of the run, made of ticks of a clock of `tick_hz`.
+def find_frames(edges: EdgeList, tick_hz: int, tick_tolerance: float = 0.0) -> Frames:
+    """The frames of the run, made of ticks of a clock of `tick_hz`, which may be off by a part.
 
     If the board was reset during the capture, there are several start frames. The run is what
     follows the last of them, up to the first end frame after it. Without a start frame, the first
     end frame counts.
     """
     samples_per_tick = edges.samplerate_hz / tick_hz
-    starts = _trains(edges, START_FRAME_TICKS * samples_per_tick)
+    tolerance = FRAME_TOLERANCE + tick_tolerance
+    starts = _trains(edges, START_FRAME_TICKS * samples_per_tick, tolerance)
     start = starts[-1] if starts else None
     begin = -1 if start is None else int(start[-1])
-    ends = [train for train in _trains(edges, END_FRAME_TICKS * samples_per_tick) if train[0] > begin]
+    trains = _trains(edges, END_FRAME_TICKS * samples_per_tick, tolerance)
+    ends = [train for train in trains if train[0] > begin]
     return Frames(start, ends[0] if ends else None)
 
 
-def _trains(edges: EdgeList, spacing_samples: float) -> list[Samples]:
-    """All trains of exactly 64 SYNC edges, the first rising, `spacing_samples` apart."""
+def _trains(edges: EdgeList, spacing_samples: float, part: float) -> list[Samples]:
+    """All trains of exactly 64 SYNC edges, the first rising, `spacing_samples` apart, but for a part."""
     sync = edges.transitions("SYNC")
-    tolerance = FRAME_TOLERANCE * spacing_samples + 1
+    tolerance = part * spacing_samples + 1
     fits = np.abs(np.diff(sync.sample) - spacing_samples) <= tolerance
     borders = np.flatnonzero(np.diff(np.concatenate(([False], fits, [False])).astype(np.int8)))
     found = []

@@ -52,6 +52,8 @@ class Wire:
     windows: Windows
     critical: PulseTrain
     operation: PulseTrain
+    core_tolerance: float = 0.0
+    """By which part the core's clock may be off; 0 of a crystal, which is better than need be."""
 
     @property
     def first_sample(self) -> int:
@@ -105,13 +107,14 @@ class Wire:
         return cycles * NS_PER_S / self.core_hz
 
 
-def read_wire(edges: EdgeList, core_hz: int | None) -> Wire:
+def read_wire(edges: EdgeList, core_hz: int | None, core_tolerance: float = 0.0) -> Wire:
     """Finds frames, calibration pulses and windows in a capture, whatever is missing in it.
 
-    `core_hz` is the core's clock as the firmware told it. None takes the nominal one.
+    `core_hz` is the core's clock as the firmware told it, off by the part `core_tolerance` at most.
+    None takes the nominal one.
     """
     core_hz = core_hz or NOMINAL_CORE_HZ
-    frames = find_frames(edges, core_hz)
+    frames = find_frames(edges, core_hz, core_tolerance)
     start, end = frames.start, frames.end
     toggles = _toggles(edges, frames)
     operation = pulses(edges, "OP")
@@ -127,6 +130,7 @@ def read_wire(edges: EdgeList, core_hz: int | None) -> Wire:
         windows=_windows(toggles, end, operation),
         critical=pulses(edges, "CRIT"),
         operation=operation,
+        core_tolerance=core_tolerance,
     )
 
 

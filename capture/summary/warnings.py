@@ -11,7 +11,8 @@ import polars as pl
 
 from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.quantities import HIT
-from base.run_folder.records import Boot, HeapRecord
+from base.run_folder.records import INTERNAL_CLOCK, POWER_UP, Boot, CounterOffRecord, HeapRecord
+from capture.instruments.clocks import HSI_TOLERANCE
 from capture.instruments.skew import fall_delay_samples
 from capture.joining.evidence import Evidence
 
@@ -26,8 +27,55 @@ def warnings(evidence: Evidence) -> list[str]:
 
 def lines_before_boot(evidence: Evidence) -> Iterator[str]:
     """What the board said before it was reset."""
-    if evidence.log.preamble:
-        yield f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored."
+    log = evidence.log
+    if log.preamble:
+        records = f", {len(log.earlier)} of them records of an earlier run" if log.earlier else ""
+        yield f"{len(log.preamble)} lines came before BOOT{records}; they belong to no run and were ignored."
+
+
+def bytes_before_boot(evidence: Evidence) -> Iterator[str]:
+    """A line that floats until the firmware drives it."""
+    stray = len(evidence.log.stray)
+    if stray:
+        yield (
+            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the serial "
+            "line was not quiet at the reset, or the reset cut a line of an earlier run."
+        )
+
+
+def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
+    """The bench resets the board by its pin. A board that was plugged in tells of its power-up."""
+    boot = evidence.log.first(Boot)
+    causes = [cause for cause in boot.reset_causes if cause != POWER_UP] if boot else []
+    if causes:
+        yield (
+            f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end so, "
+            "check its power supply."
+        )
+
+
+def clock_is_internal(evidence: Evidence) -> Iterator[str]:
+    """The firmware found no clock at OSC_IN, or was told not to look for it."""
+    boot = evidence.log.first(Boot)
+    if boot and boot.clock == INTERNAL_CLOCK:
+        yield (
+            "The core's clock comes from the chip's own oscillator (HSI), which may be "
+            f"{HSI_TOLERANCE:.0%} off, and so are times made of cycles; check the board's clock, or the key "
+            "clock of bench.toml."
+        )
+
+
+def counter_was_off(evidence: Evidence) -> Iterator[str]:
+    """A debugger that left stopped CYCCNT; the firmware started it again."""
+    found = evidence.log.all(CounterOffRecord)
+    if found:
+        first, last = found[0].seq, found[-1].seq
+        where = f"operation {first}" if first == last else f"operations {first} to {last}"
+        lost = sum(record.operations for record in found)
+        yield (
+            f"The cycle counter was found off at {where} and started again, so {lost} operations have no "
+            "cycles by DWT. A debugger that leaves clears DEMCR.TRCENA: disconnect it."
+        )
 
 
 def heap_grew(evidence: Evidence) -> Iterator[str]:
@@ -108,6 +156,10 @@ def samples_longer_than_cycles(evidence: Evidence) -> Iterator[str]:
 
 WARNINGS = (
     lines_before_boot,
+    bytes_before_boot,
+    reset_by_something_else,
+    clock_is_internal,
+    counter_was_off,
     heap_grew,
     stimuli_missed,
     interrupts_undecided,

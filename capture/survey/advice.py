@@ -9,15 +9,11 @@ from typing import Literal
 
 from capture.desk.bench import BoardResource
 from capture.desk.presets import Preset, of_driver, presets
+from capture.desk.serial_ports import ST_LINKS, alike
+from capture.survey import udev
 from capture.survey.facts import Facts, Port, Probe, UsbDevice
 
 State = Literal["used", "there", "odd", "wrong"]
-
-_PRODUCTS = ("3748", "374a", "374b", "374e", "374f", "3752", "3753", "3754", "3755", "3757")
-ST_LINKS = frozenset(f"0483:{product}" for product in _PRODUCTS)
-"""Debug probes of ST (pyOCD, probe/stlink/usb.py, USB_PID_EP_MAP)."""
-RULES_FILE = "/etc/udev/rules.d/60-tailscope.rules"
-"""Before 73-seat-late.rules of systemd, which acts on the tag `uaccess`."""
 
 # pyOCD, probe/stlink/stlink.py: MIN_JTAG_VERSION, and MIN_JTAG_VERSION_16BIT_XFER.
 LEAST_FIRMWARE, WANTED_FIRMWARE = 24, 26
@@ -39,7 +35,7 @@ class Finding:
 
 def advise(board: BoardResource, facts: Facts) -> tuple[Finding, ...]:
     """What the facts mean for this board of bench.toml."""
-    rules = _RULES if board.loader.kind != "none" else (_faults, _analyzers, _usb)
+    rules = _RULES if board.loader.kind != "none" else (_faults, _analyzers, rights, _usb)
     return tuple(finding for rule in rules for finding in rule(board, facts))
 
 
@@ -101,7 +97,7 @@ def _probes(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         words = f"{len(chosen)} probes answer: write the id of one as probe into bench.toml."
         yield Finding("probe", "wrong", words)
     elif chosen:
-        yield from _of_probe(chosen[0])
+        yield from of_probe(chosen[0])
     elif facts.probes:
         words = f"None has the id {board.loader.probe!r} of bench.toml: write one of those that are there."
         yield Finding("probe", "wrong", words)
@@ -116,7 +112,8 @@ def chosen_probes(board: BoardResource, facts: Facts) -> list[Probe]:
     return [probe for probe in facts.probes if wanted in probe.unique_id.lower()]
 
 
-def _of_probe(probe: Probe) -> Iterator[Finding]:
+def of_probe(probe: Probe) -> Iterator[Finding]:
+    """What is wrong with the probe's firmware, or why it cannot be opened."""
     version = _ST_LINK_FIRMWARE.match(probe.firmware or "")
     number = int(version[1]) if version else WANTED_FIRMWARE
     update = "update it with ST's STSW-LINK007"
@@ -138,7 +135,7 @@ def _ports(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         return
     if facts.host_fault:
         return
-    meant = _meant_ports(board, facts)
+    meant = meant_ports(board, facts)
     for port in facts.ports:
         on_usb = f" ({port.usb_id})" if port.usb_id else ""
         yield Finding("port", "used" if meant == [port] else "there", f"{port.device}: {port.title}{on_usb}")
@@ -151,12 +148,13 @@ def _ports(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         yield Finding("port", "wrong", _no_port(board, facts))
 
 
-def _meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
+def meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
     """Those that bench.toml means, by name or by USB id; of several the one of its probe."""
     wanted = board.serial_port.lower()
     if not wanted.startswith("usb:"):
         return [port for port in facts.ports if port.device == facts.serial_port]
     found = [port for port in facts.ports if port.usb_id == wanted.removeprefix("usb:")]
+    found = found or [port for port in facts.ports if port.usb_id in alike(wanted)]
     return [port for port in found if port.serial_number == board.loader.probe] or found
 
 
@@ -168,11 +166,6 @@ def _no_port(board: BoardResource, facts: Facts) -> str:
 
 
 def _of_port(port: Port, board: BoardResource, facts: Facts) -> Iterator[Finding]:
-    if port.group is not None:
-        words = (
-            f"{port.device} may not be used by you: sudo usermod -aG {port.group} $USER, and log in again."
-        )
-        yield Finding("port", "wrong", words)
     if port.usb_id not in ST_LINKS:
         yield Finding("port", "odd", f"{port.device} is no port of an ST-Link: see that it is the board's.")
         return
@@ -185,13 +178,38 @@ def _of_port(port: Port, board: BoardResource, facts: Facts) -> Iterator[Finding
         yield Finding("port", "wrong", words)
 
 
+def rights(board: BoardResource, facts: Facts) -> Iterator[Finding]:
+    """What keeps this user from a device that is there: its node, the groups, ModemManager."""
+    known = {usb_id for preset in presets().values() for usb_id in preset.devices}
+    for device in facts.usb:
+        if device.usb_id in known | ST_LINKS and not device.accessible:
+            yield Finding("usb", "wrong", _rule(device, facts))
+    ports = meant_ports(board, facts) if board.serial_port else []
+    for port in ports if len(ports) == 1 else []:
+        yield from _rights_of_port(port, facts)
+
+
+def _rights_of_port(port: Port, facts: Facts) -> Iterator[Finding]:
+    if port.group is not None:
+        how = (
+            f"you are in {port.group}, but were not when you logged in: log in again"
+            if port.group in facts.groups
+            else f"sudo usermod -aG {port.group} $USER, and log in again"
+        )
+        yield Finding("port", "wrong", f"{port.device} may not be used by you: {how}.")
+    if facts.modem_manager and not port.no_modem:
+        words = (
+            f"ModemManager runs and takes {port.device} for a modem: for half a minute after you plug it in, "
+            f"records may go to it. {udev.command()}"
+        )
+        yield Finding("port", "odd", words)
+
+
 def _usb(board: BoardResource, facts: Facts) -> Iterator[Finding]:
-    """What the kernel sees, and the tools perhaps do not."""
+    """What of the kernel's devices the tools perhaps do not see."""
     known = board.analyzer.known or of_driver(board.analyzer.driver)
     for device in facts.usb:
         preset = next((entry for entry in presets().items() if device.usb_id in entry[1].devices), None)
-        if (preset or device.usb_id in ST_LINKS) and not device.accessible:
-            yield Finding("usb", "wrong", _rule(device))
         if preset is None:
             continue
         name, found = preset
@@ -204,13 +222,18 @@ def _usb(board: BoardResource, facts: Facts) -> Iterator[Finding]:
             yield Finding("usb", "wrong", missing)
 
 
-def _rule(device: UsbDevice) -> str:
-    vendor, _, product = device.usb_id.partition(":")
+def _rule(device: UsbDevice, facts: Facts) -> str:
+    """How to be let in: by our rules; where these are there, by a new login."""
+    closed = f"{device.usb_id} is plugged in, but {device.node} may not be used by you."
+    if facts.rules != udev.text():
+        return f"{closed} {udev.command()}"
+    if udev.GROUP in facts.groups:
+        return (
+            f"{closed} {udev.INSTALLED} is there, and you are in {udev.GROUP}: replug it, and log in again."
+        )
     return (
-        f"{device.usb_id} is plugged in, but {device.node} may not be used by you. Put this line into "
-        f"{RULES_FILE}, run sudo udevadm control --reload, and replug it:\n"
-        f'SUBSYSTEM=="usb", ATTR{{idVendor}}=="{vendor}", ATTR{{idProduct}}=="{product}", '
-        'MODE="0660", GROUP="plugdev", TAG+="uaccess"'
+        f"{closed} {udev.INSTALLED} is there: replug it; if that does not help, as where you log in by ssh, "
+        f"sudo usermod -aG {udev.GROUP} $USER, and log in again."
     )
 
 
@@ -228,4 +251,4 @@ def _missing_firmware(device: UsbDevice, preset: Preset, facts: Facts) -> str:
     return f"{device.usb_id} needs {file}, and libsigrok finds none in {folders}: {get}."
 
 
-_RULES: tuple[Rule, ...] = (_faults, _usb, _analyzers, _probes, _ports)
+_RULES: tuple[Rule, ...] = (_faults, rights, _usb, _analyzers, _probes, _ports)

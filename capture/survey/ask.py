@@ -14,8 +14,10 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.paths import ROOT
 from base.processes import children
+from capture.acquisition import saleae
 from capture.acquisition.sigrok_cli import find_tool
 from capture.desk.bench import AnalyzerResource, BoardResource
+from capture.survey import rights, udev
 from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
 
 SCAN_WITHIN_S = 30.0
@@ -37,6 +39,9 @@ def ask(board: BoardResource) -> Facts:
         serial_port=_behind(board.serial_port),
         firmware=frozenset(file.name for folder in folders for file in folder.glob("*")),
         firmware_folders=tuple(map(str, folders)),
+        groups=rights.groups(),
+        modem_manager=rights.modem_manager_runs(),
+        rules=udev.installed(),
     )
     return _with_host(_with_analyzers(facts, board.analyzer))
 
@@ -44,16 +49,30 @@ def ask(board: BoardResource) -> Facts:
 def _with_analyzers(facts: Facts, analyzer: AnalyzerResource) -> Facts:
     """All of the driver, and those that bench.toml's connection means."""
     try:
-        found = _scan(analyzer.driver)
-        chosen = _scan(f"{analyzer.driver}:conn={analyzer.connection}") if analyzer.connection else found
+        if analyzer.by_saleae:
+            return _with_saleae(facts, analyzer)
+        found = _scan(analyzer.driver, analyzer.sigrok)
+        at = f"{analyzer.driver}:conn={analyzer.connection}"
+        chosen = _scan(at, analyzer.sigrok) if analyzer.connection else found
     except CaptureError as error:
         return replace(facts, scan_fault=str(error))
     return replace(facts, analyzers=found, chosen=chosen)
 
 
-def _scan(driver: str) -> tuple[Analyzer, ...]:
+def _with_saleae(facts: Facts, analyzer: AnalyzerResource) -> Facts:
+    """Those that Logic 2 sees; each has more inputs than the bench needs."""
+    inputs = tuple(f"{prefix}{number}" for number in range(16) for prefix in ("", "D"))
+    found = tuple(
+        Analyzer(analyzer.driver, one.device_id, one.title, inputs) for one in saleae.devices(analyzer)
+    )
+    wanted = str(analyzer.settings.get("device", ""))
+    chosen = tuple(one for one in found if wanted in ("", one.connection))
+    return replace(facts, analyzers=found, chosen=chosen)
+
+
+def _scan(driver: str, tool: str) -> tuple[Analyzer, ...]:
     try:
-        command = [*children.with_devices(), find_tool(), "--driver", driver, "--scan"]
+        command = [*children.with_devices(), find_tool(tool), "--driver", driver, "--scan"]
         done = children.run(command, within_s=SCAN_WITHIN_S)
     except subprocess.TimeoutExpired:
         raise CaptureError(

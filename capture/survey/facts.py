@@ -32,7 +32,8 @@ class Probe:
 class Port:
     """A serial port that pySerial lists. `usb_id` is as in 0483:374b; None if it is not on USB.
 
-    `group` is whose members may use it, None where this program may.
+    `group` is whose members may use it, None where this program may. `no_modem` is whether udev
+    tells ModemManager to leave it alone.
     """
 
     device: str
@@ -40,6 +41,7 @@ class Port:
     serial_number: str | None
     title: str
     group: str | None = None
+    no_modem: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,10 @@ class Facts:
 
     `analyzers` are those of the board's driver, `chosen` those of them that bench.toml's connection
     means. `serial_port` is the device behind the port of bench.toml, links followed. `firmware` are
-    the files of libsigrok's `firmware_folders`. A fault is a sentence on a tool that failed. What
-    it would have told is missing.
+    the files of libsigrok's `firmware_folders`. `groups` are those that the user database has this
+    user in, whether or not this session knows. `modem_manager` is whether a ModemManager runs, and
+    `rules` what stands in the installed file of udev rules, "" where there is none. A fault is a
+    sentence on a tool that failed. What it would have told is missing.
     """
 
     analyzers: tuple[Analyzer, ...] = ()
@@ -71,5 +75,8 @@ class Facts:
     serial_port: str = ""
     firmware: frozenset[str] = frozenset()
     firmware_folders: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    modem_manager: bool = False
+    rules: str = ""
     scan_fault: str = ""
     host_fault: str = ""

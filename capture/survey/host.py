@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from capture.survey.facts import Port, Probe, UsbDevice
+from capture.survey.udev import left_alone_by_modem_manager
 
 SYSFS = Path("/sys/bus/usb/devices")
 NODES = Path("/dev/bus/usb")
@@ -67,6 +68,7 @@ def _ports() -> Iterator[Port]:
             serial_number=port.serial_number,
             title=port.product or port.description or "",
             group=None if os.access(port.device, os.R_OK | os.W_OK) else _group(Path(port.device)),
+            no_modem=left_alone_by_modem_manager(Path(port.device)),
         )
 
 

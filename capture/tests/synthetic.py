@@ -114,7 +114,7 @@ class SyntheticRun:
         stimulus = self.plan.stimulus
         count = self.plan.operations.height
         self.lines += [
-            f"BOOT,4,tlsf,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none",
+            f"BOOT,5,tlsf,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none,bypass,04000000",
             "PROOF,84010,84002",
             f"PLAN,{self.plan.name},{count},{self.plan.image_crc32:08X},"
             f"{MODES.index(stimulus.mode)},{stimulus.period_ticks},{stimulus.control_period_ticks}",
@@ -248,6 +248,7 @@ class SyntheticRun:
         ends = self._tell_latencies()
         counts = (len(self.stimuli), len(self.stimuli), len(self.controls), preempted)
         self.lines += [
+            "STILL,84011,84003",
             ",".join(map(str, ("STAT", *counts, *ends))),
             "HEAP,65520,65520,1,1",
             f"END,{len(self.truths)}",

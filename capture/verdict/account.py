@@ -6,7 +6,7 @@ can be computed. They belong to the rules of capture/verdict/inconclusive.py and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from base.run_folder.records import (
     Boot,
     CalibrationRecord,
     CostRecord,
+    CounterOffRecord,
     EndRecord,
     FailRecord,
     HeapRecord,
@@ -25,7 +26,9 @@ from base.run_folder.records import (
     PlanRecord,
     Proof,
     Record,
+    RecordLog,
     StatRecord,
+    StillRecord,
     TickRecord,
 )
 from capture.joining.evidence import Evidence
@@ -37,6 +40,7 @@ from scenarios.plan import Plan
 _NAMES: dict[type[Record], str] = {
     Boot: "BOOT",
     Proof: "PROOF",
+    StillRecord: "STILL",
     PlanRecord: "PLAN",
     TickRecord: "TICK",
     StatRecord: "STAT",
@@ -57,9 +61,9 @@ def records_out_of_order(evidence: Evidence) -> Iterator[str]:
         return
     boot = log.first(Boot)
     instruments = COST_INSTRUMENTS if boot is None or boot.timer_tells else COST_INSTRUMENTS[:-1]
-    met = {record.seq for record in log.all(InterruptsRecord)}
+    still = ("STILL",) if boot is not None and boot.counter_is_watched else ()
+    due_records = _due(evidence.plan, instruments, _told_after(log), still)
     found = [_name(record) for record in log.records]
-    due_records = _due(evidence.plan, instruments, met)
     for number, (due, came) in enumerate(zip_longest(due_records, found), 1):
         if due != came:
             yield (
@@ -67,6 +71,16 @@ def records_out_of_order(evidence: Evidence) -> Iterator[str]:
                 "check the serial line and run again."
             )
             return
+
+
+def _told_after(log: RecordLog) -> Mapping[int, Sequence[str]]:
+    """The records behind that of an operation, which the plan does not know, by its number."""
+    met = {record.seq for record in log.all(InterruptsRecord)}
+    off = {record.seq for record in log.all(CounterOffRecord)}
+    return {
+        seq: [*([f"IRQ {seq}"] if seq in met else []), *([f"OFF {seq}"] if seq in off else [])]
+        for seq in met | off
+    }
 
 
 def records_altered(evidence: Evidence) -> Iterator[str]:
@@ -98,14 +112,18 @@ def _name(record: Record) -> str:
         return f"OP {record.seq}"
     if isinstance(record, InterruptsRecord):
         return f"IRQ {record.seq}"
+    if isinstance(record, CounterOffRecord):
+        return f"OFF {record.seq}"
     return _NAMES[type(record)]
 
 
-def _due(plan: Plan, instruments: Sequence[str], met: Set[int]) -> Iterator[str]:
+def _due(
+    plan: Plan, instruments: Sequence[str], told_after: Mapping[int, Sequence[str]], still: Sequence[str]
+) -> Iterator[str]:
     """The names of a whole run's records, in the order of docs/reference/records.md.
 
-    Which operations were `met` by an interrupt the plan does not know: their records and the wire
-    are compared by a rule of capture/verdict/latencies.py.
+    Which operations were met by an interrupt the plan does not know: what is `told_after` them and
+    the wire are compared by a rule of capture/verdict/latencies.py.
     """
     yield from ("BOOT", "PROOF", "PLAN")
     yield from _calibration_due(0, instruments)
@@ -115,11 +133,10 @@ def _due(plan: Plan, instruments: Sequence[str], met: Set[int]) -> Iterator[str]
             yield f"MARK {operation.label}"
         else:
             yield f"OP {seq}"
-            if seq in met:
-                yield f"IRQ {seq}"
+            yield from told_after.get(seq, ())
             seq += 1
     yield from _calibration_due(SECTIONS_PER_END, instruments)
-    yield from ("STAT", "HEAP", "END")
+    yield from (*still, "STAT", "HEAP", "END")
 
 
 def _calibration_due(first: int, instruments: Sequence[str]) -> Iterator[str]:

@@ -36,18 +36,24 @@ def unreadable_lines(evidence: Evidence) -> Iterator[str]:
         first = damaged[0]
         yield (
             f"Lines of the serial log that cannot be read: {len(damaged)}, the first is line {first.number} "
-            f"({first.why}); check the cable and the baud rate, then run again."
+            f"({first.why}); check the cable, lower baud in bench.toml if it recurs, and run again."
         )
 
 
 def restarted(evidence: Evidence) -> Iterator[str]:
     """A second BOOT, PROOF or PLAN: the board was reset during the run.
 
-    The reset cuts the line under way, and the BOOT behind it is read as the rest of that line.
+    A start whose BOOT cannot be read leaves its PROOF and PLAN, perhaps before the first BOOT.
     """
-    starts = max(len(evidence.log.all(kind)) for kind in (Boot, Proof, PlanRecord))
+    log = evidence.log
+    starts = max(
+        len(log.all(kind)) + sum(isinstance(record, kind) for record in log.earlier)
+        for kind in (Boot, Proof, PlanRecord)
+    )
     if starts > 1:
-        yield f"The board started {starts} times during the run; check its power supply and run again."
+        causes = [boot.reset_causes for boot in log.all(Boot)[1:] if boot.reset_causes]
+        by = f", the last by {' and '.join(causes[-1])}" if causes else ""
+        yield f"The board started {starts} times during the run{by}; check its power supply and run again."
 
 
 def counts_of_other_operations(evidence: Evidence) -> Iterator[str]:

@@ -17,6 +17,7 @@ from base.run_folder.records import (
     CostRecord,
     EndRecord,
     Proof,
+    StillRecord,
     TickRecord,
 )
 from capture.instruments import timekeeping
@@ -128,11 +129,12 @@ def unsteady_clock(evidence: Evidence) -> Iterator[str]:
 
 def clock_no_crystal_has(evidence: Evidence) -> Iterator[str]:
     """No time is corrected by the ratio of the clocks, so a wrong samplerate is a wrong time."""
-    clock = evidence.wire.clock
-    if clock and abs(clock.ratio - 1) - clock.ratio_uncertainty > CRYSTALS_APART:
+    clock, allowed = evidence.wire.clock, CRYSTALS_APART + evidence.wire.core_tolerance
+    if clock and abs(clock.ratio - 1) - clock.ratio_uncertainty > allowed:
         yield (
-            f"The analyzer runs {clock.ratio:.4f} times as fast as its samplerate says, which two crystals "
-            f"cannot (±{CRYSTALS_APART:.1%} allowed): the samplerate or the core's clock is not what was "
+            f"The analyzer runs {clock.ratio:.4f} times as fast as its samplerate says, which two "
+            f"{'crystals' if not evidence.wire.core_tolerance else 'such clocks'} "
+            f"cannot (±{allowed:.1%} allowed): the samplerate or the core's clock is not what was "
             "told. Give the true samplerate, or check the board's clock."
         )
 
@@ -169,6 +171,21 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
         )
 
 
+def dwt_not_proven_at_the_end(evidence: Evidence) -> Iterator[str]:
+    """A debugger that leaves may have stopped the counter for good, behind the first proof."""
+    log = evidence.log
+    boot, still = log.first(Boot), log.first(StillRecord)
+    if boot is None or not boot.counter_is_watched or log.first(EndRecord) is None:
+        return
+    if still is None:
+        yield "No STILL record says that DWT counted to the end; check the serial line and run again."
+    elif not still.timer_ticks or abs(still.dwt_cycles - still.timer_ticks) > PROOF_SLACK_CYCLES:
+        yield (
+            f"At the end DWT counted {still.dwt_cycles} cycles while TIM5 counted {still.timer_ticks}: it "
+            "stopped during the run; disconnect the debugger and run again."
+        )
+
+
 def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:
     """STIM and CTRL are moved by timers: an edge that is not where it
     is due was not the timer's.
@@ -192,5 +209,6 @@ RULES = (
     clock_no_crystal_has,
     coarser_than_told,
     dwt_not_proven,
+    dwt_not_proven_at_the_end,
     timers_leave_their_line,
 )

@@ -10,7 +10,9 @@ from base.processes import signals
 from base.run_folder.edges import EdgeList
 from base.tell import Tell
 from capture.acquisition.observe import Order, observe
+from capture.acquisition.sigrok_options import check_analyzer
 from capture.desk.bench import BoardResource
+from capture.desk.board import RESET_WITHIN_S
 from capture.desk.open_board import open_board
 from capture.wiring import pattern
 from capture.wiring.findings import Findings, judge
@@ -48,6 +50,7 @@ def _captured(board: BoardResource, progress: Tell) -> EdgeList:
         duration_s=_CAPTURED_S,
         records="none",
     )
+    check_analyzer(board, board.analyzer.samplerate_hz, _CAPTURED_S + RESET_WITHIN_S)
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         with open_board(board) as opened:
             observation = observe(opened, order, progress, Path(folder))

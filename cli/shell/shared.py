@@ -57,10 +57,10 @@ begin = option(
 )
 chip = option(
     "--chip",
-    metavar="NAME",
+    metavar="NAME|FILE.toml",
     default="",
     show_default=False,
-    help="the chip of the program, such as stm32f411re; stm32f401re when not given",
+    help="the chip of the program, such as stm32f411re, or a table of one; stm32f401re when not given",
 )
 gaps = option(
     "--gaps",

@@ -1,7 +1,8 @@
 """How a command starts and ends: its exit status, and one sentence for whatever stops it.
 
 The statuses are 0 as asked, 1 worse or not complete, 2 misused or cannot say, 128 + n after a
-signal. A command that runs another program passes on the status of that.
+signal. A command may declare another for what it refuses. A command that runs another program
+passes on the status of that.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import Sequence
 
 import click
 
+from base.files.errors import CANNOT_SAY as CANNOT_SAY
 from base.files.errors import TailscopeError
 from base.processes import signals
 from cli.shell import completing, extras, refusals, streams
 from cli.shell.folder import CommandFolder
 
-CANNOT_SAY = 2
 PROGRAM = "./lab"
 
 
@@ -58,10 +59,10 @@ def _status(words: Sequence[str]) -> int:
         return stopped.exit_status
     except click.ClickException as error:
         print(refusals.sentence(error), file=sys.stderr)
-        return CANNOT_SAY
+        return _refused(error)
     except TailscopeError as error:
         print(error, file=sys.stderr)
-        return CANNOT_SAY
+        return error.exit_status
     except ModuleNotFoundError as missing:
         said = extras.sentence(missing)
         if said is None:
@@ -70,6 +71,12 @@ def _status(words: Sequence[str]) -> int:
         return CANNOT_SAY
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _refused(error: click.ClickException) -> int:
+    """The exit status of the command whose words were refused."""
+    context = getattr(error, "ctx", None)
+    return int(getattr(context.command if context else None, "refused", CANNOT_SAY))
 
 
 def run(words: Sequence[str]) -> int:

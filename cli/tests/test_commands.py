@@ -52,7 +52,7 @@ def test_the_words_are_those_that_were_decided() -> None:
         "": {
             *("demo", "scenario", "campaign", "dashboard", "app", "extremes", "histograms", "redecode"),
             *("decode", "explain", "latency", "twin", "compare", "gate", "masks", "observe", "pulseview"),
-            *("wiring", "doctor", "list", "test", "completion"),
+            *("bounds", "wiring", "doctor", "list", "test", "completion"),
         },
         "heap": {
             *("list", "footprint", "fragmentation", "worst", "adversary", "contract", "record"),
@@ -60,6 +60,7 @@ def test_the_words_are_those_that_were_decided() -> None:
         },
         "dev": {
             *("bench", "perturbation", "faults", "soak", "mutants", "differential", "site", "build"),
+            "soundness",
             *("clean", "package"),
         },
     }

@@ -40,7 +40,7 @@ class Pulses:
         edges = self.imported.edges
         return {
             "verdict": "inconclusive",
-            "reasons": [*other_tools.report(self.imported).oddities, NO_PLAN],
+            "reasons": [*self.imported.losses, *other_tools.report(self.imported).oddities, NO_PLAN],
             "imported": self.imported.origin.model_dump(mode="json"),
             "samplerate_hz": edges.samplerate_hz,
             "total_samples": edges.total_samples,
@@ -113,7 +113,7 @@ def as_text(found: Pulses) -> str:
                 found.observed.widths_ns, found.observed.intervals_ns, found.observed.latencies_ns
             ),
             "",
-            " ".join(["inconclusive:", *other_tools.report(found.imported).oddities, NO_PLAN]),
+            " ".join(["inconclusive:", *found.as_json()["reasons"]]),
         ]
     )
 

@@ -1,4 +1,4 @@
-"""A program's masks or latencies judged, and the files that are written of it."""
+"""A program's masks, latencies or bounds judged, and the files that are written of it."""
 
 from __future__ import annotations
 

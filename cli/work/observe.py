@@ -20,6 +20,7 @@ from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
 from capture.store import RunResult
 from cli.work import kept, where, wire_table
+from cli.work.live_wire import LiveWire
 from simulator.program import user_program
 
 
@@ -41,10 +42,11 @@ def run(
     duration_s: float,
     samplerate_hz: int | None,
     edges: StimulusEdges,
+    live: bool = False,
     runs_folder: Path = RUNS,
     **chosen: Any,
 ) -> RunResult:
-    """Observes a program. Raises TailscopeError.
+    """Observes a program; `live` shows the wire meanwhile. Raises TailscopeError.
 
     `chosen` are the words of simulator.program.user_program() for a virtual board. On an emulated
     board the command runs again on its desk, and SystemExit carries its status.
@@ -64,7 +66,12 @@ def run(
     Pins(request).check()
     options = _options(resource, elf, **chosen)
     where.run(board, clips(checked, resource), options)
-    return conduct(Pins(replace(request, options=options)))
+    request = replace(request, options=options)
+    if not live:
+        return conduct(Pins(request))
+    wire = LiveWire(edges)
+    with wire.shown():
+        return conduct(Pins(replace(request, wire=wire)))
 
 
 def _options(resource: BoardResource, elf: Path | None, **chosen: Any) -> tuple[str, ...]:

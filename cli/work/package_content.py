@@ -6,7 +6,6 @@ path. Their sentences name the program as the package installs it, `tailscope`.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -84,11 +83,8 @@ def _room(name: str, folder: Path) -> None:
 
 def version(folder: Path) -> None:
     """Writes to `folder` which version it is, and a digest of all files that are there by now."""
-    found = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        found.update(f"{content} {path.relative_to(folder).as_posix()}\n".encode())
-    words = f"{project()['version']} {found.hexdigest()[:12]} {root.revision()}".strip()
+    found = at_hand.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
+    words = f"{project()['version']} {found[:12]} {root.revision()}".strip()
     (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
 
 

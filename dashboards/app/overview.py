@@ -25,15 +25,17 @@ def going_on(runs: Path, table: pl.DataFrame) -> dict[str, SoFar]:
     return {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
 
 
-def under_way(runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar]) -> list[Any]:
+def under_way(
+    runs: Path, table: pl.DataFrame, going: Mapping[str, SoFar], wires: Mapping[str, str]
+) -> list[Any]:
     """A box for each run of the index `table` that still goes on, as `going_on` found them, and for
-    each that was killed.
+    each that was killed. `wires` are pictures of captures, by id.
 
     A killed one leaves its progress behind (base/run_folder/progress_file.py).
     """
     unfinished = list(table.filter(pl.col("state") == "unfinished")["id"])
     killed = [one for one in unfinished if one not in going and (runs / one / PROGRESS).exists()]
-    boxes = [_box(identity, so_far) for identity, so_far in going.items()]
+    boxes = [_box(identity, so_far, wires.get(identity)) for identity, so_far in going.items()]
     return boxes + [_killed(identity) for identity in killed]
 
 
@@ -42,7 +44,7 @@ def _killed(identity: str) -> Any:
     return html.Div(html.Strong(words), className="run killed", id={"type": "under-way", "run": identity})
 
 
-def _box(identity: str, so_far: SoFar) -> Any:
+def _box(identity: str, so_far: SoFar, wire: str | None) -> Any:
     name = f"{so_far.scenario} with {so_far.allocator} on {so_far.board}"
     head = f"{name}: {so_far.step}, run {grouped(so_far.run)} of {grouped(so_far.runs)}"
     bar = html.Progress(
@@ -51,9 +53,10 @@ def _box(identity: str, so_far: SoFar) -> Any:
         **{"aria-label": f"operations of {name}"},  # type: ignore[arg-type]
     )
     words = html.Div(" · ".join(_facts(so_far)))
-    return html.Div(
-        [html.Strong(head), bar, words], className="run", id={"type": "under-way", "run": identity}
-    )
+    parts = [html.Strong(head), bar, words]
+    if wire:
+        parts.append(html.Pre(wire, className="wire", **{"aria-hidden": "true"}))  # type: ignore[arg-type]
+    return html.Div(parts, className="run", id={"type": "under-way", "run": identity})
 
 
 def _facts(so_far: SoFar) -> Iterator[str]:

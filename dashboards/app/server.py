@@ -26,9 +26,11 @@ from dashboards.app.library import Library
 from dashboards.app.listening import Server
 from dashboards.app.overview import under_way
 from dashboards.app.shown import Entry, Pages, Shown, offered
+from dashboards.app.wires import Wires
 
 DEFAULT_PORT = 8050
 POLL_MS = 2_000
+"""While a run is under way the page asks twice a second (assets/app.js)."""
 
 _PAGE_FILES = Path(__file__).parent.parent / "page"
 _SCRIPTS = ("glossary.js", "paint.js", "picker.js", "between.js", "why.js")
@@ -147,6 +149,7 @@ def _is_odd(clicks: object) -> bool:
 def _answer(app: Dash, pages: Pages) -> None:
     """Registers the server's answers: pages, and more of a figure when a reader zooms in."""
     comparisons = Comparisons(pages.library)
+    wires = Wires(pages.library.runs)
 
     @app.callback(Output("content", "children"), Input("place", "data"))
     def show(place: object) -> Any:
@@ -175,7 +178,7 @@ def _answer(app: Dash, pages: Pages) -> None:
             return no_update, no_update, no_update
         table = pages.library.table()
         going = overview.going_on(pages.library.runs, table)
-        boxes = under_way(pages.library.runs, table, going)
+        boxes = under_way(pages.library.runs, table, going, wires.pictures(going))
         words = overview.counted(table, going)
         if words == counted:
             return no_update, no_update, boxes
@@ -246,7 +249,7 @@ def _content(pages: Pages, comparisons: Comparisons, address: Address) -> Any:
 def _runs(pages: Pages) -> list[Any]:
     table = pages.library.table()
     going = overview.going_on(pages.library.runs, table)
-    return overview.overview(table, under_way(pages.library.runs, table, going), going)
+    return overview.overview(table, under_way(pages.library.runs, table, going, {}), going)
 
 
 def _of_shown(shown: Shown) -> list[Any]:
@@ -368,6 +371,7 @@ def _act_in_the_browser(app: Dash) -> None:
         State(overview.GRID, "dashGridOptions"),
         prevent_initial_call=True,
     )
+    browser("pace", Output("poll", "interval"), Input("live", "children"))
     browser(
         "compare",
         Output("compare", "href"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from base.run_folder.manifest import Manifest
+from base.run_index.naming import configuration
 from dashboards.caveats import LOCKS
 from dashboards.formatting import samplerate
 from dashboards.loaded.runs import LoadedRun
@@ -83,7 +84,7 @@ def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
     Runs of the same name in several scenarios are one entry of the picker, and look alike.
     """
     groups: dict[str, list[LoadedRun]] = {}
-    for run in sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.configuration, run.id)):
+    for run in sorted(runs, key=lambda run: (run.manifest.scenario, configuration(run.manifest), run.id)):
         groups.setdefault(run.manifest.scenario, []).append(run)
     named = {scenario: _names(group) for scenario, group in groups.items()}
     styles = assign_styles(name for names in named.values() for name, _ in names)
@@ -102,9 +103,9 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
     What differs are the options of the run; only where they are the same too, its id. Beside it
     the verdict of a run that is not complete, which is no part of its identity.
     """
-    plain = [_short(run.manifest.configuration) for run in runs]
-    boards = [_short(f"{run.manifest.configuration} on {run.manifest.board}") for run in runs]
-    longer = [_short(_with(run.manifest.configuration, _apart(run, runs))) for run in runs]
+    plain = [_short(configuration(run.manifest)) for run in runs]
+    boards = [_short(f"{configuration(run.manifest)} on {run.manifest.board}") for run in runs]
+    longer = [_short(_with(configuration(run.manifest), _apart(run, runs))) for run in runs]
     ids = [f"{name} {run.id}" for name, run in zip(plain, runs, strict=True)]
     counts = Counter(plain) + Counter(boards) + Counter(longer)
     counts.subtract(name for name, option in zip(plain, longer, strict=True) if name == option)
@@ -122,7 +123,7 @@ def _short(name: str) -> str:
 def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:
     """`desk`, `seed 2`, `24 MS/s`: the options in which runs of the same configuration differ."""
     alike = [
-        _options(one.manifest) for one in runs if one.manifest.configuration == run.manifest.configuration
+        _options(one.manifest) for one in runs if configuration(one.manifest) == configuration(run.manifest)
     ]
     return [
         _spoken(name, value)

@@ -58,7 +58,7 @@ def _packed(explanation: Explanation) -> dict[str, Any]:
         "cycles": explanation.cycles,
         "instructions": explanation.instructions,
         "stack": [
-            [_cut(frame.place), *told.line(frame.source)] for frame in explanation.stack[:_MOST_FRAMES]
+            [_cut(frame.shown), *told.line(frame.source)] for frame in explanation.stack[:_MOST_FRAMES]
         ],
         "parts": [_part(part, told) for part in explanation.parts[:_MOST_PARTS]],
         "functions": [_total(total, told) for total in explanation.functions[:_MOST_TOTALS]],

@@ -120,6 +120,15 @@ def render(template: str, page: Any, data: dict[str, Any], scripts: Sequence[str
     )
 
 
+def without_figures(template: str, page: Any, scripts: Sequence[str], styles: Sequence[str] = ()) -> str:
+    """One HTML document of `template`, which has nothing to draw; `styles` come after page.css."""
+    return _TEMPLATES.get_template(template).render(
+        page=page,
+        style=Markup("\n").join(_own_text(name) for name in ("page.css", *styles)),
+        script=Markup("\n").join(_own_text(name) for name in scripts),
+    )
+
+
 def fragment(template: str, page: Any) -> str:
     """A part of a page, for a script to place."""
     return _TEMPLATES.get_template(template).render(page=page)

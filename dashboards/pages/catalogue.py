@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from base.run_index.naming import configuration
 from dashboards import placements
 from dashboards.answer import answer
 from dashboards.belief import belief
@@ -155,7 +156,7 @@ def run(one: Series, figures: bool = True) -> Page:
     manifest_of = one.run.manifest
     lead = (
         f"{one.run.id} is {manifest_of.verdict}.",
-        f"{manifest_of.scenario} with {manifest_of.configuration} on {manifest_of.board}.",
+        f"{manifest_of.scenario} with {configuration(manifest_of)} on {manifest_of.board}.",
     )
     return Page("run", one.name, lead, blocks)
 

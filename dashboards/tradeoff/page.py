@@ -9,6 +9,7 @@ from pathlib import Path
 from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.text import notes
 from base.files.whole import write_bytes
+from base.run_index.naming import configuration
 from dashboards.formatting import microseconds
 from dashboards.loaded.series import by_scenario, caveats
 from dashboards.page.templates import DRAWING, Figure, entries, render
@@ -105,9 +106,9 @@ def _not_replayed(needs: Sequence[Need], runs: Sequence[Run]) -> list[str]:
 def _as_built(runs: Sequence[Run]) -> list[str]:
     """Sentences on runs with other settings than usual, and whom their locks hold off."""
     named = [
-        f"{run.loaded.id} ran as {run.loaded.manifest.configuration}."
+        f"{run.loaded.id} ran as {configuration(run.loaded.manifest)}."
         for run in runs
-        if run.loaded.manifest.configuration != run.allocator
+        if configuration(run.loaded.manifest) != run.allocator
     ]
     groups = by_scenario([run.loaded for run in runs]).values()
     words = caveats([one for series in groups for one in series])

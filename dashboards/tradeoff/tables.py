@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analysis.fragmentation.study import Row
+from base.run_index.naming import configuration
 from dashboards.formatting import MISSING, grouped, samplerate, short
 from dashboards.tradeoff.needs import (
     Figure,
@@ -137,7 +138,7 @@ def _run(run: Run) -> Line:
     return Line(
         run.loaded.id,
         (
-            Cell(manifest.configuration),
+            Cell(configuration(manifest)),
             Cell(short(run.worst_ns, "ns"), _budget(run)),
             Cell(run.kind),
             Cell(f"{run.n:,}"),

@@ -12,6 +12,7 @@ import pytest
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList, read_parquet
+from base.run_index.index import index
 from capture.acquisition.imported import Beside, Imported, of_plan, of_run
 from capture.acquisition.source import Request
 from capture.conduct import redecode, run
@@ -129,10 +130,41 @@ def test_another_allocator_than_was_named_is_inconclusive(stored: RunResult, tmp
 
 def test_a_samplerate_that_nobody_states_is_a_doubt(stored: RunResult, tmp_path: Path) -> None:
     edges = read_parquet(stored.folder / "edges.parquet")
-    imported = formats.read(writers.logic_2_binary(tmp_path, edges), writers.CHANNELS)
+    imported = formats.read(writers.vcd(tmp_path, edges), writers.CHANNELS)
     found = store(imported, of_run(stored.folder), tmp_path / "runs")
     assert found.verdict == "inconclusive"
     assert "import it again with --samplerate" in " ".join(found.reasons)
+
+
+@pytest.mark.parametrize("write", [writers.logic_2_csv, writers.logic_1_csv, writers.logic_2_binary])
+def test_the_samplerate_of_an_analyzer_is_asked_for(
+    stored: RunResult, tmp_path: Path, write: Callable[[Path, EdgeList], Path]
+) -> None:
+    """Its edges are rounded to ns, which looks like a bad clip; so nothing is judged without it."""
+    edges = read_parquet(stored.folder / "edges.parquet")
+    imported = formats.read(write(tmp_path, edges), writers.CHANNELS)
+    with pytest.raises(CaptureError, match=r"does not say at which samplerate .* --samplerate") as error:
+        store(imported, of_run(stored.folder), tmp_path / "runs")
+    assert "clip" not in str(error.value) and not (tmp_path / "runs").exists()
+
+
+def test_a_cut_file_gives_a_truncated_run(stored: RunResult, tmp_path: Path) -> None:
+    """Half of the capture: what is in it is judged, and the cut is the first reason."""
+    path = writers.by_sigrok(tmp_path, read_parquet(stored.folder / "edges.parquet"), "csv", "-O", "csv")
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2 + 3])
+    found = store(formats.read(path), of_run(stored.folder), tmp_path / "runs")
+    assert found.verdict == "truncated"
+    assert "exported.csv was cut in the middle" in " ".join(found.reasons)
+    assert manifest(found.folder)["total_samples"] < manifest(stored.folder)["total_samples"]
+
+
+def test_an_imported_run_is_called_so(stored: RunResult, tmp_path: Path) -> None:
+    """In the name of its folder, the run index, and what every page calls it."""
+    found = store(formats.read(stored.folder / "capture.sr"), of_run(stored.folder), tmp_path / "runs")
+    assert ".imported-" in found.folder.name
+    (row,) = index(tmp_path / "runs").to_dicts()
+    assert row["configuration"].endswith("imported from capture.sr")
 
 
 def test_records_of_another_take_leave_out_what_was_counted_in_the_first(

@@ -48,6 +48,11 @@ def test_a_preset_alone_is_enough(tmp_path: Path, name: str) -> None:
         # Eight inputs at 32 MS/s are 256 of its 300 MS/s; at 40 MS/s they are 320.
         ("saleae-logic16", (32_000_000, 12_500_000), (40_000_000, 50_000_000, 100_000_000)),
         ("dslogic", (25_000_000, 20_000_000), (50_000_000, 24_000_000)),
+        # 84 MS/s would become 100 MS/s without a word: the Logic Sniffer divides 100 MHz.
+        ("openbench-ols", (100_000_000, 50_000_000), (84_000_000, 200_000_000)),
+        ("kingst-la2016", (200_000_000, 20_000_000), (84_000_000, 500_000_000)),
+        # 120 MHz over a whole number, and no more than 60 MHz with eight inputs.
+        ("sigrok-pico", (60_000_000, 1_500_000), (120_000_000, 84_000_000)),
         ("beaglelogic", (100_000_000, 50_000_000, 25_000_000), (84_000_000, 200_000_000, 33_333_333)),
     ],
 )
@@ -79,13 +84,18 @@ def test_each_names_its_sources(name: str) -> None:
         (
             'preset = "fx2lafv"\n',
             "8: boards.desk.analyzer.preset cannot be 'fx2lafv'; choose from beaglelogic, dslogic, "
-            "fx2lafw, saleae-logic16. Did you mean fx2lafw?",
+            "fx2lafw, kingst-la2016, openbench-ols, saleae-logic16, sigrok-pico. Did you mean fx2lafw?",
         ),
         (
             'preset = "saleae-logic-8"\n',
             "8: boards.desk.analyzer.preset cannot be 'saleae-logic-8': libsigrok has no driver for it; "
-            "record with its maker's program, and read the export by ./lab decode "
+            'write driver = "saleae-logic2" instead, which has Saleae\'s own program capture '
             "(docs/how-to/analyzers.md).",
+        ),
+        (
+            'preset = "rigol-ds"\n',
+            "8: boards.desk.analyzer.preset cannot be 'rigol-ds': libsigrok's driver rigol-ds reads *; "
+            "record with its maker's program, and read the export by ./lab decode (docs/how-to/analyzers.md).",
         ),
         ("preset = 7\n", "8: boards.desk.analyzer.preset must be a word in quotes, not 7; mend it."),
         (
@@ -118,6 +128,58 @@ def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path) -> None:
         "The samplerate cannot be 84,000,000 with the analyzer fx2lafw and eight inputs; "
         "choose 1, 2, 3, 4, 6, 8, 12, 16, 24 MS/s.",
     )
+
+
+def test_what_is_set_goes_to_the_driver_before_what_a_preset_sets(tmp_path: Path) -> None:
+    found = analyzer(
+        tmp_path,
+        'preset = "dslogic"\nsettings = { voltage_threshold = 1.6, rle = true, continuous = "off" }\n',
+    )
+    assert found.words == ("continuous=off", "voltage_threshold=1.6-1.6", "rle=on")
+    assert (found.sample_bytes, found.device_inputs) == (2, tuple("01234567"))
+    assert analyzer(tmp_path, 'preset = "dslogic"\n').words == ("continuous=on",)
+    ranged = analyzer(tmp_path, 'preset = "dslogic"\nsettings = { voltage_threshold = "0.7-1.4" }\n')
+    assert ranged.words[1] == "voltage_threshold=0.7-1.4"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            'inputs = ["A", "B"]',
+            "10: *.inputs must be the names of the first 8 inputs, by their bit, not 2 *",
+        ),
+        ('inputs = ["A","B","C","D","E","F","A","H"]', "10: *.inputs[6] is 'A' a second time; mend it."),
+        ("sample_bytes = 9", "10: *.sample_bytes must be 1 to 8 bytes, not 9; mend it."),
+        (
+            "settings = { samplerate = 5 }",
+            "10: *.samplerate is what the bench sets by itself; write samplerate_hz beside the driver.",
+        ),
+        (
+            "settings = { limit_samples = 5 }",
+            "10: *.limit_samples is what the bench sets by itself; drop it.",
+        ),
+        ('settings = { a = "b:c=d" }', "10: *.a must be a key and a value without blank, colon and *"),
+        ('settings = { a = "" }', "10: *.a must be a key and a value without blank, colon and *"),
+        ("settings = { a = [1] }", "10: *"),
+        ("sigrok = 7", "10: boards.desk.analyzer.sigrok must be a path in quotes, not 7; mend it."),
+    ],
+)
+def test_what_no_driver_takes_is_refused(tmp_path: Path, words: str, sentence: str) -> None:
+    with pytest.raises(CaptureError) as refusal:
+        analyzer(tmp_path, f'driver = "ols"\nsamplerate_hz = 1_000_000\n{words}\n')
+    path = tmp_path / "bench.toml"
+    assert is_sentence(str(refusal.value), f"{path}:{sentence}"), str(refusal.value)
+
+
+def test_a_channel_is_an_input_that_is_named(tmp_path: Path) -> None:
+    words = 'driver = "ols"\nsamplerate_hz = 1\ninputs = ["A","B","C","D","E","F","G","H"]\n'
+    channels = "".join(f'{name} = "{letter}"\n' for name, letter in zip(CHANNELS, "HGFEDCBA", strict=True))
+    found = analyzer(tmp_path, f"{words}[boards.desk.analyzer.channels]\n{channels}")
+    assert found.device_inputs == tuple("ABCDEFGH") and found.channels["CRIT"] == "H"
+    with pytest.raises(CaptureError, match=r"channels.SYNC cannot be 'I'; choose from A, B"):
+        other = channels.replace('"A"', '"I"')
+        analyzer(tmp_path, f"{words}[boards.desk.analyzer.channels]\n{other}")
 
 
 def test_without_a_preset_any_rate_may_be_tried() -> None:

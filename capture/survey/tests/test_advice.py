@@ -11,7 +11,8 @@ from pyocd.probe.stlink.usb import STLinkUSBInterface
 
 from capture.desk.bench import BoardResource, LoaderResource, read_bench
 from capture.desk.presets import presets
-from capture.survey import advice
+from capture.desk.serial_ports import ST_LINKS
+from capture.survey import advice, udev
 from capture.survey.advice import advise, may_run
 from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
 
@@ -22,6 +23,7 @@ OTHER = Analyzer("fx2lafw", "1.14", "Saleae Logic", EIGHT)
 PROBE = Probe("0667FF303", "STMicroelectronics STM32 STLink", "V2J37M26")
 PORT = Port("/dev/ttyACM0", "0483:374b", "0667FF303", "STM32 STLink")
 BARE = UsbDevice("0925:3881", "", "", "/dev/bus/usb/001/012", accessible=True)
+CLOSED = UsbDevice("0483:374b", "ST", "", "/dev/bus/usb/001/003", False)
 READY = Facts(
     analyzers=(LOGIC,),
     chosen=(LOGIC,),
@@ -142,10 +144,28 @@ TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
             entry(),
             replace(READY, usb=(replace(BARE, accessible=False, manufacturer="sigrok", product="fx2lafw"),)),
             "usb",
-            "0925:3881 is plugged in, but /dev/bus/usb/001/012 may not be used by you. Put this line into "
-            "/etc/udev/rules.d/60-tailscope.rules, run sudo udevadm control --reload, and replug it:\n"
-            'SUBSYSTEM=="usb", ATTR{idVendor}=="0925", ATTR{idProduct}=="3881", '
-            'MODE="0660", GROUP="plugdev", TAG+="uaccess"',
+            "0925:3881 is plugged in, but /dev/bus/usb/001/012 may not be used by you. Install the bench's "
+            "udev rules, then replug it: sudo install -m 644 */60-tailscope.rules "
+            "/etc/udev/rules.d/60-tailscope.rules && sudo udevadm control --reload",
+        ),
+        (
+            entry(),
+            replace(READY, usb=(CLOSED,), rules=udev.text()),
+            "usb",
+            "*.rules is there: replug it; if that does not help, * sudo usermod -aG plugdev $USER*",
+        ),
+        (
+            entry(),
+            replace(READY, usb=(CLOSED,), rules=udev.text(), groups=("plugdev",)),
+            "usb",
+            "*60-tailscope.rules is there, and you are in plugdev: replug it, and log in again.",
+        ),
+        (
+            entry(),
+            replace(READY, ports=(replace(PORT, group="dialout"),), groups=("audio", "dialout")),
+            "port",
+            "/dev/ttyACM0 may not be used by you: you are in dialout, but were not when you logged in: "
+            "log in again.",
         ),
         (
             entry(),
@@ -212,6 +232,29 @@ def test_what_is_odd_keeps_nothing_from_running(facts: Facts, sentence: str) -> 
     assert may_run(found)
 
 
+def test_a_modem_manager_that_takes_the_port_is_odd_until_it_is_told_not_to() -> None:
+    found = advise(entry(), replace(READY, modem_manager=True))
+    (odd,) = [finding for finding in found if finding.state == "odd"]
+    assert odd.words.startswith("ModemManager runs and takes /dev/ttyACM0 for a modem: ")
+    assert "sudo install -m 644 " in odd.words and may_run(found)
+    told = replace(READY, modem_manager=True, ports=(replace(PORT, no_modem=True),))
+    assert all(finding.state == "used" for finding in advise(entry(), told))
+
+
+@pytest.mark.parametrize("product", ["3752", "374e", "374f", "3753", "3754", "3757"])
+def test_another_st_link_stands_for_that_of_bench_toml(product: str) -> None:
+    """An ST-Link's id changes with its firmware; a board's own stands before another's."""
+    port = replace(PORT, usb_id=f"0483:{product}")
+    for ports, used in (((port,), port), ((port, replace(PORT, device="/dev/ttyACM1")), None)):
+        found = advise(entry(port="usb:0483:374B"), replace(READY, ports=ports))
+        device = used.device if used else "/dev/ttyACM1"
+        assert [
+            one.words[: len(device)] for one in found if (one.subject, one.state) == ("port", "used")
+        ] == [device]
+    other = replace(PORT, usb_id="1a86:7523")
+    assert not may_run(advise(entry(port="usb:0483:374B"), replace(READY, ports=(other,))))
+
+
 def test_a_chosen_one_of_two_is_used() -> None:
     facts = replace(TWO_PROBES, analyzers=(LOGIC, OTHER), chosen=(LOGIC,))
     found = advise(entry(connection="1.12", probe="0667ff"), facts)
@@ -251,7 +294,7 @@ def test_a_port_elsewhere_is_not_looked_at() -> None:
 def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
     assert advice.LEAST_FIRMWARE == STLink.MIN_JTAG_VERSION
     assert advice.WANTED_FIRMWARE == STLink.MIN_JTAG_VERSION_16BIT_XFER
-    assert {f"0483:{product:04x}" for product in STLinkUSBInterface.USB_PID_EP_MAP} == advice.ST_LINKS
+    assert {f"0483:{product:04x}" for product in STLinkUSBInterface.USB_PID_EP_MAP} == ST_LINKS
 
 
 def test_each_usb_id_belongs_to_one_preset() -> None:

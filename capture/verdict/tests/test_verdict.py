@@ -251,9 +251,9 @@ def with_the_latencies_of_another_operation(run: SyntheticRun) -> None:
 def of_format_3(run: SyntheticRun) -> None:
     """What the firmware sent before it read the timers."""
     run.lines = [
-        re.sub(r"^BOOT,4", "BOOT,3", re.sub(r"^(STAT(?:,\d+){4}).*", r"\1", line))
+        re.sub(r"^BOOT,5(.*),bypass,\w+", r"BOOT,3\1", re.sub(r"^(STAT(?:,\d+){4}).*", r"\1", line))
         for line in run.lines
-        if not line.startswith(("IRQ", "COST,TIMER"))
+        if not line.startswith(("IRQ", "COST,TIMER", "STILL"))
     ]
 
 
@@ -308,8 +308,8 @@ MAKING_INCONCLUSIVE = [
     (without_an_answer, "ISR answers"),
     (edit(r"^(STAT,\d+,\d+),\d+", r"\1,7"), "CISR answers"),
     (edit(r"^(HEAP,.*),1$", r"\1,0"), "invariants"),
-    (edit(r"^BOOT,4,tlsf", "BOOT,4,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
-    (edit(r"^(BOOT,4,tlsf),65536", r"\1,65544"), "Of its heap in bytes the firmware says 65544, not 65536"),
+    (edit(r"^BOOT,5,tlsf", "BOOT,5,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
+    (edit(r"^(BOOT,5,tlsf),65536", r"\1,65544"), "Of its heap in bytes the firmware says 65544, not 65536"),
     (
         edit(r"84000000,00000702", "84000000,00000602"),
         "FLASH_ACR the firmware says 00000602, not 00000702",
@@ -355,7 +355,7 @@ MAKING_INCONCLUSIVE = [
         "the timer tells 99 ticks as the greatest latency from CTRL to CISR",
     ),
     (edit(r"^(STAT(?:,\d+){6}),\d+,\d+", r"\1,4294967295,0"), "the timer tells no latency from STIM to TASK"),
-    (edit(r"^BOOT,4", "BOOT,3"), "Record 38 is COST TIMER where TICK is due"),
+    (edit(r"^BOOT,5(.*),bypass,\w+", r"BOOT,3\1"), "Record 38 is COST TIMER where TICK is due"),
     (edit(r"^PLAN,mem_frag", "PLAN,mem_flag"), "the scenario mem_flag in its image, not mem_frag"),
     (edit(r"^(PLAN,\w+),81", r"\1,82"), "the number of operations 82 in its image, not 81"),
     (edit(r"^(PLAN,.*),1,5003,", r"\1,4,5003,"), "the stimulus burst in its image, not periodic"),
@@ -486,7 +486,7 @@ def with_line(run: SyntheticRun, pattern: str, replacement: str) -> bytes:
     ("pattern", "replacement"),
     [
         (r"(OP,0,.*),\d+(,\d+,\d+)$", r"\1,77\2"),  # probes, which nothing else tells
-        (r"(BOOT,4,.*),\d+,(\d+,basepri,none)$", r"\1,9,\2"),  # free blocks
+        (r"(BOOT,5,.*),\d+,(\d+,basepri,none,.*)$", r"\1,9,\2"),  # free blocks
         (r"(TICK,.*),\d+$", r"\1,181"),
         (r"(END,\d+),\w+", r"\1,00000000"),
         (r"(END,\d+),\w+", r"\1"),

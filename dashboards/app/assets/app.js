@@ -166,6 +166,11 @@ tailscope.app = (() => {
   const nothing = () => window.dash_clientside.no_update;
   let last = null;
 
+  // How often the overview asks: a run under way is drawn twice a second.
+  const LIVE_MS = 500;
+  const POLL_MS = 2000;
+  const pace = (boxes) => (JSON.stringify(boxes || []).includes('"Progress"') ? LIVE_MS : POLL_MS);
+
   // Where we are, without what the server need not know.
   function place(pathname, search) {
     dress();
@@ -289,7 +294,7 @@ tailscope.app = (() => {
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
-    tailscope: { place, choose, paint, open, waveform, why, mark, compare, find },
+    tailscope: { place, choose, paint, open, waveform, why, mark, compare, find, pace },
   });
 
   // The overview's cells. AG Grid finds these by name.

@@ -13,10 +13,13 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import numpy as np
 import polars as pl
 import pytest
 from playwright.sync_api import Page, Response, expect
 
+from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.folder import EDGE_STREAM
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from capture.acquisition.tests.test_pins import store as store_observed
 from dashboards.app.library import Library
@@ -154,6 +157,12 @@ def test_a_run_under_way_is_seen(page: Page, app_runs: Path) -> None:
         expect(box).to_contain_text("300 of 1,200 operations · 75 a second")
         expect(box).to_contain_text("longest allocation so far 100,000.0 ns (8,400 cycles), operation 77")
         assert page.locator("#live progress").get_attribute("value") == "300"
+        with EdgeWriter(app_runs / UNDER_WAY / EDGE_STREAM, 1_000_000, ("CRIT",), 1_000) as writer:
+            writer.append(np.array([0, 100, 300]), np.array([0, 1, 0], np.uint8), 500)
+            expect(page.locator("#live .wire")).to_contain_text("200.00")
+            writer.append(np.array([600, 900]), np.array([1, 0], np.uint8), 1_000)
+            expect(page.locator("#live .wire")).to_contain_text("300.00")
+        (app_runs / UNDER_WAY / EDGE_STREAM).unlink()
         # It is neither good nor bad yet.
         going = page.locator(f"[row-id='{UNDER_WAY}'] [col-id=verdict] .verdict")
         expect(going).to_have_text("under way")

@@ -1,0 +1,243 @@
+"""What a driver says of its analyzer, and what is refused of bench.toml because of it.
+
+What sigrok-cli prints of a DSLogic Plus is put together by the format of its show.c, with what the
+driver's api.c lists; the demo device, and a tool that is not there, are asked in earnest.
+"""
+
+from __future__ import annotations
+
+import shlex
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from base.files.errors import CaptureError
+from base.files.tests.sentences import is_sentence
+from base.run_folder.edges import CHANNELS
+from capture.acquisition.pins import Pins, PinsRequest
+from capture.acquisition.sigrok_options import Options, check_analyzer, read_drivers, read_options
+from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
+
+SIXTEEN = " ".join(map(str, range(16)))
+VOLTS = ", ".join(f"{tenth / 10:.1f}-{tenth / 10:.1f}" for tenth in range(51)).replace(
+    "1.4-1.4", "1.4-1.4 (current)"
+)
+DSLOGIC = f"""\
+Driver functions:
+    Logic analyzer
+Scan options:
+    conn
+dreamsourcelab-dslogic:conn=1.9 - DreamSourceLab DSLogic Plus [S/N: 1] with 16 channels: {SIXTEEN}
+Supported configuration options:
+    continuous: on (current), off
+    limit_samples: 0 (current)
+    conn: 1.9 (current)
+    voltage_threshold: {VOLTS}
+    samplerate - supported samplerates:
+      10 kHz
+      1 MHz
+      10 MHz
+      20 MHz
+      25 MHz (current)
+      50 MHz
+    Supported triggers: 0 1 r f e
+    captureratio: 0 (current)
+    clock_edge: rising (current), falling
+"""
+OLS = """\
+ols - Sump Logic Analyzer v1.0 with 8 channels: 0 1 2 3 4 5 6 7
+Supported configuration options:
+    Maximum number of samples: 24576
+    samplerate (10 Hz - 200 MHz in steps of 1 Hz)
+    rle: on, off (current)
+"""
+NUCLEO = read_bench().board("nucleo")
+
+
+def test_what_the_driver_lists_is_read() -> None:
+    found = read_options(DSLOGIC)
+    assert found.inputs == tuple(map(str, range(16)))
+    assert found.rates_hz == (10_000, 1_000_000, 10_000_000, 20_000_000, 25_000_000, 50_000_000)
+    assert found.keys["continuous"] == ("on", "off") and found.keys["limit_samples"] == ()
+    assert found.keys["clock_edge"] == ("rising", "falling")
+    assert len(found.keys["voltage_threshold"]) == 51 and "1.6-1.6" in found.keys["voltage_threshold"]
+    assert [rate for rate in (24_000_000, 25_000_000) if found.can_sample_at(rate)] == [25_000_000]
+
+
+def test_a_range_of_samplerates_and_a_memory_are_read() -> None:
+    found = read_options(OLS)
+    assert (found.steps_hz, found.most_samples) == ((10, 200_000_000, 1), 24_576)
+    assert found.can_sample_at(84_000_000) and not found.can_sample_at(9)
+    assert found.keys == {"samplerate": (), "rle": ("on", "off")}
+
+
+def test_what_is_no_such_list_tells_nothing() -> None:
+    assert read_options("") == read_options("No devices found.\n") == Options()
+    assert read_drivers("") == ()
+
+
+def test_the_real_tool_is_read() -> None:
+    done = subprocess.run(
+        ["sigrok-cli", "--driver", "demo", "--show"], capture_output=True, text=True, check=True
+    )
+    found = read_options(done.stdout)
+    assert found.inputs[:8] == tuple(f"D{number}" for number in range(8))
+    assert found.steps_hz == (1, 1_000_000_000, 1)
+    listed = subprocess.run(["sigrok-cli", "--list-supported"], capture_output=True, text=True, check=True)
+    drivers = read_drivers(listed.stdout)
+    assert {"beaglelogic", "demo", "fx2lafw", "saleae-logic16"} <= set(drivers)
+    assert not {"csv", "binary", "uart"} & set(drivers), "formats and decoders are no drivers"
+
+
+def board(**analyzer: object) -> BoardResource:
+    """The Nucleo of bench.toml with another analyzer, which a preset fills in."""
+    values = analyzer if "preset" in analyzer else {"samplerate_hz": 1_000_000, **analyzer}
+    return replace(NUCLEO, analyzer=AnalyzerResource.model_validate(values))
+
+
+def showing(tmp_path: Path, shown: str) -> str:
+    """A sigrok-cli that prints `shown`, and so many notes of how it was called."""
+    tool, text = tmp_path / "other-sigrok", tmp_path / "shown"
+    text.write_text(shown, encoding="utf-8")
+    tool.write_text(
+        f'#!/bin/sh\necho "$@" >> {shlex.quote(str(tmp_path / "calls"))}\ncat {shlex.quote(str(text))}\n',
+        encoding="utf-8",
+    )
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    return str(tool)
+
+
+NUMBERED = {name: str(number) for number, name in enumerate(CHANNELS)}
+
+
+@pytest.mark.parametrize(
+    ("shown", "values", "rate_hz", "sentence"),
+    [
+        (DSLOGIC, {"preset": "dslogic"}, 25_000_000, ""),
+        (DSLOGIC, {"preset": "dslogic", "settings": {"voltage_threshold": 1.6}}, 25_000_000, ""),
+        (DSLOGIC, {"preset": "dslogic", "settings": {"clock_edge": "falling"}}, 25_000_000, ""),
+        (
+            DSLOGIC,
+            {"driver": "dreamsourcelab-dslogic"},
+            24_000_000,
+            "The analyzer dreamsourcelab-dslogic cannot sample at 24,000,000 Hz, but at 1,000,000, "
+            "10,000,000, 20,000,000, 25,000,000 or 50,000,000 Hz; write one of these into bench.toml, or "
+            "after --samplerate.",
+        ),
+        (
+            DSLOGIC,
+            {"preset": "dslogic", "settings": {"voltage_treshold": 1.6}},
+            25_000_000,
+            "The analyzer dreamsourcelab-dslogic has no key 'voltage_treshold', which bench.toml sets; it "
+            "has captureratio, clock_edge, continuous, voltage_threshold. Did you mean voltage_threshold?",
+        ),
+        (
+            DSLOGIC,
+            {"preset": "dslogic", "settings": {"voltage_threshold": 1.65}},
+            25_000_000,
+            "The key 'voltage_threshold' of the analyzer dreamsourcelab-dslogic cannot be '1.65-1.65', as "
+            "bench.toml sets it; choose from 0.0-0.0, *5.0-5.0.",
+        ),
+        (
+            DSLOGIC,
+            {
+                "driver": "dreamsourcelab-dslogic",
+                "inputs": [*map(str, range(7)), "9"],
+                "channels": {**NUMBERED, "SYNC": "9"},
+            },
+            25_000_000,
+            "Input 7 of the analyzer dreamsourcelab-dslogic is not 9; its inputs are 0, 1, *: write the "
+            "first eight as inputs into bench.toml.",
+        ),
+        (
+            OLS,
+            {"driver": "ols"},
+            100_000_000,
+            "The capture would have 100,000,000 samples, and the analyzer ols takes 24,576: *",
+        ),
+        (
+            OLS,
+            {"preset": "openbench-ols"},
+            1_000_000,
+            "The capture would have 1,000,000 samples, and the analyzer openbench-ols holds 24,576: *",
+        ),
+        (
+            "",
+            {"driver": "ols"},
+            1_000_000,
+            "sigrok-cli finds no analyzer of the driver ols that answers (it does not say why); *",
+        ),
+    ],
+)
+def test_what_the_analyzer_does_not_have_is_refused(
+    tmp_path: Path, shown: str, values: dict[str, object], rate_hz: int, sentence: str
+) -> None:
+    watched = board(**values, sigrok=showing(tmp_path, shown))
+    if not sentence:
+        check_analyzer(watched, rate_hz, 1.0)
+        return
+    with pytest.raises(CaptureError) as refusal:
+        check_analyzer(watched, rate_hz, 1.0)
+    assert is_sentence(str(refusal.value), sentence), str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (
+            {"driver": "fx2lafv"},
+            "*sigrok-cli has no driver 'fx2lafv', which bench.toml names; sigrok-cli --list-supported prints "
+            "those that there are. Did you mean fx2lafw?",
+        ),
+        (
+            {"preset": "kingst-la2016"},
+            "*sigrok-cli has no driver 'kingst-la2016', which bench.toml names; it came later: name a newer "
+            "sigrok-cli by sigrok = PATH beside it.",
+        ),
+        (
+            {"driver": "demo", "settings": {"nosuch": 1}},
+            "The analyzer demo has no key 'nosuch', which bench.toml sets; it has averaging, *",
+        ),
+        (
+            {"driver": "demo", "samplerate_hz": 2_000_000_000},
+            "The analyzer demo cannot sample at 2,000,000,000 Hz, but from 1 to 1,000,000,000 Hz in steps of "
+            "1 Hz; *",
+        ),
+        (
+            {"driver": "demo", "sigrok": "/nowhere/sigrok-cli"},
+            "/nowhere/sigrok-cli, which bench.toml names as sigrok, is no program; *",
+        ),
+        (
+            {"driver": "fx2lafw", "connection": "99.99"},
+            "sigrok-cli finds no analyzer of the driver fx2lafw that answers (No devices found); *",
+        ),
+    ],
+)
+def test_the_real_tool_refuses_before_the_board_is_loaded(values: dict[str, object], sentence: str) -> None:
+    watched = board(**values)
+    with pytest.raises(CaptureError) as refusal:
+        check_analyzer(watched, watched.analyzer.samplerate_hz, 1e-3)
+    assert is_sentence(str(refusal.value), sentence), str(refusal.value)
+
+
+def test_a_simulated_analyzer_is_not_asked() -> None:
+    check_analyzer(read_bench().board("virtual"), 7, 1.0)
+
+
+def test_the_connection_is_asked_for(tmp_path: Path) -> None:
+    watched = board(preset="dslogic", connection="1.9", sigrok=showing(tmp_path, DSLOGIC))
+    check_analyzer(watched, 25_000_000, 1.0)
+    calls = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
+    assert calls == ["--driver dreamsourcelab-dslogic:conn=1.9 --show"]
+
+
+def test_the_board_is_not_opened_where_the_analyzer_cannot_do_it(tmp_path: Path) -> None:
+    watched = board(driver="ols", sigrok=showing(tmp_path, OLS.replace("24576", "24576000000")))
+    request = PinsRequest(
+        resource=watched, pins={"CRIT": "PA8"}, elf=None, duration_s=1.0, samplerate_hz=300_000_000
+    )
+    with pytest.raises(CaptureError, match="ols cannot sample at 300,000,000 Hz"), Pins(request).open():
+        pytest.fail("The board was opened.")

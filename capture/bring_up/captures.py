@@ -1,0 +1,309 @@
+"""The steps that capture: line, pins at rest, threshold, rate, clock, and a first number."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from base.files.errors import CaptureError
+from base.processes import signals
+from base.run_folder.edges import CHANNELS, NS_PER_S, EdgeList
+from base.run_folder.folder import MANIFEST
+from base.run_folder.manifest import Manifest, Serial, read_manifest
+from capture.acquisition import sigrok_cli
+from capture.acquisition.direct import Direct
+from capture.acquisition.duration import longest_s
+from capture.acquisition.observe import Order, observe
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.acquisition.stored import read_stored
+from capture.bring_up.step import Figure, Outcome
+from capture.conduct import run as conduct
+from capture.desk.bench import BoardResource
+from capture.desk.open_board import open_board
+from capture.instruments.skew import fall_delay_samples
+from capture.reading.wire import COMMON_CHANNELS, Wire
+from capture.store import RunResult, judge
+from capture.summary.warnings import LATE_SAMPLES
+from firmware.build.image import FirmwareImage
+from scenarios import catalogue
+from scenarios.operations import MAX_ENTRIES
+from scenarios.plan import Plan
+
+REST_S = 1.0
+"""How long the pins are looked at while nothing moves them."""
+# Two crystals differ by some 100 millionths at most; an RC oscillator by 10,000.
+_CRYSTALS_PPM = 500.0
+_MOST_OPERATIONS = MAX_ENTRIES - 840
+_PPM = 1e6
+
+Shown = Callable[[str], None]
+
+
+def short_plan() -> Plan:
+    """What the line is tried with: 152 ms at most."""
+    return catalogue.load("mem_frag", {"depth": 8}).compile()
+
+
+@dataclass
+class Captures:
+    """Runs of one board and firmware, and what they tell. `folders` are of its runs so far."""
+
+    board: BoardResource
+    board_name: str
+    image: FirmwareImage
+    runs: Path
+    rate_s: float
+    shown: Shown = lambda _: None
+    folders: list[Path] = field(default_factory=list)
+    _first: RunResult | None = None
+    _longest: Manifest | None = None
+
+    def line(self) -> Outcome:
+        """Do the records come, whole and in order?"""
+        self._first = self._run(short_plan())
+        return of_serial(_manifest(self._first).serial)
+
+    def rest(self) -> Outcome:
+        """Does an input see pulses where no pin moves?"""
+        if self.board.loader.kind == "virtual-nucleo":
+            return Outcome("skipped", "The wires of a virtual board have no noise.")
+        return of_rest(self._at_rest())
+
+    def threshold(self) -> Outcome:
+        """Does the analyzer see rising and falling edges alike?"""
+        if self.board.loader.kind == "virtual-nucleo":
+            return Outcome("skipped", "The pins of a virtual board have no voltage.")
+        return of_threshold(self._first_wire)
+
+    def rate(self) -> Outcome:
+        """Does the analyzer keep up, without a sample lost?"""
+        outcomes: list[tuple[RunResult, Manifest]] = []
+        plan = plan_of(self.rate_s)
+        for number in range(runs_of(self.rate_s, plan)):
+            self.shown(f"rate: capture {number + 1} of {runs_of(self.rate_s, plan)}")
+            result = self._run(plan)
+            outcomes.append((result, _manifest(result)))
+            if result.verdict != "complete":
+                break
+        self._longest = outcomes[-1][1]
+        return of_rate(outcomes)
+
+    def clock(self) -> Outcome:
+        """Do the clocks of board and analyzer agree?"""
+        assert self._longest is not None
+        return of_clock(self._longest)
+
+    def number(self) -> Outcome:
+        """What does the board measure?"""
+        result = self._run(catalogue.load("mem_stress").compile())
+        return of_number(result, _manifest(result))
+
+    @cached_property
+    def _first_wire(self) -> Wire:
+        assert self._first is not None
+        return judge(*read_stored(self._first.folder))[0].wire
+
+    def _run(self, plan: Plan) -> RunResult:
+        request = RunRequest(plan, self.image, board=self.board_name, runs=self.runs, progress=self.shown)
+        direct = self.board.loader.kind == "virtual-nucleo" and not sigrok_cli.is_installed()
+        result = conduct(Direct(request) if direct else Sigrok(request))
+        self.folders.append(result.folder)
+        return result
+
+    def _at_rest(self) -> EdgeList:
+        """The pins of the firmware that has come to its end, for REST_S."""
+        analyzer = self.board.analyzer
+        order = Order(None, b"", analyzer, analyzer.samplerate_hz, REST_S, records="none")
+        with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+            with open_board(self.board) as opened:
+                seen = observe(opened, order, self.shown, Path(folder))
+            signals.check()
+        if seen.report.losses:
+            raise CaptureError(f"The pins cannot be looked at: {seen.report.losses[0]}")
+        return seen.edges
+
+
+def plan_of(seconds: float) -> Plan:
+    """Churn that takes about `seconds`, or as much of it as an image has room for."""
+    usual = catalogue.load("mem_stress").compile()
+    each_s = longest_s(usual) / usual.operations.height
+    operations = min(max(round(seconds / each_s), 120), _MOST_OPERATIONS)
+    return catalogue.load("mem_stress", {"operations": operations}).compile()
+
+
+def runs_of(seconds: float, plan: Plan) -> int:
+    """How many runs of `plan` are to be made."""
+    return max(1, math.ceil(seconds / longest_s(plan) - 0.05))
+
+
+def _manifest(result: RunResult) -> Manifest:
+    return read_manifest(result.folder / MANIFEST)
+
+
+def of_serial(serial: Serial) -> Outcome:
+    """What became of the records of a run."""
+    figures = (
+        Figure("bytes", serial.bytes),
+        Figure("records", serial.records),
+        Figure("lines that cannot be read", serial.checksum_failures, n=serial.records),
+    )
+    if not serial.bytes:
+        return Outcome(
+            "stop",
+            "Not a byte came from the board.",
+            ("Check that the port of bench.toml is the board's, and that SB13 and SB14 are closed.",),
+            figures,
+        )
+    if not serial.records:
+        return Outcome(
+            "stop",
+            f"{serial.bytes:,} bytes came, and no record among them.",
+            ("Check that nothing else has the port open, and that the line is 1,000,000 baud.",),
+            figures,
+        )
+    if serial.checksum_failures or serial.sequence_gaps or not serial.end_record:
+        return Outcome(
+            "stop",
+            "Records are damaged or missing.",
+            ("Take another USB cable or port without a hub; end what else has the port open.",),
+            figures,
+        )
+    return Outcome("right", f"{serial.records:,} records came, whole and in order.", (), figures)
+
+
+def of_rest(edges: EdgeList) -> Outcome:
+    """Edges that came while no pin moved, and how many pulses of them were of one sample."""
+    seconds = edges.total_samples / edges.samplerate_hz
+    seen = {channel: edges.transitions(channel).sample for channel in CHANNELS}
+    narrow = {channel: int(np.count_nonzero(np.diff(samples) <= 1)) for channel, samples in seen.items()}
+    edge_count = sum(len(samples) for samples in seen.values())
+    figures = (
+        Figure("edges at rest", edge_count, n=len(CHANNELS)),
+        Figure("pulses of a single sample", sum(narrow.values())),
+        Figure("looked for", round(seconds, 3), "s"),
+    )
+    if not edge_count:
+        return Outcome("right", f"No input sees an edge in {seconds:.3g} s.", (), figures)
+    noisy = [f"{channel} {len(samples):,}" for channel, samples in seen.items() if len(samples)]
+    return Outcome(
+        "look",
+        f"Inputs see edges though no pin moves: {', '.join(noisy)} in {seconds:.3g} s.",
+        ("Shorten the wires, ground's first; take a second ground; set the threshold to about 1.6 V.",),
+        figures,
+    )
+
+
+def of_threshold(wire: Wire) -> Outcome:
+    """How much later than rising edges each input sees falling ones, by the common pulses."""
+    sample_ns = NS_PER_S / wire.edges.samplerate_hz
+    late = {channel: fall_delay_samples(wire, channel) for channel in COMMON_CHANNELS}
+    known = {channel: delay for channel, delay in late.items() if delay is not None}
+    if not known:
+        return Outcome("look", "The common pulses are not there, which would tell.", ("See the wiring.",))
+    figures = tuple(
+        Figure(
+            f"{channel} falls later by", round(delay * sample_ns, 1), "ns", round(LATE_SAMPLES * sample_ns, 1)
+        )
+        for channel, delay in known.items()
+    )
+    worst = max(known, key=lambda channel: abs(known[channel]))
+    if abs(known[worst]) <= LATE_SAMPLES:
+        words = f"Rising and falling edges are seen alike, to {LATE_SAMPLES * sample_ns:.1f} ns."
+        return Outcome("right", words, (), figures)
+    return Outcome(
+        "look",
+        f"{worst} sees falling edges {known[worst] * sample_ns:+.1f} ns later than rising ones.",
+        ("Set the analyzer's threshold to half of 3.3 V, about 1.6 V, if it can be set; shorten the wires.",),
+        figures,
+    )
+
+
+def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
+    """Whether every sample of these runs came."""
+    asked = sum(manifest.tool_report.asked_samples for _, manifest in outcomes)
+    got = sum(manifest.total_samples for _, manifest in outcomes)
+    seconds = sum(manifest.total_samples / manifest.samplerate_hz for _, manifest in outcomes)
+    edges = sum(manifest.clock.start_edges + manifest.clock.end_edges for _, manifest in outcomes)
+    stimuli = sum(one.interrupts.stimuli + one.interrupts.control_stimuli for _, one in outcomes)
+    figures = (
+        Figure("captured", round(seconds, 3), "s", n=len(outcomes)),
+        Figure("samples", got, n=asked),
+        Figure("edges of frames", edges),
+        Figure("edges of timers on their line", stimuli),
+    )
+    bad = [result for result, _ in outcomes if result.verdict != "complete"]
+    if not bad:
+        return Outcome("right", f"No sample is missing in {seconds:.3g} s.", (), figures)
+    return Outcome(
+        "stop",
+        f"A capture is {bad[0].verdict}: the analyzer or its line does not keep up.",
+        (
+            *bad[0].reasons,
+            "Give the analyzer its own USB port, without a hub, or set a lower samplerate in bench.toml.",
+        ),
+        figures,
+    )
+
+
+def of_clock(manifest: Manifest) -> Outcome:
+    """The analyzer's clock against the board's, by the frames and by the cycle counter."""
+    clock = manifest.clock
+    figures = tuple(
+        Figure(name, round((ratio - 1) * _PPM, 3), "ppm", round((uncertainty or 0.0) * _PPM, 3), edges)
+        for name, ratio, uncertainty, edges in (
+            ("by the frames", clock.ratio, clock.ratio_uncertainty, clock.start_edges + clock.end_edges),
+            ("by the cycle counter", clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty, None),
+        )
+        if ratio is not None
+    )
+    best = clock.ratio if clock.ratio_by_dwt is None else clock.ratio_by_dwt
+    if best is None:
+        return Outcome("look", "The frames do not tell.", ("Run ./lab redecode on the run of this step.",))
+    ppm, apart = (best - 1) * _PPM, figures[-1].plus_minus or 0.0
+    off = f"{abs(ppm):,.2f} ± {apart:,.2f} ppm {'faster' if ppm > 0 else 'slower'} than"
+    how = f"as fast as, to {apart:,.2f} ppm," if abs(ppm) <= apart else off
+    words = f"The analyzer's clock is {how} the board's."
+    if abs(ppm) <= _CRYSTALS_PPM:
+        return Outcome("right", words, (), figures)
+    return Outcome(
+        "look",
+        words,
+        (
+            "Two crystals differ by less: see that the ST-Link's 8 MHz reach the board "
+            "(docs/reference/wiring.md), and that the samplerate is one that the analyzer has.",
+        ),
+        figures,
+    )
+
+
+def of_number(result: RunResult, manifest: Manifest) -> Outcome:
+    """The longest critical section of a whole run, on the wire and by the cycle counter."""
+    wire, cycles = manifest.statistics["critical_ns"], manifest.statistics["dwt_cycles"]
+    budget = manifest.error_budget["critical_ns"].total.ns
+    figures = tuple(
+        Figure(name, round(value, 1), unit, plus_minus, statistic.n)
+        for name, statistic, value, unit, plus_minus in (
+            ("longest section, wire", wire, wire.max, "ns", budget and round(budget, 1)),
+            ("longest section, counter", cycles, cycles.max, "cycles", None),
+            ("median section, wire", wire, wire.median, "ns", budget and round(budget, 1)),
+        )
+        if value is not None
+    )
+    if result.verdict != "complete" or wire.max is None:
+        words = f"The run of mem_stress is {result.verdict}, so its numbers may not be believed."
+        return Outcome("stop", words, result.reasons, figures)
+    return Outcome(
+        "right",
+        f"The longest critical section of {manifest.allocator} in mem_stress is {wire.max:,.1f} ns"
+        + (f" ± {budget:,.1f} ns" if budget else "")
+        + f", of {wire.n:,}.",
+        (),
+        figures,
+    )

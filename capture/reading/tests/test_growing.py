@@ -1,0 +1,105 @@
+"""A capture that is read as it grows tells what one look at all of it tells."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from base.run_folder.edge_stream import EdgeFollower, EdgeWriter
+from base.run_folder.edges import CHANNELS
+from capture.reading import growing
+from capture.reading.growing import Growing
+
+HZ = 1_000_000  # a sample is 1,000 ns
+BIT = {name: 1 << bit for bit, name in enumerate(CHANNELS)}
+
+
+def drawn(seed: int, edges: int) -> tuple[list[int], list[int]]:
+    """Rows of a capture whose channels change at random."""
+    draw, sample, word = random.Random(seed), [0], [draw_word(seed)]
+    for _ in range(edges):
+        sample.append(sample[-1] + draw.choice([1, 2, 3, 50]))
+        word.append(word[-1] ^ BIT[draw.choice(["CRIT", "STIM", "ISR", "TASK", "OP"])])
+    return sample, word
+
+
+def draw_word(seed: int) -> int:
+    return seed % 256
+
+
+def pulses_of(sample: list[int], word: list[int], channel: str) -> list[int]:
+    """Widths of the whole pulses, one edge after the other."""
+    since, widths = None, []
+    for at, now, before in zip(sample[1:], word[1:], word[:-1], strict=True):
+        if now & BIT[channel] and not before & BIT[channel]:
+            since = at
+        elif before & BIT[channel] and not now & BIT[channel] and since is not None:
+            widths.append(at - since)
+    return widths
+
+
+def waits_of(sample: list[int], word: list[int]) -> list[int]:
+    """From each edge of STIM to the first rise of ISR behind it, unless another comes between."""
+    asked, waits = None, []
+    for at, now, before in zip(sample[1:], word[1:], word[:-1], strict=True):
+        if now & ~before & BIT["ISR"] and asked is not None:
+            waits.append(at - asked)
+            asked = None
+        if (now ^ before) & BIT["STIM"]:
+            asked = at
+    return waits
+
+
+def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) -> Growing:
+    """What was counted, where the rows came in blocks that end at `cuts`."""
+    found, follower = Growing(), EdgeFollower(path)
+    with EdgeWriter(path, HZ, CHANNELS, 1 << 30) as writer:
+        assert follower.more() is None
+        for first, after in zip([0, *cuts], [*cuts, len(sample)], strict=True):
+            total = sample[after] if after < len(sample) else sample[-1] + 1
+            writer.append(np.array(sample[first:after]), np.array(word[first:after], np.uint8), total)
+            new = follower.more()
+            if new is not None:
+                found.add(new)
+        assert follower.more() is None
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 200), st.sets(st.integers(1, 200), max_size=6))
+def test_each_pulse_and_each_answer_is_counted_once(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, edges: int, cuts: set[int]
+) -> None:
+    sample, word = drawn(seed, edges)
+    where = sorted(cut for cut in cuts if cut < len(sample))
+    found = followed(tmp_path_factory.mktemp("stream") / "s", sample, word, where)
+    for channel in ("CRIT", "ISR", "OP"):
+        widths = pulses_of(sample, word, channel)
+        assert found.widths_ns()[channel].n == len(widths)
+        assert found.widths_ns()[channel].max == (max(widths) * 1000 if widths else None)
+    waits = waits_of(sample, word)
+    told = found.latencies_ns()["STIM to ISR"]
+    assert (told.n, told.max) == (len(waits), max(waits) * 1000 if waits else None)
+
+
+def test_the_rows_that_are_kept_are_few_unless_something_lasts(tmp_path: Path) -> None:
+    edges = growing.RECENT_ROWS * 8
+    sample = list(range(0, 10 * edges, 10))
+    word = [row % 2 * BIT["OP"] for row in range(edges)]
+    kept = followed(tmp_path / "s", sample, word, [edges // 2]).recent
+    assert kept is not None
+    assert kept[1].sample.size == growing.RECENT_ROWS
+    assert kept[0] + kept[1].total_samples == sample[-1] + 1
+
+
+def test_a_pulse_that_lasts_over_many_looks_has_its_width(tmp_path: Path) -> None:
+    edges = growing.RECENT_ROWS * 4
+    sample = [0, 5, *range(10, 10 + 10 * edges, 10), 20 * edges]
+    word = [0, BIT["CRIT"], *(BIT["CRIT"] | row % 2 * BIT["SYNC"] for row in range(1, edges + 1)), 0]
+    found = followed(tmp_path / "s", sample, word, [edges // 3, edges // 2])
+    assert found.widths_ns()["CRIT"].max == (20 * edges - 5) * 1000

@@ -1,0 +1,3 @@
+"use strict";
+// The page of a bring-up has no figures: only its theme can be changed.
+tailscope.theme(() => {});
