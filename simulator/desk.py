@@ -89,10 +89,9 @@ class EmulatedDesk(ServingProcess):
         options: Sequence[str] = STRICT,
         program: Path | None = None,
     ) -> None:
-        super().__init__(program)
+        super().__init__(program, options)
         self._elf = elf
         self._image = image
-        self._strict = tuple(options) == STRICT
         self._options = [*options, "--name", name, "--channels", str(channels), "--start", start]
         self._options += ["--bare"] if bare else []
         self._options += ["--clips", clips] if clips else []
@@ -110,18 +109,13 @@ class EmulatedDesk(ServingProcess):
         return environment(self._usb_folder)
 
     @property
-    def notes_file(self) -> Path:
-        """What the program did that is odd (outputs.read_notes)."""
-        return self._folder / "notes.json"
-
-    @property
     def _usb_folder(self) -> Path:
         return self._folder / "usb"
 
     def _arguments(self) -> list[str | Path]:
         self._usb_folder.mkdir()
         arguments: list[str | Path] = ["desk", "--folder", self._usb_folder, *self._options]
-        arguments += [] if self._strict else ["--notes", self.notes_file]
+        arguments += self._note_arguments
         arguments += [self._elf] if self._elf else []
         if self._image is not None:
             file = self._folder / "operations.bin"

@@ -52,7 +52,8 @@ class Note:
 
     `kind` and `consequence` are those of docs/reference/simulator-files.md. The instruction at `pc`
     did it first, in `cycle`; None and an empty `function` if that is not known. The run may be
-    another than the chip's from there on if it `differs`.
+    another than the chip's from there on if it `differs`. A setting may have lasted for
+    `lasted_cycles`, in all.
     """
 
     kind: str
@@ -65,6 +66,7 @@ class Note:
     cycle: int
     reads: int
     writes: int
+    lasted_cycles: int | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
@@ -82,18 +84,26 @@ class Note:
         )
         if self.kind == "undefined_instruction":
             times = f"{self.reads:,} executed"
-        return f"{self.what}: {times}, first{place} in cycle {self.cycle:,}; {self.consequence}"
+        lasted = "" if self.lasted_cycles is None else f", for {self.lasted_cycles:,} cycles"
+        return f"{self.what}: {times}, first{place} in cycle {self.cycle:,}{lasted}; {self.consequence}"
 
     def as_json(self) -> dict[str, Any]:
         """What docs/reference/simulator-files.md describes."""
         pc = None if self.pc is None else f"{self.pc:#010x}"
         told = {**self.__dict__, "address": f"{self.address:#010x}", "pc": pc}
+        if self.lasted_cycles is None:
+            del told["lasted_cycles"]
         return {**told, "function": self.function or None}
 
 
 def notes_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
     """The notes that a file of the simulator has."""
     return tuple(map(Note.of, rows))
+
+
+def note_sentences(notes: Iterable[Note]) -> tuple[str, ...]:
+    """A sentence for each of the simulator's notes."""
+    return tuple(f"{note}." for note in notes)
 
 
 def read_notes(path: Path) -> tuple[Note, ...]:
@@ -111,7 +121,9 @@ class Stats:
     `instructions` are all that the program went through. Of these, `skipped_instructions` belong to
     waiting loops, whose effect was repeated without executing them. `host_seconds` and `mips`
     differ from run to run; the rest does not. `clocks` are those of the core since reset, in order.
-    `notes` are what was odd, and `standstill` a sentence if the program can never do anything else.
+    `flash_access_control` is FLASH_ACR at the end (RM0368 §3.8.1), and `apb_dividers` are the
+    core's cycles in one of PCLK1 and PCLK2; None in records of before. `notes` are what was odd,
+    and `standstill` a sentence if the program can never do anything else.
     """
 
     instructions: int
@@ -120,6 +132,8 @@ class Stats:
     host_seconds: float
     mips: float
     clocks: tuple[ClockSpan, ...]
+    flash_access_control: int | None = None
+    apb_dividers: tuple[int, int] | None = None
     notes: tuple[Note, ...] = ()
     standstill: str = ""
 
@@ -155,7 +169,8 @@ def read_stats(path: Path) -> Stats:
         ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"]))
         for row in found["clocks"]
     )
-    told = {name: found[name] for name in Stats.__dataclass_fields__}
+    told = {name: found[name] for name in Stats.__dataclass_fields__ if name in found}
+    told["apb_dividers"] = tuple(found["apb_dividers"]) if "apb_dividers" in found else None
     told["notes"] = notes_of(found["notes"])
     told["standstill"] = (found["standstill"] or {}).get("sentence", "")
     return Stats(**told | {"clocks": clocks})

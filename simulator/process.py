@@ -15,7 +15,7 @@ from typing import Self
 
 from base.processes import children, signals
 from simulator.build import SimulatorError, build
-from simulator.run import MOST_S
+from simulator.run import MOST_S, STRICT, said
 
 LISTENING_TIMEOUT_S = 20.0
 CLOSING_TIMEOUT_S = 5.0
@@ -25,18 +25,31 @@ _LINE_MOST_BYTES = 64 << 10
 class ServingProcess:
     """virtual-nucleo as a server. A context manager, whose subclasses say what it serves.
 
+    `program` stands in for the one that is built. Under `options` that are not STRICT it notes what
+    is odd.
+
     Entering it starts the process and waits until it says where it listens. Leaving it ends the
     process. The process also exits when its standard input closes, so that even a bench that is
     killed leaves none behind.
     """
 
-    def __init__(self, program: Path | None) -> None:
+    def __init__(self, program: Path | None, options: Sequence[str]) -> None:
         self._program = program
+        self._noted = tuple(options) != STRICT
         self._opened = ExitStack()
 
     def _arguments(self) -> Sequence[str | Path]:
         """The command line without the program; `_folder` is there for its files."""
         raise NotImplementedError
+
+    @property
+    def notes_file(self) -> Path:
+        """What the program did that is odd (outputs.read_notes)."""
+        return self._folder / "notes.json"
+
+    @property
+    def _note_arguments(self) -> list[str | Path]:
+        return ["--notes", self.notes_file] if self._noted else []
 
     def _take(self, line: str) -> None:
         """Takes what the process says first. Raises ValueError, KeyError or TypeError."""
@@ -64,9 +77,12 @@ class ServingProcess:
 
     def words(self) -> str:
         """What it has said on stderr so far, on one line; nothing if all is well."""
+        return " ".join(self._said().split())
+
+    def _said(self) -> str:
         self._stderr.flush()
         self._stderr.seek(0)
-        return " ".join(self._stderr.read().split())
+        return self._stderr.read()
 
     def _started(self) -> subprocess.Popen[bytes]:
         command = [self._program or build(), *self._arguments()]
@@ -88,9 +104,8 @@ class ServingProcess:
         try:
             self._take(line)
         except (ValueError, KeyError, TypeError):
-            raise SimulatorError(
-                f"The virtual Nucleo does not start: {self.words() or line.strip() or 'it says nothing'}."
-            ) from None
+            words = said(self._said()) if self.words() else line.strip() or "it says nothing"
+            raise SimulatorError(f"The virtual Nucleo does not start: {words.rstrip('.')}.") from None
 
     def _first_line(self) -> str:
         """What it says first, as far as it came before the program ended or said too much."""
@@ -125,11 +140,6 @@ class ServingProcess:
         self.process.stdout.close()
 
 
-_OWN = "virtual-nucleo: "
-_NOTES = ("note: ", "notes: ", "gaps: ")
-"""What begins a line that its files have, too."""
-
-
 def run_to_end(command: Sequence[str | Path], stats: Path) -> str:
     """Runs the command in the folder of `stats`, the file that it writes if it ran at all.
 
@@ -146,18 +156,7 @@ def run_to_end(command: Sequence[str | Path], stats: Path) -> str:
         raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
     if done.returncode == 0:
         return ""
-    words = _words(done.stderr)
+    words = said(done.stderr)
     if not stats.exists():
         raise SimulatorError(f"The virtual Nucleo cannot run this: {words.rstrip('.')}.")
     return words
-
-
-def _words(stderr: str) -> str:
-    """What the simulator says, in one line; not what the program or the options' parser adds."""
-    lines = stderr.splitlines()
-    own = [line.removeprefix(_OWN).strip() for line in lines if line.startswith(_OWN)]
-    own = [line for line in own if not line.startswith(_NOTES)]
-    said = "; ".join(own) or " ".join(stderr.split()).removeprefix("error: ")
-    for added in (" tip: ", " Usage: ", " For more information, "):
-        said = said.partition(added)[0]
-    return said or "it does not say why"

@@ -229,13 +229,21 @@ def _saved(number: int) -> str:
     return f"saved{number}.snapshot"
 
 
-_OWN, _NOTE = "virtual-nucleo: ", ("note: ", "notes: ", "gaps: ")
+_OWN = "virtual-nucleo: "
+_NOTES = ("note: ", "notes: ", "gaps: ")
+"""What begins a line that its files have, too."""
 
 
 def said(stderr: str) -> str:
-    """What the simulator said on stderr, in one line, but for its notes, which are in its files."""
-    lines = [line.removeprefix(_OWN) for line in stderr.splitlines()]
-    return " ".join(" ".join(line for line in lines if not line.startswith(_NOTE)).split())
+    """What the simulator says on stderr, in one line, but for its notes; not what the program or
+    the options' parser adds.
+    """
+    lines = [line for line in stderr.splitlines() if not line.removeprefix(_OWN).startswith(_NOTES)]
+    own = [line.removeprefix(_OWN).strip() for line in lines if line.startswith(_OWN)]
+    words = "; ".join(own) or " ".join(" ".join(lines).split()).removeprefix("error: ")
+    for added in (" tip: ", " Usage: ", " For more information, "):
+        words = words.partition(added)[0]
+    return words or "it does not say why"
 
 
 def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str]) -> None:
@@ -246,7 +254,7 @@ def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str
         raise SimulatorError(
             f"The virtual Nucleo did not end within {MOST_S:g} s and was ended; run a shorter scenario."
         ) from None
-    words = said(done.stderr) or "it does not say why"
+    words = said(done.stderr)
     if done.returncode == _STOPPED:
         log = folder / _UART
         uart = log.read_bytes() if log.exists() else b""

@@ -10,8 +10,6 @@ from simulator.outputs import Note, read_notes
 from simulator.process import ServingProcess
 from simulator.run import STRICT, count_arguments, image_argument
 
-_NOTES = "notes.json"
-
 
 class Served(ServingProcess):
     """A board that simulates from reset as soon as a capture starts. A context manager.
@@ -50,10 +48,9 @@ class Served(ServingProcess):
         options: Sequence[str] = STRICT,
         program: Path | None = None,
     ) -> None:
-        super().__init__(program)
+        super().__init__(program, options)
         self._elf = elf
         self._image = image
-        self._strict = tuple(options) == STRICT
         self._options = [*options, "--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
         self._options += ["--probe", "0"] if probe else []
         self._options += ["--clips", clips] if clips else []
@@ -68,15 +65,14 @@ class Served(ServingProcess):
 
     def notes(self) -> tuple[Note, ...]:
         """What the program did so far that is odd and did not stop it."""
-        return read_notes(self._folder / _NOTES)
+        return read_notes(self.notes_file)
 
     @property
     def _table(self) -> Path:
         return self._folder / "windows.csv"
 
     def _arguments(self) -> list[str | Path]:
-        arguments: list[str | Path] = ["serve", self._elf, *self._options]
-        arguments += [] if self._strict else ["--notes", self._folder / _NOTES]
+        arguments: list[str | Path] = ["serve", self._elf, *self._options, *self._note_arguments]
         if self._image is not None:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)

@@ -37,6 +37,7 @@ SMALL = {
     "recorded_dash": "--scale 20",
     "--seeds": "--seeds 3",
     "masks": "--until 5ms",
+    "bounds": "--until 5ms",
     "latency": "--until 5ms",
     "latency --irq": "--every 100",
     "observe": "--duration 50ms",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -220,6 +221,14 @@ def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
     done = lab.run("observe", *words)
     assert done.returncode == 2
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_the_wire_is_told_while_it_is_captured() -> None:
+    done = lab.run("observe", "--pins", PINS, "--elf", program("tasks"), "--duration", "60ms", "--live")
+    kept.append(Path(done.stdout.splitlines()[-1]))
+    assert re.search(r"^0\.\d s captured; CRIT, width: \d+, longest [\d.]+ µs; ", done.stderr, re.M), (
+        done.stderr
+    )
 
 
 def test_ctrl_c_keeps_what_was_recorded() -> None:

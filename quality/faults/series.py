@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from analysis import outcomes
 from base.files.errors import TailscopeError, near_miss
 from base.run_folder.manifest import Manifest, Verdict
 from capture.acquisition.source import Taken
@@ -74,6 +75,15 @@ class Report:
         kinds = dict.fromkeys(outcome.fault.kind for outcome in self.outcomes)
         return {kind: _counts(o for o in self.outcomes if o.fault.kind == kind) for kind in kinds}
 
+    def says(self) -> str:
+        """The outcome in a sentence."""
+        total = self.total
+        return (
+            f"Of {total['planted']:,} faults planted in complete runs (seed {self.seed}), the verdict found "
+            f"{total['detected']:,}; {total['harmless']:,} changed no headline, "
+            f"{total['undetected_changed']:,} passed with a changed one, and {total['crashed']:,} crashed it."
+        )
+
     def of(self, fate: Fate) -> list[Outcome]:
         """The outcomes with this fate."""
         return [outcome for outcome in self.outcomes if outcome.fate == fate]
@@ -81,6 +91,7 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """The document that `./lab dev faults --json` prints."""
         return {
+            **outcomes.heading("faults", self.sound, self.says()),
             "seed": self.seed,
             "runs": list(self.runs),
             **self.total,

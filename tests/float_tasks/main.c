@@ -117,12 +117,12 @@ void vApplicationStackOverflowHook(TaskHandle_t task, char *name) {
 }
 
 int main(void) {
-    if (!clock_start()) {
+    if (!clock_start(CLOCK_BYPASS)) {
         kernel_assertion_failed();
     }
     RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA;
     RCC_APB1ENR |= RCC_APB1ENR_TIM2 | RCC_APB1ENR_TIM5;
-    uart_start();
+    uart_start(1000000);
     for (unsigned index = 0; index < WORKS; index++) {
         (void)xTaskCreateStatic(run, "work", STACK_WORDS, (void *)(uintptr_t)index, PRIORITY,
                                 stacks[index], &blocks[index]);

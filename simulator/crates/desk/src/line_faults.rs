@@ -4,8 +4,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The board's (docs/reference/records.md).
+/// The board's, unless its USART says otherwise (docs/reference/records.md).
 const BAUD: u64 = 1_000_000;
+/// More than that no line floats for.
+const MOST_STRAY: u64 = 4096;
 /// A start bit, eight of data, a stop bit.
 const FRAME_BITS: u64 = 10;
 
@@ -25,6 +27,10 @@ enum Fault {
     Noise(u64),
     /// The first line that begins there or later.
     Line(Edit),
+    /// One byte.
+    Byte(Edit),
+    /// The line floats before the first byte: so many bytes are heard that nobody sent.
+    Stray(u64),
     /// Nothing arrives any more.
     Silence,
     /// The host listens at this rate.
@@ -39,7 +45,8 @@ pub struct LineFaults {
 
 impl LineFaults {
     /// Plans what a line says: `flip at N`, `noise K at N`, `lose|double|swap|cut line at N`,
-    /// `silence at N`, `baud RATE at N`, or `none`, which forgets all.
+    /// `lose|double byte at N`, `stray K`, `silence at N`, `baud RATE at N`, or `none`, which forgets
+    /// all.
     pub fn plan(&self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let number = |word: &str| word.parse::<u64>().map_err(|_| unknown(line));
@@ -53,6 +60,9 @@ impl LineFaults {
             ["noise", period, "at", at] => Ok((Fault::Noise(number(period)?.max(1)), at)),
             ["lose", "line", "at", at] => edited(Edit::Lose, at),
             ["double", "line", "at", at] => edited(Edit::Double, at),
+            ["lose", "byte", "at", at] => Ok((Fault::Byte(Edit::Lose), at)),
+            ["double", "byte", "at", at] => Ok((Fault::Byte(Edit::Double), at)),
+            ["stray", count] => Ok((Fault::Stray(number(count)?.min(MOST_STRAY)), "0")),
             ["swap", "lines", "at", at] => edited(Edit::Swap, at),
             ["cut", "line", "at", at] => edited(Edit::Cut, at),
             ["silence", "at", at] => Ok((Fault::Silence, at)),
@@ -79,7 +89,8 @@ impl LineFaults {
 fn unknown(line: &str) -> String {
     format!(
         "{line:?} is no fault of the serial line: write flip at BYTE, noise PERIOD at BYTE, lose, \
-         double or cut line at BYTE, swap lines at BYTE, silence at BYTE, baud RATE at BYTE, or none"
+         double or cut line at BYTE, lose or double byte at BYTE, swap lines at BYTE, stray COUNT, \
+         silence at BYTE, baud RATE at BYTE, or none"
     )
 }
 
@@ -96,8 +107,14 @@ pub struct Line {
     /// The line that is edited, as far as it has come; and one that waits behind another.
     gathered: Vec<u8>,
     held: Option<Vec<u8>>,
+    /// What becomes of the next byte.
+    next: Option<Edit>,
     silent: bool,
+    /// A fault's receiver, or else that of the host, where it listens at another rate.
     receiver: Option<Receiver>,
+    host: Option<Receiver>,
+    /// The rate of the board's USART; 0: not told.
+    sent_at: u64,
 }
 
 impl Line {
@@ -110,7 +127,23 @@ impl Line {
 
     /// Bytes count from here, and what befell earlier ones is over.
     pub fn restart(&mut self) {
-        *self = Line::new(self.faults.clone());
+        *self = Line {
+            sent_at: self.sent_at,
+            host: self.host.take(),
+            ..Line::new(self.faults.clone())
+        };
+    }
+
+    /// The rates of the board's USART and of the host's port, where they are known.
+    pub fn set_rates(&mut self, sent_at: Option<u64>, heard_at: Option<u64>) {
+        self.sent_at = sent_at.unwrap_or(BAUD);
+        let (sent, heard) = (self.sent_at, heard_at.unwrap_or(self.sent_at));
+        let same = |host: &Receiver| (host.sent_at, host.rate) == (sent, heard);
+        if sent == heard {
+            self.host = None;
+        } else if !self.host.as_ref().is_some_and(same) {
+            self.host = Some(Receiver::new(heard, sent));
+        }
     }
 
     /// Nothing arrives any more, until the next restart.
@@ -123,7 +156,7 @@ impl Line {
         let mut arrived = Vec::with_capacity(sent.len());
         for &byte in sent {
             while let Some(fault) = self.faults.take_due(self.position) {
-                self.begin(fault);
+                self.begin(fault, &mut arrived);
             }
             self.pass(byte, &mut arrived);
             self.position += 1;
@@ -131,13 +164,22 @@ impl Line {
         arrived
     }
 
-    fn begin(&mut self, fault: Fault) {
+    fn rate(&self) -> u64 {
+        match self.sent_at {
+            0 => BAUD,
+            told => told,
+        }
+    }
+
+    fn begin(&mut self, fault: Fault, arrived: &mut Vec<u8>) {
         match fault {
             Fault::Flip => self.noise = Some((self.position, u64::MAX)),
             Fault::Noise(period) => self.noise = Some((self.position, period)),
             Fault::Line(edit) => self.edit = Some(edit),
+            Fault::Byte(edit) => self.next = Some(edit),
+            Fault::Stray(count) => arrived.extend(noise(count)),
             Fault::Silence => self.silent = true,
-            Fault::Baud(rate) => self.receiver = Some(Receiver::new(rate)),
+            Fault::Baud(rate) => self.receiver = Some(Receiver::new(rate, self.rate())),
         }
     }
 
@@ -146,15 +188,28 @@ impl Line {
         if self.silent {
             return;
         }
-        if let Some(receiver) = &mut self.receiver {
-            arrived.extend(receiver.hear(byte));
+        if let Some(receiver) = self.receiver.as_mut().or(self.host.as_mut()) {
+            let heard = receiver.hear(byte);
+            for byte in heard {
+                self.arrive(byte, begins, arrived);
+            }
             return;
         }
+        self.arrive(byte, begins, arrived);
+    }
+
+    /// What is heard, with what befalls it behind the receiver.
+    fn arrive(&mut self, byte: u8, begins: bool, arrived: &mut Vec<u8>) {
         let flipped = self.noise.is_some_and(|(since, period)| {
             let apart = self.position.checked_sub(since);
             apart.is_some_and(|apart| apart % period == 0)
         });
         let byte = if flipped { byte ^ 0x04 } else { byte };
+        match self.next.take() {
+            Some(Edit::Lose) => return,
+            Some(_) => arrived.push(byte),
+            None => {}
+        }
         // An edit waits for the beginning of a line.
         match self.edit {
             Some(edit) if begins || !self.gathered.is_empty() => {
@@ -191,18 +246,37 @@ impl Line {
     }
 }
 
+/// What is heard of a line that floats: an idle line that was touched, a break, and noise, the same
+/// each time.
+fn noise(count: u64) -> impl Iterator<Item = u8> {
+    let mut state: u32 = 0x2545_F491;
+    (0..count).map(move |place| match place {
+        0 => 0xFF,
+        1 => 0x00,
+        _ => {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            (state >> 24) as u8
+        }
+    })
+}
+
 /// A receiver whose bits are of another length. It waits for a falling edge, then looks at the
 /// middle of each bit, as a UART does.
 struct Receiver {
     rate: u64,
+    /// The sender's rate.
+    sent_at: u64,
     /// Levels of the line, a bit of the sender's each.
     levels: VecDeque<bool>,
 }
 
 impl Receiver {
-    fn new(rate: u64) -> Receiver {
+    fn new(rate: u64, sent_at: u64) -> Receiver {
         Receiver {
             rate,
+            sent_at,
             levels: VecDeque::new(),
         }
     }
@@ -216,7 +290,7 @@ impl Receiver {
             while self.levels.front() == Some(&true) {
                 self.levels.pop_front();
             }
-            let middle = |bit: u64| ((2 * bit + 1) * BAUD / (2 * self.rate)) as usize;
+            let middle = |bit: u64| ((2 * bit + 1) * self.sent_at / (2 * self.rate)) as usize;
             let last = middle(FRAME_BITS - 1);
             if last >= self.levels.len() {
                 return heard;
@@ -268,6 +342,38 @@ mod tests {
         // 1.5 % is within what a UART bears.
         assert_eq!(carried("baud 985000 at 0", text), text);
         assert_ne!(carried("baud 500000 at 0", text), text);
+    }
+
+    #[test]
+    fn single_bytes_are_lost_and_doubled() {
+        assert_eq!(carried("lose byte at 2", "abcdef"), "abdef");
+        assert_eq!(carried("double byte at 3", "abcdef"), "abcddef");
+    }
+
+    #[test]
+    fn a_line_that_floats_is_heard_before_the_first_byte_and_the_same_each_time() {
+        let heard = carried("stray 5", "@BOOT");
+        assert!(heard.starts_with("\u{ff}\0") && heard.ends_with("@BOOT"));
+        assert_eq!(heard.chars().count(), 10);
+        assert_eq!(carried("stray 5", "@BOOT"), heard);
+    }
+
+    #[test]
+    fn a_host_that_listens_at_the_boards_rate_hears_it_and_at_another_does_not() {
+        let heard = |sent_at, heard_at| {
+            let mut line = Line::default();
+            line.set_rates(Some(sent_at), Some(heard_at));
+            line.carry(b"@END,1*ABCD\n")
+        };
+        for (sent_at, heard_at) in [
+            (1_000_000, 1_000_000),
+            (913_043, 921_600),
+            (115_068, 115_200),
+        ] {
+            assert_eq!(heard(sent_at, heard_at), b"@END,1*ABCD\n");
+        }
+        assert_ne!(heard(1_000_000, 921_600), b"@END,1*ABCD\n");
+        assert_ne!(heard(115_068, 1_000_000), b"@END,1*ABCD\n");
     }
 
     #[test]

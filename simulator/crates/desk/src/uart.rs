@@ -15,7 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -44,6 +44,9 @@ impl FromStr for UartArgument {
             .ok_or_else(|| BadUart(text.into()))
     }
 }
+
+/// A terminal's rate before anybody sets it (tty_std_termios in the kernel).
+const UNSET_BAUD: u32 = 38_400;
 
 /// At most this many reads from the host wait here. Then the host must wait.
 const CHUNKS_AHEAD: usize = 16;
@@ -161,6 +164,8 @@ enum Message {
 /// The simulation's end of the serial port.
 pub struct Serial {
     name: String,
+    /// The terminal of now, where it stands for a USB serial port.
+    terminal: Arc<Mutex<Option<File>>>,
     outgoing: Sender<Message>,
     incoming: Receiver<Vec<u8>>,
 }
@@ -169,6 +174,14 @@ impl Serial {
     /// What pyserial opens: `/dev/pts/3` or `socket://127.0.0.1:41002`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The rate that a program has set on the port, in baud. `None` if none has, or it is no port
+    /// that has a rate.
+    pub fn host_baud(&self) -> Option<u64> {
+        let terminal = self.terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let rate = tcgetattr(terminal.as_ref()?).ok()?.output_speed();
+        (rate != UNSET_BAUD).then_some(u64::from(rate))
     }
 
     pub fn send(&self, bytes: Vec<u8>) {
@@ -206,6 +219,7 @@ pub fn open(argument: &UartArgument, events: Sender<Event>) -> Result<Serial> {
     });
     Ok(Serial {
         name,
+        terminal: Arc::default(),
         outgoing,
         incoming,
     })
@@ -220,6 +234,7 @@ pub fn open_while_read(events: Sender<Event>) -> Result<(Serial, Socket)> {
         outgoing: outgoing.clone(),
         received,
         hung_up: Arc::default(),
+        terminal: Arc::default(),
     };
     let name = socket.open()?;
     thread::spawn(move || {
@@ -228,6 +243,7 @@ pub fn open_while_read(events: Sender<Event>) -> Result<(Serial, Socket)> {
     });
     let serial = Serial {
         name,
+        terminal: socket.terminal.clone(),
         outgoing,
         incoming,
     };
@@ -240,6 +256,8 @@ pub struct Socket {
     received: SyncSender<Vec<u8>>,
     /// The terminal of now is to be closed.
     hung_up: Arc<AtomicBool>,
+    /// The terminal of now.
+    terminal: Arc<Mutex<Option<File>>>,
 }
 
 impl Socket {
@@ -255,6 +273,10 @@ impl Socket {
         let mut reader = master
             .try_clone()
             .context("cannot open a pseudo-terminal")?;
+        let rated = master
+            .try_clone()
+            .context("cannot open a pseudo-terminal")?;
+        *self.terminal.lock().unwrap_or_else(PoisonError::into_inner) = Some(rated);
         let port = Box::new(PortWhileRead {
             master,
             name: name.clone(),

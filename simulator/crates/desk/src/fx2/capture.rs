@@ -23,9 +23,21 @@ pub struct Capture {
     /// Samples that have left, or lie in `gathered`.
     position: u64,
     to_lose: u64,
+    /// The bit whose next edge rings.
+    rings: Option<u16>,
+    /// The word before the next run.
+    before: u16,
+    /// The ground clip is off: samples of noise that are still to come. Then all inputs are low.
+    afloat: Option<u64>,
     ended: bool,
     stalled: Option<Fault>,
 }
+
+/// How often an edge that rings goes back and forth, a sample each.
+const RINGS: usize = 3;
+/// For how long inputs without a ground pick up noise, and in steps of how many samples.
+const NOISE_SAMPLES: u64 = 24_000;
+const NOISE_STEP: u64 = 5;
 
 impl Capture {
     pub fn new(arrivals: Receiver<Vec<Run>>, unit: Unit, faults: Faults) -> Capture {
@@ -38,6 +50,9 @@ impl Capture {
             since: Instant::now(),
             position: 0,
             to_lose: 0,
+            rings: None,
+            before: 0,
+            afloat: None,
             ended: false,
             stalled: None,
         }
@@ -76,6 +91,7 @@ impl Capture {
         let samples = run.samples.min(limit);
         let word = run.word;
         run.samples -= samples;
+        self.before = word;
         if self.gathered.is_empty() {
             self.since = Instant::now();
         }
@@ -98,11 +114,62 @@ impl Capture {
                 self.runs.pop();
             }
             if !self.runs.is_empty() {
+                self.disturb();
                 return self.runs.last_mut();
             }
-            self.runs = self.arrivals.try_recv().ok()?;
+            let arrived = self.arrivals.try_recv().ok()?;
+            self.runs = arrived;
             self.runs.reverse();
         }
+    }
+
+    /// Changes the run that comes next as a bad clip does.
+    fn disturb(&mut self) {
+        let Some(run) = self.runs.last().copied() else {
+            return;
+        };
+        if let Some(left) = self.afloat {
+            self.float(run, left);
+        } else if let Some(bit) = self.rings.filter(|bit| (run.word ^ self.before) & bit != 0) {
+            self.ring(run, bit);
+        }
+    }
+
+    /// The level goes back and forth before it stays, as long as the run has samples for it.
+    fn ring(&mut self, run: Run, bit: u16) {
+        self.rings = None;
+        let swings = RINGS.min((run.samples.saturating_sub(1) / 2) as usize);
+        self.runs.pop();
+        self.runs.push(Run {
+            samples: run.samples - 2 * swings as u64,
+            word: run.word,
+        });
+        for _ in 0..swings {
+            for word in [run.word ^ bit, run.word] {
+                self.runs.push(Run { samples: 1, word });
+            }
+        }
+    }
+
+    fn float(&mut self, run: Run, left: u64) {
+        let samples = match left {
+            0 => run.samples,
+            _ => run.samples.min(NOISE_STEP).min(left),
+        };
+        // The same noise each time.
+        let word = match left {
+            0 => 0,
+            _ => (left as u32).wrapping_mul(0x9E37_79B9) as u16 ^ (left >> 3) as u16,
+        };
+        self.afloat = Some(left - samples.min(left));
+        self.runs.pop();
+        if run.samples > samples {
+            self.runs.push(Run {
+                samples: run.samples - samples,
+                word: run.word,
+            });
+        }
+        self.runs.push(Run { samples, word });
     }
 
     /// Lets the fault happen that is due. Some: the transfer ends with it.
@@ -120,6 +187,8 @@ impl Capture {
             }
             Trouble::Short => return Some(Ok(Some(std::mem::take(&mut self.gathered)))),
             Trouble::Lose(samples) => self.to_lose += samples,
+            Trouble::Ring(input) => self.rings = Some(1 << input),
+            Trouble::Ground => self.afloat = Some(NOISE_SAMPLES),
         }
         None
     }
@@ -154,6 +223,41 @@ mod tests {
         let mut capture = counted(0x102, Unit::Sixteen, &Faults::default());
         capture.transfer(0x1FF).unwrap();
         assert_eq!(capture.transfer(5), Ok(Some(vec![0xFF, 0, 0x00, 1])));
+    }
+
+    fn bytes_of(runs: Vec<Run>, line: &str) -> Vec<u8> {
+        let (sender, arrivals) = mpsc::sync_channel(1);
+        let samples: u64 = runs.iter().map(|run| run.samples).sum();
+        sender.send(runs).unwrap();
+        let faults = Faults::default();
+        faults.plan(line).unwrap();
+        let mut capture = Capture::new(arrivals, Unit::Eight, faults);
+        capture.transfer(samples as usize).unwrap().unwrap()
+    }
+
+    #[test]
+    fn an_edge_rings_once_on_one_input() {
+        let run = |samples, word| Run { samples, word };
+        let runs = || vec![run(4, 0), run(9, 3), run(3, 0)];
+        assert_eq!(
+            bytes_of(runs(), "ring D1 at 2"),
+            [0, 0, 0, 0, 3, 1, 3, 1, 3, 1, 3, 3, 3, 0, 0, 0]
+        );
+        assert_eq!(bytes_of(runs(), "ring D1 at 5")[13..], [0, 2, 0]);
+    }
+
+    #[test]
+    fn without_a_ground_all_inputs_are_noise_and_then_low() {
+        let runs = vec![Run {
+            samples: 30_000,
+            word: 0xFF,
+        }];
+        let bytes = bytes_of(runs, "ground at 1000");
+        assert_eq!(bytes.len(), 30_000);
+        assert!(bytes[..1000].iter().all(|&byte| byte == 0xFF));
+        let noise: std::collections::BTreeSet<_> = bytes[1000..25_000].iter().collect();
+        assert!(noise.len() > 100);
+        assert!(bytes[25_000..].iter().all(|&byte| byte == 0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Faults of the analyzer, to inject. Each happens once, at a sample of the capture that is under
 //! way, or of the next one.
 
+use crate::clips::MOST_INPUTS;
 use crate::usb::Fault;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,10 @@ pub enum Trouble {
     Unplug,
     /// So many samples are missing, and nobody says so.
     Lose(u64),
+    /// The next edge of this input rings.
+    Ring(u32),
+    /// The ground clip has come off: every input is noise for a while, and then low.
+    Ground,
 }
 
 #[derive(Default)]
@@ -54,7 +59,8 @@ impl Faults {
     }
 
     /// Plans what a line says: `stop at N`, `stall at N`, `error at N`, `babble at N`, `short at
-    /// N`, `unplug at N`, `lose K at N`, `refuse start`, `version 2.4`, or `none`, which forgets all.
+    /// N`, `unplug at N`, `lose K at N`, `ring D0 at N`, `ground at N`, `refuse start`, `version
+    /// 2.4`, or `none`, which forgets all.
     pub fn plan(&self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let number = |word: &str| word.parse::<u64>().map_err(|_| unknown(line));
@@ -80,6 +86,11 @@ impl Faults {
             ["babble", "at", at] => (Trouble::Fail(Fault::Overflow), at),
             ["short", "at", at] => (Trouble::Short, at),
             ["unplug", "at", at] => (Trouble::Unplug, at),
+            ["ring", input, "at", at] => (
+                Trouble::Ring(input_of(input).ok_or_else(|| unknown(line))?),
+                at,
+            ),
+            ["ground", "at", at] => (Trouble::Ground, at),
             ["lose", count, "at", at] => (Trouble::Lose(number(count)?), at),
             _ => return Err(unknown(line)),
         };
@@ -113,9 +124,15 @@ impl Faults {
     }
 }
 
+/// The number of `D0` to `D15`.
+fn input_of(word: &str) -> Option<u32> {
+    let number = word.strip_prefix('D')?.parse().ok()?;
+    (number < MOST_INPUTS as u32).then_some(number)
+}
+
 fn unknown(line: &str) -> String {
     format!(
         "{line:?} is no fault of the analyzer: write stop, stall, error, babble, short or unplug at SAMPLE, \
-         lose COUNT at SAMPLE, refuse start, version MAJOR.MINOR, or none"
+         ground at SAMPLE, ring INPUT at SAMPLE, lose COUNT at SAMPLE, refuse start, version MAJOR.MINOR, or none"
     )
 }

@@ -37,6 +37,8 @@ use stm32::peripherals::rcc::Hse;
 
 const ANALYZER_PORT: u8 = 1;
 const PROBE_PORT: u8 = 2;
+/// By how many millionths the board's clock may be off.
+const MOST_PPM: i64 = 10_000;
 const TTY: &str = "ttyACM0";
 /// The control socket's name in the folder.
 const CONTROL: &str = "control";
@@ -48,7 +50,8 @@ pub struct DeskArguments {
     /// A file to place in memory, for example operations.bin@0x08040000.
     #[arg(long, value_name = "FILE@0xADDRESS", requires = "firmware")]
     image: Vec<ImageArgument>,
-    /// The chip: stm32f401re, stm32f401cc, stm32f411re or stm32f407vg, with or without stm32.
+    /// The chip: stm32f401re, stm32f401cc, stm32f411re or stm32f407vg, with or without stm32; or the
+    /// path of a table of your own that ends in .toml.
     #[arg(long, value_name = "CHIP", default_value = "stm32f401re")]
     chip: ChipArgument,
     /// A crystal at OSC_IN, for example 8MHz or 8000000; none: nothing is there. Without it: the
@@ -144,7 +147,8 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
         power,
         faults.board,
     )
-    .noting(arguments.notes.begin(firmware));
+    .noting(arguments.notes.begin(firmware))
+    .clocked_by(arguments.hse);
     thread::spawn(move || desk.run());
     table.carry_out(analyzer_gone, probe_gone);
     table.serve(control);
@@ -341,11 +345,16 @@ impl Table {
     fn obey(&self, line: &str) -> Result<(), String> {
         match line.split_once(' ') {
             Some(("fault", fault)) => self.faults.analyzer.plan(fault),
-            Some(("board", mishap)) => self.faults.board.mishaps.plan(mishap),
+            Some(("board", mishap)) => self.plan_board(mishap),
             Some(("serial", fault)) => self.faults.board.line.plan(fault),
             Some(("loader", word @ ("idle" | "works"))) => {
                 let idles = &self.faults.board.loader_idles;
                 idles.store(word == "idle", Ordering::Relaxed);
+                Ok(())
+            }
+            Some(("loader", word @ ("protected" | "open"))) => {
+                let protected = &self.faults.board.flash_protected;
+                protected.store(word == "protected", Ordering::Relaxed);
                 Ok(())
             }
             Some(("probe", fault)) => self.plan_probe(fault),
@@ -353,8 +362,26 @@ impl Table {
             Some(("plug", name)) => self.plug_in(name),
             _ => Err(format!(
                 "{line:?} is no request: write fault FAULT, board MISHAP, serial FAULT, probe FAULT, \
-                 loader idle or works, unplug NAME, plug NAME or plug probe as ttyACM1"
+                 loader idle, works, protected or open, unplug NAME, plug NAME or plug probe as ttyACM1"
             )),
+        }
+    }
+
+    /// `crystal PPM`, which holds from the next capture on, or a mishap.
+    fn plan_board(&self, line: &str) -> Result<(), String> {
+        let board = &self.faults.board;
+        match line.strip_prefix("crystal ").map(str::parse::<i64>) {
+            Some(Ok(ppm)) if ppm.abs() <= MOST_PPM => {
+                board.clock_ppm.store(ppm, Ordering::Relaxed);
+                Ok(())
+            }
+            _ => {
+                board.mishaps.plan(line)?;
+                if line == "none" {
+                    board.clock_ppm.store(0, Ordering::Relaxed);
+                }
+                Ok(())
+            }
         }
     }
 

@@ -82,8 +82,12 @@ fn sentence(note: &Note, firmware: Option<&Firmware>) -> String {
         (reads, _, Oddity::Instruction) => format!("{reads} executed"),
         (reads, writes, _) => format!("{reads} read, {writes} written"),
     };
+    let lasted = match note.lasted_cycles {
+        Some(cycles) => format!(", for {cycles} cycles"),
+        None => String::new(),
+    };
     format!(
-        "{} at {:#010x}: {times}, first{place} in cycle {}; {}",
+        "{} at {:#010x}: {times}, first{place} in cycle {}{lasted}; {}",
         note.what,
         note.address,
         note.cycle,

@@ -10,6 +10,7 @@ use super::stop_on::StopArgument;
 use super::{faults, gaps, limit, masks, notes, stopped, BoardArguments, FAULTED, MET, UNMET};
 use anyhow::{bail, Context, Result};
 use clap::Args;
+use cortex_m::bus::Bus;
 use cortex_m::Stop;
 use machine::observe::notes::as_json;
 use machine::observe::standstill::{self, Standstill};
@@ -523,6 +524,8 @@ fn write_stats(
         .map(|(name, value)| (name, value.into()))
         .collect::<serde_json::Map<_, _>>()
         .into();
+    stats["flash_access_control"] = machine.soc().flash_access_control().into();
+    stats["apb_dividers"] = json!(machine.soc().apb_dividers());
     if let End::Exited(status) = told.end {
         stats["exit_status"] = (*status).into();
     }

@@ -7,7 +7,7 @@
 use super::lead_in::LeadIn;
 use super::mishaps::{derail, Mishap, Mishaps, SampleClock};
 use super::{hear, Debugger, NotesFile, SLICE_CYCLES};
-use cortex_m::Stop;
+use cortex_m::{DebugFault, Stop};
 use desk::capture_request::CaptureRequest;
 use desk::clips::{Clips, Inputs};
 use desk::line_faults::{Line, LineFaults};
@@ -16,10 +16,11 @@ use desk::uart::Serial;
 use machine::{Limit, Machine};
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, TrySendError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stm32::peripherals::rcc::{Hse, NUCLEO_HSE};
 
 /// How long to wait for a debugger when there is nothing to do.
 const REST: Duration = Duration::from_millis(2);
@@ -45,6 +46,10 @@ pub struct BoardFaults {
     pub line: LineFaults,
     /// The loader programs and erases in vain.
     pub loader_idles: Arc<AtomicBool>,
+    /// The flash has read protection.
+    pub flash_protected: Arc<AtomicBool>,
+    /// By how many millionths the board's clock is too fast.
+    pub clock_ppm: Arc<AtomicI64>,
     /// Who unplugs the probe.
     pub probe_gone: Sender<ProbeGone>,
 }
@@ -56,6 +61,8 @@ impl BoardFaults {
             mishaps: Mishaps::default(),
             line: LineFaults::default(),
             loader_idles: Arc::default(),
+            flash_protected: Arc::default(),
+            clock_ppm: Arc::default(),
             probe_gone,
         }
     }
@@ -90,6 +97,8 @@ pub struct Desk {
     still: Option<(Instant, Duration)>,
     faults: BoardFaults,
     notes_file: Option<NotesFile>,
+    /// What feeds OSC_IN, without the error of its clock.
+    hse: Hse,
     line: Line,
     /// When somebody last wanted something.
     wanted: Instant,
@@ -120,9 +129,16 @@ impl Desk {
             line: Line::new(faults.line.clone()),
             faults,
             notes_file: None,
+            hse: NUCLEO_HSE,
             wanted: now,
             anchor: (now, Duration::ZERO),
         }
+    }
+
+    /// What feeds OSC_IN.
+    pub fn clocked_by(self, hse: Option<Hse>) -> Desk {
+        let hse = hse.unwrap_or(self.hse);
+        Desk { hse, ..self }
     }
 
     /// Where what the board notes is written, if anywhere.
@@ -175,6 +191,7 @@ impl Desk {
                     request,
                 });
                 self.line.restart();
+                self.prepare();
                 if !self.powered {
                     self.powered = true;
                     self.stand_still();
@@ -184,6 +201,12 @@ impl Desk {
             Err(TryRecvError::Empty) => Some(()),
             Err(TryRecvError::Disconnected) => None,
         }
+    }
+
+    /// What the board is like from its next reset on.
+    fn prepare(&mut self) {
+        let ppm = self.faults.clock_ppm.load(Ordering::Relaxed);
+        self.machine.set_hse(self.hse.off_by(ppm));
     }
 
     /// A grid of samples that begins now.
@@ -286,12 +309,18 @@ impl Desk {
         let limit = self.next_mishap().unwrap_or(Limit::Endless);
         let idles = self.faults.loader_idles.load(Ordering::Relaxed);
         self.machine.ignore_flash_writes(idles);
+        let protected = self.faults.flash_protected.load(Ordering::Relaxed);
+        self.machine.protect_flash(protected);
         let slice = self.machine.run_slice(limit, cycles);
         if let Some(notes_file) = &mut self.notes_file {
             notes_file.see(&self.machine);
         }
         let sent = self.machine.take_transmitted();
-        self.serial.send(self.line.carry(&sent));
+        if !sent.is_empty() {
+            let baud = self.machine.soc().console_baud();
+            self.line.set_rates(baud, self.serial.host_baud());
+            self.serial.send(self.line.carry(&sent));
+        }
         let edges = self.machine.take_edges();
         if let Some(capture) = &mut self.capture {
             let timebase = self.machine.timebase();
@@ -332,6 +361,12 @@ impl Desk {
                     self.machine.reset()?;
                     if let Some(period) = again {
                         self.faults.mishaps.add(mishap, at + period);
+                    }
+                }
+                Mishap::BrownOut => self.machine.brown_out()?,
+                Mishap::TraceOff => {
+                    if let Err(DebugFault::Stop(stop)) = self.machine.stop_trace() {
+                        return Err(stop);
                     }
                 }
                 Mishap::ProbeGone(back_as) => {

@@ -18,6 +18,10 @@ pub enum Mishap {
     Fault,
     /// A reset, as by the pin. Some: again after so many samples.
     Reset(Option<u64>),
+    /// A reset, as by a supply that dips.
+    BrownOut,
+    /// A debugger that leaves stops DWT's counters.
+    TraceOff,
     /// The probe is unplugged. Some: it comes back, with its serial port under this name.
     ProbeGone(Option<String>),
 }
@@ -29,8 +33,8 @@ pub struct Mishaps {
 }
 
 impl Mishaps {
-    /// Plans what a line says: `hang at N`, `fault at N`, `reset at N`, `reset every K at N`, or
-    /// `none`, which forgets all.
+    /// Plans what a line says: `hang at N`, `fault at N`, `reset at N`, `reset every K at N`,
+    /// `brown-out at N`, `trace off at N`, or `none`, which forgets all.
     pub fn plan(&self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let number = |word: &str| word.parse::<u64>().map_err(|_| unknown(line));
@@ -42,6 +46,8 @@ impl Mishaps {
             ["hang", "at", at] => (Mishap::Hang, at),
             ["fault", "at", at] => (Mishap::Fault, at),
             ["reset", "at", at] => (Mishap::Reset(None), at),
+            ["brown-out", "at", at] => (Mishap::BrownOut, at),
+            ["trace", "off", "at", at] => (Mishap::TraceOff, at),
             ["reset", "every", period, "at", at] => {
                 (Mishap::Reset(Some(number(period)?.max(1))), at)
             }
@@ -73,8 +79,8 @@ impl Mishaps {
 
 fn unknown(line: &str) -> String {
     format!(
-        "{line:?} is no mishap of the board: write hang or fault at SAMPLE, reset at SAMPLE, \
-         reset every COUNT at SAMPLE, or none"
+        "{line:?} is no mishap of the board: write hang, fault, reset or brown-out at SAMPLE, \
+         reset every COUNT at SAMPLE, trace off at SAMPLE, crystal PPM, or none"
     )
 }
 

@@ -1,0 +1,146 @@
+"""`./lab first-run` on emulated desks: one that is healthy, and three that are not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from base.paths import ROOT
+from capture.desk import emulated
+from capture.desk.bench import read_bench
+from cli.work import tools
+from dashboards.tests.browser import Browser, chromium
+from simulator.desk import EmulatedDesk
+from tests import lab
+
+TIMEOUT_S = 300.0
+STEPS = (
+    *("tools", "rights", "desk", "probe", "load", "wiring", "line", "noise", "threshold"),
+    *("rate", "clock", "number", "twin"),
+)
+
+pytestmark = pytest.mark.skipif(
+    not tools.is_installed("umockdev-run"), reason="needs umockdev: apt-get install umockdev"
+)
+
+
+class BroughtUp:
+    """What a bring-up on a desk left: status, lines, JSON and page."""
+
+    def __init__(self, desk: EmulatedDesk, folder: Path, at_rate: str = "") -> None:
+        """`at_rate` is what the desk is asked for when the step `rate` begins."""
+        self.page = folder / "bring-up.html"
+        words = ["first-run", "--board", "desk", "--output", str(self.page), "--runs", str(folder / "runs")]
+        seeing = emulated.seeing(read_bench().board("desk"), desk)
+        with subprocess.Popen(
+            [*seeing, sys.executable, "-m", "cli", *words, "--rate-for", "500ms"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout
+            lines = []
+            for line in process.stdout:
+                lines.append(line.rstrip("\n"))
+                # The step before: a request is for the capture that comes next.
+                if at_rate and line.split()[1:2] == ["threshold"]:
+                    desk.ask(at_rate)
+            _, self.complaints = process.communicate(timeout=TIMEOUT_S)
+        self.lines, self.status = lines, process.returncode
+        assert "Traceback" not in self.complaints, self.complaints
+        self.told: dict[str, Any] = json.loads(self.page.with_suffix(".json").read_text())
+
+    @property
+    def states(self) -> dict[str, str]:
+        """The state of each step that was done."""
+        return {step["key"]: step["state"] for step in self.told["steps"]}
+
+    def figure(self, step: str, name: str) -> dict[str, Any]:
+        (found,) = [one for one in self.told["steps"] if one["key"] == step]
+        (figure,) = [one for one in found["figures"] if one["name"] == name]
+        return dict(figure)
+
+
+def shown(page: Path, what: str) -> int:
+    """How many of `what` (a selector) a browser shows, which asks for nothing else and complains of
+    nothing.
+    """
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.page.goto(page.as_uri())
+        assert browser.requests == [page.as_uri()] and not browser.complaints
+        return browser.page.locator(what).count()
+
+
+def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
+    """Its analyzer's clock is 120 ppm fast, which the step of the clock must find."""
+    with EmulatedDesk(clock_error_ppm=120) as desk:
+        found = BroughtUp(desk, tmp_path)
+    assert found.status == 0, found.lines
+    assert found.told["whole"] and tuple(found.states) == STEPS
+    assert set(found.states.values()) - {"look"} == {"right"}
+    clock = found.figure("clock", "by the cycle counter")
+    assert abs(clock["value"] - 120) <= clock["plus_minus"] < 2
+    samples = found.figure("rate", "samples")
+    assert samples["value"] == samples["n"] > 24_000_000 * 0.5
+    number = found.figure("number", "longest section, wire")
+    counter = found.figure("number", "longest section, counter")
+    assert abs(number["value"] - counter["value"] / 84e6 * 1e9) <= number["plus_minus"]
+    assert number["n"] > 100
+    assert found.told["versions"]["sigrok_cli"] and len(found.told["runs"]) == 3
+    assert shown(found.page, ".steps-done > li") == len(STEPS)
+    assert shown(found.page, ".drawing svg") == 1
+
+
+def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
+    with EmulatedDesk(clips="D0=PA9,D1=PA8") as desk:
+        found = BroughtUp(desk, tmp_path)
+    assert found.status == 1
+    assert list(found.states) == list(STEPS[:6]) and found.states["wiring"] == "stop"
+    assert any("→ D0 sees OP and D1 sees CRIT: swap the clips of D0 and D1." in line for line in found.lines)
+    clips = {clip["input"]: clip["state"] for clip in found.told["steps"][-1]["clips"]}
+    assert {name for name, state in clips.items() if state == "swapped"} == {"D0", "D1"}
+    assert shown(found.page, ".state.stop") == 1
+    assert shown(found.page, "text=7 further steps") == 1
+
+
+def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
+    """Wiring and line are right; 1,000 samples are missing, and no driver says so."""
+    with EmulatedDesk() as desk:
+        found = BroughtUp(desk, tmp_path, at_rate="fault lose 1000 at 3000000")
+    assert found.status == 1
+    assert list(found.states) == list(STEPS[:10]) and found.states["rate"] == "stop"
+    assert {state for key, state in found.states.items() if key != "rate"} == {"right"}
+    assert any("lower samplerate" in sentence for sentence in found.told["steps"][-1]["todo"])
+
+
+def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Path) -> None:
+    with EmulatedDesk() as desk:
+        desk.ask("unplug probe")
+        found = BroughtUp(desk, tmp_path)
+    assert found.status == 1
+    assert list(found.states) == list(STEPS[:3]) and found.states["desk"] == "stop"
+    assert "pyOCD finds none" in found.told["steps"][-1]["todo"][0] and found.told["runs"] == []
+
+
+def test_a_virtual_board_skips_what_means_nothing_there(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = lab.run(
+        *("first-run", "--board", "virtual", "--rate-for", "200ms", "--json"),
+        *("--output", page, "--runs", tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told == json.loads(page.with_suffix(".json").read_text())
+    states = {step["key"]: step["state"] for step in told["steps"]}
+    skipped = {"rights", "desk", "probe", "load", "noise", "threshold", "twin"}
+    assert {key for key, state in states.items() if state == "skipped"} == skipped
+    assert {states[key] for key in set(STEPS) - skipped} == {"right"}
