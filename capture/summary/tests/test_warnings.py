@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from capture.summary.warnings import warnings
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
+from capture.verdict.verdict import judge
 
 
 @pytest.fixture
@@ -45,3 +47,55 @@ def test_probes_that_nobody_counted(run: SyntheticRun) -> None:
 def test_a_samplerate_below_the_core_clock(run: SyntheticRun) -> None:
     (sentence,) = warnings(evidence_of(run, samplerate_hz=24_000_000))
     assert sentence.startswith("A sample lasts 41.7 ns")
+
+
+@pytest.mark.parametrize(("noise", "says"), [(b"\xff", "1 byte came"), (b"\xff\x00\x81", "3 bytes came")])
+def test_bytes_of_a_line_that_floats(run: SyntheticRun, noise: bytes, says: str) -> None:
+    evidence = evidence_of(run, serial_bytes=noise + run.uart())
+    assert judge(evidence) == ("complete", [])
+    (sentence,) = warnings(evidence)
+    assert sentence.startswith(says) and "the serial line was not quiet at the reset" in sentence
+
+
+def boots_with(run: SyntheticRun, clock: str, flags: int) -> SyntheticRun:
+    run.lines[0] = run.lines[0].replace("bypass,04000000", f"{clock},{flags:08X}")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (0x0400_0000, None),  # the pin
+        (0x0E00_0000, None),  # a power-up, which sets all three
+        (0x0600_0000, "The board was reset by a brown-out before the run"),
+        (0x2400_0000, "reset by the independent watchdog before"),
+    ],
+)
+def test_what_reset_the_board(run: SyntheticRun, flags: int, says: str | None) -> None:
+    found = warnings(evidence_of(boots_with(run, "bypass", flags)))
+    assert found == [] if says is None else says in found[0]
+
+
+def test_the_chips_own_oscillator(run: SyntheticRun) -> None:
+    """Its error is in the budget of all times that are made of cycles, and of no others."""
+    by_crystal = evidence_of(run).budgets["critical_ns"].total.ns
+    found = evidence_of(boots_with(run, "internal", 0x0400_0000))
+    assert judge(found) == ("complete", [])
+    (sentence,) = warnings(found)
+    assert "HSI" in sentence and "4% off" in sentence
+    own = found.budgets["critical_ns"].total.ns
+    assert by_crystal is not None and own is not None and own >= by_crystal
+
+
+def test_a_counter_that_stopped_costs_one_operation_its_witness(run: SyntheticRun) -> None:
+    at = next(i for i, line in enumerate(run.lines) if line.startswith("OP,5,"))
+    seq, kind, size, _, _, *rest = run.lines[at].split(",")[1:]
+    run.lines[at] = ",".join(("OP", seq, kind, size, "17", "23", *rest))
+    run.lines.insert(at + 1, "OFF,5,1")
+    evidence = evidence_of(run)
+    assert judge(evidence) == ("complete", [])
+    (sentence,) = warnings(evidence)
+    assert sentence.startswith("The cycle counter was found off at operation 5 and started again")
+    operations = evidence.joined.operations
+    assert operations.filter(pl.col("dwt_cycles").is_null())["seq"].to_list() == [5]
+    assert operations["wire_critical_ns"].null_count() == 0
