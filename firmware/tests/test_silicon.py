@@ -117,7 +117,7 @@ def test_the_firmware_as_it_is_does_nothing_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("edits", "kind", "says"),
     [
-        (WITHOUT_WAIT, "early_access", "GPIOA_PUPDR (1 cycle after its clock was turned on)"),
+        (WITHOUT_WAIT, "early_access", "GPIOA_PUPDR (2 cycles after its clock was turned on)"),
         (CLEARED_LATE, "late_clear", "interrupt 50 (the store that clears it is still on its way"),
         (SLOW_MARKERS, "slow_pin", "PA8 (a pulse of "),
     ],
@@ -130,7 +130,8 @@ def test_a_mutation_is_noticed(edits: Edits, kind: str, says: str, tmp_path: Pat
     assert any(note.what.startswith(says) and note.differs for note in notes), notes
     with pytest.raises(StoppedError) as stopped:
         conducted(elf, strict=True)
-    assert says in str(stopped.value)
+    first = min(notes, key=lambda note: note.cycle)
+    assert first.what in str(stopped.value)
 
 
 def test_floating_point_before_it_is_allowed_ends_in_the_fault_handler(tmp_path: Path) -> None:
@@ -138,3 +139,18 @@ def test_floating_point_before_it_is_allowed_ends_in_the_fault_handler(tmp_path:
     elf = mutated(FLOAT_TOO_EARLY, tmp_path)
     with pytest.raises(simulator.SimulatorError, match="NOCP|coprocessor"):
         conducted(elf, strict=True)
+
+
+def test_the_serial_line_is_high_before_its_transmitter_starts(tmp_path: Path) -> None:
+    """PA2 floats after a reset (RM0368, 8.4.1); in this model a USART drives no level, so only the
+    pull-up makes it high.
+    """
+    image = catalogue.load("mem_frag", {"depth": 4}).compile().image
+    elf = firmware.build(ALLOCATOR).elf
+    pulled = simulator.run(elf, until="300ms", image=image, stop_on=("pin:PA2=1",))
+    assert pulled.uart == b""
+    floating = mutated(
+        {"board/pins.c": ("    hold_serial_line();\n", "    (void)hold_serial_line;\n")}, tmp_path
+    )
+    with pytest.raises(simulator.SimulatorError, match="PA2"):
+        simulator.run(floating, until="300ms", image=image, stop_on=("pin:PA2=1",))
