@@ -38,8 +38,8 @@ def bytes_before_boot(evidence: Evidence) -> Iterator[str]:
     stray = len(evidence.log.stray)
     if stray:
         yield (
-            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the serial "
-            "line was not quiet at the reset, or the reset cut a line of an earlier run."
+            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the "
+            "serial line was not quiet at the reset, or the reset cut a line of an earlier run."
         )
 
 
@@ -49,8 +49,8 @@ def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
     causes = [cause for cause in boot.reset_causes if cause != POWER_UP] if boot else []
     if causes:
         yield (
-            f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end so, "
-            "check its power supply."
+            f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end "
+            "so, check its power supply."
         )
 
 

@@ -18,6 +18,7 @@ from base.paths import ROOT
 from firmware.build import image as firmware
 from scenarios import catalogue
 from simulator import run as simulator
+from simulator.build import SimulatorError
 from simulator.program import UserProgram
 from simulator.run import Run, StoppedError
 
@@ -137,7 +138,7 @@ def test_a_mutation_is_noticed(edits: Edits, kind: str, says: str, tmp_path: Pat
 def test_floating_point_before_it_is_allowed_ends_in_the_fault_handler(tmp_path: Path) -> None:
     """CPACR denies it after reset: UsageFault, NOCP (PM0214, 4.6.1 and 4.4.14)."""
     elf = mutated(FLOAT_TOO_EARLY, tmp_path)
-    with pytest.raises(simulator.SimulatorError, match="NOCP|coprocessor"):
+    with pytest.raises(SimulatorError, match=r"NOCP|coprocessor"):
         conducted(elf, strict=True)
 
 
@@ -152,5 +153,5 @@ def test_the_serial_line_is_high_before_its_transmitter_starts(tmp_path: Path) -
     floating = mutated(
         {"board/pins.c": ("    hold_serial_line();\n", "    (void)hold_serial_line;\n")}, tmp_path
     )
-    with pytest.raises(simulator.SimulatorError, match="PA2"):
+    with pytest.raises(SimulatorError, match="PA2"):
         simulator.run(floating, until="300ms", image=image, stop_on=("pin:PA2=1",))

@@ -71,13 +71,19 @@ NONE = DeskFault("none", "nothing", COMPLETE, "–", "", boards=(DESK, VIRTUAL))
 
 SHORT = "The capture is short: … are missing; capture again."
 NO_END = "The records stop without END after … bytes…; check the line and run again."
-LINE_LOST = "Gaps in the numbers of the operation records: …; check the serial line, lower its baud if it recurs, and run again."
+LINE_LOST = (
+    "Gaps in the numbers of the operation records: …; check the serial line, lower its baud if it recurs, "
+    "and run again."
+)
 NO_ANALYZER = "sigrok-cli captures nothing (…); check the analyzer's cable and bench.toml, then run again."
 ABSENT = (
     "sigrok-cli finds no analyzer of the driver fx2lafw that answers (…); check the analyzer's cable and "
     "bench.toml, then run again."
 )
-UNREADABLE = "Lines of the serial log that cannot be read: …; check the cable, lower baud in bench.toml if it recurs, and run again."
+UNREADABLE = (
+    "Lines of the serial log that cannot be read: …; check the cable, lower baud in bench.toml if it "
+    "recurs, and run again."
+)
 LOST = "leaves its timer's line about sample …: samples were lost, doubled or changed; run again"
 HUNG = "The firmware has not faulted: it was at … (…); look there for a loop that does not end."
 HARD_FAULT = "The firmware hard-faulted: an instruction fetch from where nothing answers, at 0x60000000."
