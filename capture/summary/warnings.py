@@ -72,9 +72,10 @@ def counter_was_off(evidence: Evidence) -> Iterator[str]:
         first, last = found[0].seq, found[-1].seq
         where = f"operation {first}" if first == last else f"operations {first} to {last}"
         lost = sum(record.operations for record in found)
+        lack = {0: "no operation lacks", 1: "1 operation lacks"}.get(lost, f"{lost} operations lack")
         yield (
-            f"The cycle counter was found off at {where} and started again, so {lost} operations have no "
-            "cycles by DWT. A debugger that leaves clears DEMCR.TRCENA: disconnect it."
+            f"The cycle counter was found off at {where} and started again, so {lack} cycles by DWT. A "
+            "debugger that leaves clears DEMCR.TRCENA: disconnect it."
         )
 
 

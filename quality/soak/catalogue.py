@@ -1,7 +1,8 @@
 """The faults that a desk can have: what is injected, and what the bench must make of it.
 
 Samples count from the capture's first, at 24 MS/s. The board leaves reset at 480,000 and has ended
-before 2,500,000. Bytes count from the first that the board sends, of about 5,000.
+before 2,500,000. Bytes count from the first that the board sends, of about 5,000; those from 3,014 to
+3,224 are records of operations, with no other between.
 """
 
 from __future__ import annotations
@@ -104,7 +105,10 @@ KILLED = "sigrok-cli was killed by signal 9; capture again."
 PORT_GONE = "The serial line /dev/ttyACM0 broke after … bytes (…); check the cable and the board's power"
 
 
-RINGS = "…hold exactly one pulse…"
+RINGS = (
+    "1 operations show more than one pulse on CRIT, the first is … with 4; check the CRIT clip and its "
+    "ground."
+)
 NO_END_FRAME = "SYNC shows no end frame"
 PROTECTED = (
     "pyOCD cannot load the board: its flash is read-protected (RDP level 1 in the option bytes); set level 0 "
@@ -243,36 +247,36 @@ FAULTS: tuple[DeskFault, ...] = (
         "pyOCD", RTT_BROKE, ("probe unplug at 1100000",), records="rtt",
     ),
     _serial(
-        "flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", UNREADABLE,
-        "flip at 3000",
+        "flip", "a bit of byte 3,100 inverted", TRUNCATED, "the line's form", UNREADABLE,
+        "flip at 3100",
     ),
     _serial(
         "noise", "a bit of each 97th byte inverted, from 2,000 on", TRUNCATED, "checksum of the line",
         UNREADABLE, "noise 97 at 2000",
     ),
     _serial(
-        "lost-line", "the line at byte 3,000 lost", TRUNCATED, "sequence numbers", LINE_LOST,
-        "lose line at 3000",
+        "lost-line", "the line at byte 3,100 lost", TRUNCATED, "sequence numbers", LINE_LOST,
+        "lose line at 3100",
     ),
     _serial(
-        "doubled-line", "the line at byte 3,000 comes twice", TRUNCATED, "sequence numbers", LINE_LOST,
-        "double line at 3000",
+        "doubled-line", "the line at byte 3,100 comes twice", TRUNCATED, "sequence numbers", LINE_LOST,
+        "double line at 3100",
     ),
     _serial(
-        "swapped-lines", "two lines at byte 3,000 change places", TRUNCATED, "sequence numbers", LINE_LOST,
-        "swap lines at 3000",
+        "swapped-lines", "two lines at byte 3,100 change places", TRUNCATED, "sequence numbers", LINE_LOST,
+        "swap lines at 3100",
     ),
     _serial(
-        "cut-line", "half of the line at byte 3,000 lost", TRUNCATED, "the line's form", UNREADABLE,
-        "cut line at 3000",
+        "cut-line", "half of the line at byte 3,100 lost", TRUNCATED, "the line's form", UNREADABLE,
+        "cut line at 3100",
     ),
     _serial(
-        "lost-byte", "byte 3,000 lost", TRUNCATED, "checksum of the line", UNREADABLE,
-        "lose byte at 3000",
+        "lost-byte", "byte 3,100 lost", TRUNCATED, "checksum of the line", UNREADABLE,
+        "lose byte at 3100",
     ),
     _serial(
-        "doubled-byte", "byte 3,000 comes twice", TRUNCATED, "checksum of the line", UNREADABLE,
-        "double byte at 3000",
+        "doubled-byte", "byte 3,100 comes twice", TRUNCATED, "checksum of the line", UNREADABLE,
+        "double byte at 3100",
     ),
     _serial(
         "hub-stall", "the hub passes nothing on for 2,000 bytes from byte 2,000 on", TRUNCATED,
@@ -282,7 +286,7 @@ FAULTS: tuple[DeskFault, ...] = (
         "serial-floats", "5 bytes that nobody sent, before the board's first", COMPLETE,
         "bytes before BOOT", "", ("serial stray 5",), notes=STRAY,
     ),
-    _serial("silent", "no byte after the 3,000th", TRUNCATED, "END is missing", NO_END, "silence at 3000"),
+    _serial("silent", "no byte after the 3,100th", TRUNCATED, "END is missing", NO_END, "silence at 3100"),
     _serial(
         "baud", "the port listens at 115,200 baud", TRUNCATED, "the lines' form",
         UNREADABLE, "baud 115200 at 0",

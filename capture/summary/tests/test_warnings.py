@@ -99,6 +99,7 @@ def test_a_counter_that_stopped_costs_one_operation_its_witness(run: SyntheticRu
     assert judge(evidence) == ("complete", ())
     (sentence,) = warnings(evidence)
     assert sentence.startswith("The cycle counter was found off at operation 5 and started again")
+    assert "so 1 operation lacks cycles by DWT" in sentence
     operations = evidence.joined.operations
     assert operations.filter(pl.col("dwt_cycles").is_null())["seq"].to_list() == [5]
     assert operations["wire_critical_ns"].null_count() == 0
