@@ -1,8 +1,8 @@
 """The faults that a desk can have: what is injected, and what the bench must make of it.
 
 Samples count from the capture's first, at 24 MS/s. The board leaves reset at 480,000 and has ended
-before 2,500,000. Bytes count from the first that the board sends, of about 5,000; those from 3,014 to
-3,224 are records of operations, with no other between.
+before 2,500,000. Bytes count from the first that the board sends, of about 5,000; about the 3,100th
+stand records of operations, with no other between.
 """
 
 from __future__ import annotations
