@@ -314,8 +314,8 @@ FAULTS: tuple[DeskFault, ...] = (
         notes=COUNTER_OFF, loses_cycles=True,
     ),
     DeskFault(
-        "crystal-500-ppm", "the board's clock is 500 ppm too fast", COMPLETE, "frames and calibration", "",
-        ("board crystal 500",),
+        "crystal-500-ppm", "the board's clock is 500 ppm too slow", COMPLETE, "frames and calibration", "",
+        ("board crystal -500",),
     ),
     DeskFault(
         "board-brown-out", "reset each 500,000 samples, from 1,300,000 on", TRUNCATED,
