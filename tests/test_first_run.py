@@ -32,8 +32,10 @@ pytestmark = pytest.mark.skipif(
 class BroughtUp:
     """What a bring-up on a desk left: status, lines, JSON and page."""
 
-    def __init__(self, desk: EmulatedDesk, folder: Path, at_rate: str = "") -> None:
-        """`at_rate` is what the desk is asked for when the step `rate` begins."""
+    def __init__(
+        self, desk: EmulatedDesk, folder: Path, request: str = "", behind: str = "threshold"
+    ) -> None:
+        """`request` is what the desk is asked for when the step `behind` is over."""
         self.page = folder / "bring-up.html"
         words = ["first-run", "--board", "desk", "--output", str(self.page), "--runs", str(folder / "runs")]
         seeing = emulated.seeing(read_bench().board("desk"), desk)
@@ -50,8 +52,8 @@ class BroughtUp:
             for line in process.stdout:
                 lines.append(line.rstrip("\n"))
                 # The step before: a request is for the capture that comes next.
-                if at_rate and line.split()[1:2] == ["threshold"]:
-                    desk.ask(at_rate)
+                if request and line.split()[1:2] == [behind]:
+                    desk.ask(request)
             _, self.complaints = process.communicate(timeout=TIMEOUT_S)
         self.lines, self.status = lines, process.returncode
         assert "Traceback" not in self.complaints, self.complaints
@@ -115,11 +117,22 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
 def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     """Wiring and line are right; 1,000 samples are missing, and no driver says so."""
     with EmulatedDesk() as desk:
-        found = BroughtUp(desk, tmp_path, at_rate="fault lose 1000 at 3000000")
+        found = BroughtUp(desk, tmp_path, "fault lose 1000 at 3000000")
     assert found.status == 1
     assert list(found.states) == list(STEPS[:10]) and found.states["rate"] == "stop"
     assert {state for key, state in found.states.items() if key != "rate"} == {"right"}
     assert any("lower samplerate" in sentence for sentence in found.told["steps"][-1]["todo"])
+
+
+def test_a_line_that_is_too_fast_gets_a_rate_that_it_bears(tmp_path: Path) -> None:
+    """The desk damages the first run alone, and not the one at 460,800 baud."""
+    with EmulatedDesk() as desk:
+        found = BroughtUp(desk, tmp_path, "serial noise 97 at 2000", behind="wiring")
+    assert found.status == 1
+    assert list(found.states) == list(STEPS[:7]) and found.states["line"] == "stop"
+    assert any("whole at 460,800." in line for line in found.lines), found.lines
+    assert any("→ Write baud = 460800 under serial" in line for line in found.lines)
+    assert found.figure("line", "rate")["value"] == 460_800
 
 
 def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Path) -> None:

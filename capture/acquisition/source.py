@@ -71,7 +71,8 @@ class RunRequest(Request):
 
     `board` is an entry of bench.toml or the path of a board's TOML file; None is the default.
     None as samplerate is that of the board's analyzer, and as duration in seconds what the plan
-    takes at most. `records` is what carries the records: uart or rtt. `bounds` tells the most that
+    takes at most. `records` is what carries the records: uart or rtt. `baud` is the serial line's
+    rate, None for the board's. `bounds` tells the most that
     the image's critical sections can take, `memory` where the blocks lay. `options` are words for
     the folder's name.
     """
@@ -82,6 +83,7 @@ class RunRequest(Request):
     samplerate_hz: int | None = None
     duration_s: float | None = None
     records: str = "uart"
+    baud: int | None = None
     bounds: BoundsOf = _no_bounds
     memory: MemoryOf = _no_memory
     options: tuple[str, ...] = ()
@@ -95,7 +97,7 @@ class RunRequest(Request):
     def planned(self) -> Plan:
         """The plan, for the records that are asked for."""
         board = self.resource
-        baud = board.baud if self.records == "uart" else DEFAULT_BAUD
+        baud = (self.baud or board.baud) if self.records == "uart" else DEFAULT_BAUD
         return self.plan.recorded_by(self.records, baud, board.clock)
 
     @property

@@ -42,6 +42,8 @@ REST_S = 1.0
 _CRYSTALS_PPM = 500.0
 _MOST_OPERATIONS = MAX_ENTRIES - 840
 _PPM = 1e6
+SLOWER_BAUDS = (460_800, 115_200)
+"""What is tried where the rate of bench.toml damages records."""
 
 Shown = Callable[[str], None]
 
@@ -66,9 +68,25 @@ class Captures:
     _longest: Manifest | None = None
 
     def line(self) -> Outcome:
-        """Do the records come, whole and in order?"""
+        """Do the records come, whole and in order? If not, would they at a lower rate?"""
         self._first = self._run(short_plan())
-        return of_serial(_manifest(self._first).serial)
+        outcome = of_serial(_manifest(self._first).serial, self.board.baud)
+        damaged = outcome.state == "stop" and _manifest(self._first).serial.bytes > 0
+        return (self._slower() if damaged else None) or outcome
+
+    def _slower(self) -> Outcome | None:
+        """At which lower rate the records come whole; None at none of SLOWER_BAUDS."""
+        for baud in (rate for rate in SLOWER_BAUDS if rate < self.board.baud):
+            self.shown(f"line: {baud:,} baud")
+            tried = of_serial(_manifest(self._run(short_plan(), baud)).serial, baud)
+            if tried.state == "right":
+                return Outcome(
+                    "stop",
+                    f"Records are damaged at {self.board.baud:,} baud and come whole at {baud:,}.",
+                    (f"Write baud = {baud} under serial in bench.toml, or take a cable without a hub.",),
+                    tried.figures,
+                )
+        return None
 
     def rest(self) -> Outcome:
         """Does an input see pulses where no pin moves?"""
@@ -110,8 +128,10 @@ class Captures:
         assert self._first is not None
         return judge(*read_stored(self._first.folder))[0].wire
 
-    def _run(self, plan: Plan) -> RunResult:
-        request = RunRequest(plan, self.image, board=self.board_name, runs=self.runs, progress=self.shown)
+    def _run(self, plan: Plan, baud: int | None = None) -> RunResult:
+        request = RunRequest(
+            plan, self.image, board=self.board_name, runs=self.runs, progress=self.shown, baud=baud
+        )
         direct = self.board.loader.kind == "virtual-nucleo" and not sigrok_cli.is_installed()
         result = conduct(Direct(request) if direct else Sigrok(request))
         self.folders.append(result.folder)
@@ -147,9 +167,10 @@ def _manifest(result: RunResult) -> Manifest:
     return read_manifest(result.folder / MANIFEST)
 
 
-def of_serial(serial: Serial) -> Outcome:
-    """What became of the records of a run."""
+def of_serial(serial: Serial, baud: int) -> Outcome:
+    """What became of the records of a run at `baud`."""
     figures = (
+        Figure("rate", baud, "baud"),
         Figure("bytes", serial.bytes),
         Figure("records", serial.records),
         Figure("lines that cannot be read", serial.checksum_failures, n=serial.records),
@@ -165,7 +186,7 @@ def of_serial(serial: Serial) -> Outcome:
         return Outcome(
             "stop",
             f"{serial.bytes:,} bytes came, and no record among them.",
-            ("Check that nothing else has the port open, and that the line is 1,000,000 baud.",),
+            (f"Check that nothing else has the port open, and that the line bears {baud:,} baud.",),
             figures,
         )
     if serial.checksum_failures or serial.sequence_gaps or not serial.end_record:

@@ -33,7 +33,7 @@ _BAUDS = f"{BAUD_MIN:,} to {BAUD_MAX:,}, in hundreds"
 APB1_HZ = 42_000_000
 """What USART2 divides (firmware/board/clock.c)."""
 BAUD_TOLERANCE = 0.01
-"""Both ends of a line may be off by 2 % together, in ten bits (RM0368, section 19.3.5: 3.75 % at the
+"""Both ends of a line may be off by 2 % together, in ten bits (RM0368, section 19.3.5: 3.75 % at
 best). Half of it is the other end's."""
 
 Samplerate = Annotated[int, Field(gt=0), expecting("a positive whole number of samples per second")]
@@ -150,8 +150,8 @@ class SerialResource(Table):
         off = made / self.baud - 1
         if abs(off) > BAUD_TOLERANCE:
             raise WrongValueError(
-                f"cannot be {self.baud:,}: APB1's {APB1_HZ / 1e6:g} MHz by BRR = {divider} gives {made:,.0f}, "
-                f"{abs(off):.2%} off",
+                f"cannot be {self.baud:,}: APB1's {APB1_HZ / 1e6:g} MHz by BRR = {divider} gives "
+                f"{made:,.0f}, {abs(off):.2%} off",
                 "baud",
                 remedy=f"choose one that is less than {BAUD_TOLERANCE:.0%} off, such as 921,600 or 460,800",
             )

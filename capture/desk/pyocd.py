@@ -11,6 +11,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.paths import ROOT
 from base.processes import children
+from capture.desk import option_bytes
 
 TARGET_SCRIPT = ROOT / "pyocd_user.py"
 
@@ -41,13 +42,40 @@ class Pyocd:
 
         In one call: pyOCD takes longer to start than to write.
         """
-        self._call("load", *_HALTED, str(elf), *(f"{file}@{address:#010x}" for file, address in binaries))
+        try:
+            self._call("load", *_HALTED, str(elf), *(f"{file}@{address:#010x}" for file, address in binaries))
+        except CaptureError as error:
+            raise CaptureError(self._forbidden() or str(error)) from None
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
         self._call("reset", "--method", "hw")
 
+    def _forbidden(self) -> str | None:
+        """What of the option bytes keeps the board from being loaded, if they can be read."""
+        if not self._address.target.lower().startswith("stm32f4"):
+            return None
+        read = f"read32 {option_bytes.FLASH_OPTCR:#x}"
+        try:
+            done = self._run("commander", "--connect", "attach", "--command", read)
+        except subprocess.TimeoutExpired:
+            return None
+        optcr = option_bytes.read_from(done.stdout)
+        why = None if optcr is None else option_bytes.objection(optcr)
+        return why and f"pyOCD cannot load the board: {why}"
+
     def _call(self, subcommand: str, *arguments: str) -> None:
+        try:
+            done = self._run(subcommand, *arguments)
+        except subprocess.TimeoutExpired:
+            raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S:g} s; replug the board.") from None
+        if done.returncode:
+            why = _LOG_DECORATION.sub("", children.last_words(done.stderr))
+            raise CaptureError(
+                f"pyOCD cannot {subcommand} the board: {why}; check its USB cable and bench.toml."
+            )
+
+    def _run(self, subcommand: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [
             *children.with_devices(),
             sys.executable,
@@ -59,15 +87,7 @@ class Pyocd:
         ]
         command += ["--script", str(TARGET_SCRIPT), "--target", self._address.target]
         command += ["--uid", self._address.unique_id] if self._address.unique_id else []
-        try:
-            done = children.run([*command, *arguments], within_s=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S:g} s; replug the board.") from None
-        if done.returncode:
-            why = _LOG_DECORATION.sub("", children.last_words(done.stderr))
-            raise CaptureError(
-                f"pyOCD cannot {subcommand} the board: {why}; check its USB cable and bench.toml."
-            )
+        return children.run([*command, *arguments], within_s=TIMEOUT_S)
 
 
 FAULTS_WITHIN_S = 60.0

@@ -38,8 +38,8 @@ def bytes_before_boot(evidence: Evidence) -> Iterator[str]:
     stray = len(evidence.log.stray)
     if stray:
         yield (
-            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the serial "
-            "line was not quiet at the reset, or the reset cut a line of an earlier run."
+            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the "
+            "serial line was not quiet at the reset, or the reset cut a line of an earlier run."
         )
 
 
@@ -49,8 +49,8 @@ def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
     causes = [cause for cause in boot.reset_causes if cause != POWER_UP] if boot else []
     if causes:
         yield (
-            f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end so, "
-            "check its power supply."
+            f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end "
+            "so, check its power supply."
         )
 
 
@@ -72,9 +72,10 @@ def counter_was_off(evidence: Evidence) -> Iterator[str]:
         first, last = found[0].seq, found[-1].seq
         where = f"operation {first}" if first == last else f"operations {first} to {last}"
         lost = sum(record.operations for record in found)
+        lack = {0: "no operation lacks", 1: "1 operation lacks"}.get(lost, f"{lost} operations lack")
         yield (
-            f"The cycle counter was found off at {where} and started again, so {lost} operations have no "
-            "cycles by DWT. A debugger that leaves clears DEMCR.TRCENA: disconnect it."
+            f"The cycle counter was found off at {where} and started again, so {lack} cycles by DWT. A "
+            "debugger that leaves clears DEMCR.TRCENA: disconnect it."
         )
 
 

@@ -59,7 +59,10 @@ def sequence_gap(evidence: Evidence) -> Iterator[str]:
     """Records are missing between other records."""
     gaps = evidence.log.sequence_gaps
     if gaps:
-        yield f"Gaps in the numbers of the operation records: {gaps}; check the serial line, lower its baud if it recurs, and run again."
+        yield (
+            f"Gaps in the numbers of the operation records: {gaps}; check the serial line, lower its baud if "
+            "it recurs, and run again."
+        )
 
 
 def no_end_record(evidence: Evidence) -> Iterator[str]:

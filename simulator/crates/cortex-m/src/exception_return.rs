@@ -3,7 +3,7 @@
 
 use super::data_access::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
-use super::exceptions::USAGE_FAULT;
+use super::exceptions::{FIRST_IRQ, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
 use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
@@ -35,6 +35,7 @@ impl Core {
     fn return_from_exception<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         let legal = self.is_legal_return(exc_return);
         self.note_return_begins(exc_return);
+        self.look_at_last_store(bus);
         self.exceptions.deactivate(self.registers.ipsr);
         self.note_masks();
         self.registers.exclusive = false;
@@ -47,6 +48,18 @@ impl Core {
             unstacked_cycle: self.time.cycles + self.unstacking_cycles(exc_return),
         });
         Ok(())
+    }
+
+    /// An interrupt whose line is high as its handler returns is pending again (B3.4.1). The model
+    /// lowers a line as soon as the store begins, and the chip when it arrives behind the bridge.
+    fn look_at_last_store<B: Bus>(&mut self, bus: &mut B) {
+        let Some((irq, arrives)) = self.handling.lowered.take() else {
+            return;
+        };
+        let its_own = u16::from(self.registers.ipsr) == irq + u16::from(FIRST_IRQ);
+        if its_own && self.time.cycles < arrives {
+            bus.returns_before_its_store(irq, self.time.cycles);
+        }
     }
 
     /// One cycle for each word. The floating-point state is read only if it had been written.

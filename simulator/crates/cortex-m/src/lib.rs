@@ -214,6 +214,9 @@ impl Core {
         let exception = FIRST_IRQ + irq as u8;
         let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.set_line(irq, level);
+        if !level && self.time.data_free > self.time.cycles {
+            self.handling.lowered = Some((irq, self.time.data_free));
+        }
         self.note_pending(!was_pending && self.exceptions.is_pending(exception));
         self.leave_fast_loop();
     }

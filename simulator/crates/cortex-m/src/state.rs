@@ -50,6 +50,8 @@ pub struct Handling {
     pub sleep: Sleep,
     /// WFE's event register.
     pub event: bool,
+    /// The interrupt whose line fell last, and until when the store that did it is on its way.
+    pub lowered: Option<(u16, u64)>,
 }
 
 /// A fault that was taken: its exception (3–6), and where its frame begins.

@@ -301,6 +301,10 @@ impl Machine {
             Err(stop) => self.handle_stop(stop)?,
         }
         self.settle();
+        if let Some((Unmodelled(what, _), address)) = self.soc.take_refused() {
+            let pc = self.core.last_executed();
+            return Err(Stop::Unmodelled { what, address, pc });
+        }
         match self.soc.take_reset_due() {
             Some(cause) => self.reset_because(cause),
             None => Ok(()),

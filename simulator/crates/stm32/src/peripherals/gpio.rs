@@ -65,12 +65,14 @@ pub struct Gpio {
     levels: Levels,
 }
 
-/// What MODER and PUPDR say. One bit for each pin.
+/// What MODER, PUPDR and OSPEEDR say. One bit for each pin.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Configuration {
     output: u32,
     analog: u32,
     pulled_up: u32,
+    /// Pins of the lowest speed.
+    slow: u32,
 }
 
 /// §8.4.8: the lock takes effect after three writes and a read.
@@ -117,6 +119,11 @@ impl Gpio {
         self.levels
     }
 
+    /// The pins that have the lowest speed.
+    pub fn slow(&self) -> u32 {
+        self.configuration.slow
+    }
+
     /// Sets what the alternate functions drive, and updates the levels.
     pub fn set_alternate(&mut self, alternate: Levels) {
         self.alternate = alternate;
@@ -142,6 +149,7 @@ impl Gpio {
             output: spread(mode, 0b01),
             analog,
             pulled_up: pulled_up & !analog | self.pulled_up_outside,
+            slow: spread(self.registers.get(OSPEEDR), 0b00),
         };
         self.settle();
     }

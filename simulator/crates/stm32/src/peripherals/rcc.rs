@@ -306,6 +306,15 @@ pub struct Rcc {
     lse_ready_cycle: u64,
     /// PWR_CR.DBP: software may write RCC_BDCR.
     backup_writable: bool,
+    /// The clocks that were turned on last: their register, their bits, and when.
+    turned_on: Option<TurnedOn>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct TurnedOn {
+    register: u32,
+    bits: u32,
+    cycle: u64,
 }
 
 impl Rcc {
@@ -323,6 +332,7 @@ impl Rcc {
             hse_ready_cycle: 0,
             lse_ready_cycle: 0,
             backup_writable: false,
+            turned_on: None,
         }
     }
 
@@ -355,6 +365,25 @@ impl Rcc {
     /// Whether a bit that turns on a peripheral's clock is set.
     pub fn enabled(&self, enable_register: u32, bit: u32) -> bool {
         self.registers.bit(enable_register, bit)
+    }
+
+    /// When the clock of a bit was turned on, if it is among those that were last.
+    pub fn turned_on_at(&self, enable_register: u32, bit: u32) -> Option<u64> {
+        let last = self.turned_on?;
+        let among = last.register == enable_register && last.bits >> bit & 1 != 0;
+        among.then_some(last.cycle)
+    }
+
+    fn turn_on(&mut self, register: u32, value: u32, cycle: u64) {
+        let bits = value & !self.registers.get(register);
+        if bits != 0 {
+            self.turned_on = Some(TurnedOn {
+                register,
+                bits,
+                cycle,
+            });
+        }
+        self.registers.set(register, value);
     }
 
     pub fn lsi_on(&self) -> bool {
@@ -608,6 +637,7 @@ impl Peripheral for Rcc {
                     .registers
                     .remark(PLLCFGR, "written while the PLL is on"));
             }
+            AHB1ENR | AHB2ENR | APB1ENR | APB2ENR => self.turn_on(offset, value, now),
             _ => self.registers.set(offset, value),
         }
         Ok(())

@@ -73,7 +73,7 @@ impl Soc {
 
     /// Notes what is odd if the manners take it. Otherwise it is a fault.
     #[cold]
-    fn take(
+    pub(super) fn take(
         &mut self,
         odd: Unmodelled,
         address: u32,
@@ -229,6 +229,9 @@ impl Soc {
                 wait_cycles: 0,
             });
         }
+        if now <= self.settles_until {
+            self.look_at_clock(address, Access::Read, now)?;
+        }
         let value = match self.read_modelled(address, width, now) {
             Some(value) => value,
             None => self.read_unanswered(address, width, now)?,
@@ -251,6 +254,9 @@ impl Soc {
         }
         if self.memory.write_ccm(address, width, value).is_some() {
             return Ok(0);
+        }
+        if now <= self.settles_until {
+            self.look_at_clock(address, Access::Write, now)?;
         }
         self.write_modelled(address, width, value, now)?;
         Ok(self.bridge_cycles(address, now))
@@ -340,6 +346,14 @@ impl Bus for Soc {
     #[inline(always)]
     fn plain_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
         self.memory.sram_aligned(address)
+    }
+
+    fn barrier(&mut self) {
+        self.settles_until = 0;
+    }
+
+    fn returns_before_its_store(&mut self, irq: u16, now: u64) {
+        self.note_late_clear(irq, now);
     }
 
     fn attention(&self) -> bool {

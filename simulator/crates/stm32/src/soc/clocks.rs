@@ -29,6 +29,7 @@ impl Soc {
                 self.propagate_write(block, 0, 0, now)?;
             }
         }
+        self.clock_turned_on(now);
         self.pwr.set_pll_on(self.rcc.pll_on());
         let clocks = self.rcc.clocks();
         if clocks.core != self.clocks.core {

@@ -16,6 +16,7 @@ mod pins;
 mod saved_registers;
 mod schedule;
 mod second_sram;
+mod silicon;
 mod system_memory;
 
 use crate::edges::{Edge, Pin};
@@ -41,6 +42,7 @@ use others::Others;
 use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH};
 use second_sram::SecondSram;
 use serde::{Deserialize, Serialize};
+use silicon::SlowPins;
 
 const TIMERS: usize = timer::MODELS.len();
 const USARTS: usize = usart::MODELS.len();
@@ -84,6 +86,12 @@ pub struct Soc {
     serving_dma: bool,
     /// An access holds the core up until this cycle.
     stalled_until: u64,
+    /// Up to this cycle a clock that was turned on may not have reached its peripheral.
+    settles_until: u64,
+    slow_pins: SlowPins,
+    /// What the manners do not take, where no access can say so. The machine takes it at once.
+    #[serde(skip)]
+    refused: Option<(Unmodelled, u32)>,
     /// Flash was programmed or erased since the machine last asked.
     code_changed: bool,
     /// Bit n is interrupt line n.
@@ -148,6 +156,9 @@ impl Soc {
             exceeded: 0,
             excesses: Vec::new(),
             stalled_until: 0,
+            settles_until: 0,
+            slow_pins: SlowPins::default(),
+            refused: None,
             code_changed: false,
             interrupt_lines: 0,
             attention: false,

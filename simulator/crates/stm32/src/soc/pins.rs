@@ -98,6 +98,9 @@ impl Soc {
         self.levels[port] = after;
         let mut changed = before.high ^ after.high;
         self.attention |= changed & self.observed[port] != 0;
+        if changed & after.driven & self.ports[port].slow() != 0 {
+            self.look_at_edges(port, changed & after.driven, cycle);
+        }
         while changed != 0 {
             let number = changed.trailing_zeros();
             changed &= changed - 1;

@@ -106,6 +106,9 @@ pub struct Flash {
     /// An injected fault: operations take their time and change nothing.
     #[serde(skip)]
     ignores_writes: bool,
+    /// Read protection, with a debugger connected.
+    #[serde(skip)]
+    shut: bool,
 }
 
 impl Flash {
@@ -117,6 +120,7 @@ impl Flash {
             lock: Lock::new(KEYS),
             option_lock: Lock::new(OPTION_KEYS),
             options: OPTCR_RESET,
+            shut: false,
             core: RESET_CLOCK,
             forced: None,
             operation: None,
@@ -150,8 +154,10 @@ impl Flash {
     }
 
     /// Turns read protection on or off (§3.6.3): RDP is neither 0xAA nor 0xCC at level 1. A program
-    /// on the board runs as before. That a debugger is kept out of the array is not modelled.
+    /// on the board runs as before. The desk's probe is always connected, so nothing can be programmed
+    /// or erased. That a debugger cannot read the array is not modelled.
     pub fn protect(&mut self, protected: bool) {
+        self.shut = protected;
         let level = if protected {
             RDP_LEVEL_1
         } else {

@@ -80,7 +80,7 @@ impl Flash {
     }
 
     fn write_protected(&self, sector: u32) -> bool {
-        self.options >> (NWRP_SHIFT + sector) & 1 == 0
+        self.shut || self.options >> (NWRP_SHIFT + sector) & 1 == 0
     }
 
     /// §3.8.4: OPERR is set only with its interrupt enabled.
