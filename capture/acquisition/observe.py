@@ -44,9 +44,9 @@ class Order:
 
     `elf` is the firmware's file; None leaves the board alone, and what is on it runs. `image` is
     the operation image, empty for a firmware that needs none. `records` says what carries the
-    records, uart, rtt or none, and `baud` how fast the serial line is. A tool or line that says nothing for `silence_s` is taken for dead.
-    `channels` are those that are kept, in the order of CHANNELS. `keeping` says which windows are
-    kept; None keeps all.
+    records, uart, rtt or none, and `baud` how fast the serial line is. A tool or line that says
+    nothing for `silence_s` is taken for dead. `channels` are those that are kept, in the order of
+    CHANNELS. `keeping` says which windows are kept; None keeps all.
     """
 
     elf: Path | None

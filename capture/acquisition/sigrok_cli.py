@@ -300,9 +300,9 @@ class SigrokCapture:
         if self._samples.fault is not None:
             problems.append(self._samples.fault)
         else:
-            unasked = self._ended_by_us or self._samples.enough
-            problems += [] if unasked else _exit_problems(process.returncode)
-            surplus = _surplus(got, self._samples.received_bytes)
+            enough = self._samples.enough
+            problems += [] if self._ended_by_us or enough else _exit_problems(process.returncode)
+            surplus = [] if enough else _surplus(got, self._samples.received_bytes)
         problems += count_problems(self._request.samples, got)
         kept = self._keeper.kept if self._keeper else None
         nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), self._request.samplerate_hz, 0)

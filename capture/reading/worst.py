@@ -16,6 +16,7 @@ from capture.reading.observed import ANSWERED, PULSED
 
 MOST_RECENT_ROWS = 1 << 20
 """That are held for what is not over yet: 9 MiB."""
+_NO_ROWS = np.empty(0, np.int64), np.empty(0, np.uint8)
 _SETS = len(PULSED) + len(ANSWERED)
 
 
@@ -45,7 +46,7 @@ class _Recent:
 
     def cut(self, begin: int, until: int, most_rows: int) -> tuple[int, Samples, Words]:
         """From when on the rows of a window are there, and the rows, the first at that sample."""
-        sample, word = self._within(begin, until)
+        sample, word = self._within(begin, until) if begin < until else _NO_ROWS
         if sample.size and sample[0] < begin:
             first = int(np.searchsorted(sample, begin, side="right")) - 1
             sample, word = sample[first:], word[first:]
