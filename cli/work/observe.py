@@ -112,7 +112,8 @@ def as_text(folder: Path) -> str:
     """What was observed, a table, what to know of it, the verdict; last the folder."""
     found = read_observed_manifest(folder / names.MANIFEST)
     notes = [*found.missing, *found.warnings]
-    verdict = f"{found.verdict}, as far as the wire tells" if found.unjudged else found.verdict
+    unsure = found.unjudged and found.verdict == "complete"
+    verdict = f"{found.verdict}, as far as the wire tells" if unsure else found.verdict
     sentences = [*found.reasons, *found.unjudged]
     return "\n".join(
         [
