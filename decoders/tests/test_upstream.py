@@ -9,7 +9,9 @@ The files that a test is held to were written by sigrok-test's own `pdtest -f`.
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 import pytest
 
 from base.run_folder.session_file import read_sr
+from capture.acquisition.sigrok_cli import find_tool
 from decoders import pulseview
 from decoders.tests.dumps import DRAWN, FOLDER, TESTS
 from decoders.tests.upstream_tests import Case, cases, session
@@ -147,3 +150,56 @@ def test_the_files_have_the_form_of_libsigrokdecodes(decoder: str, name: str) ->
     assert not newer & (used | set(re.findall(r"\w+", code)))
     if name == "__init__.py":
         assert ast.get_docstring(tree) and code.rstrip().endswith("from .pd import Decoder")
+
+
+README = (pulseview.FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def told(test: str) -> str:
+    """The commands of the page that a test is named for."""
+    blocks = re.findall(rf"<!-- elsewhere: \S+::{test} -->\n\n((?:    .*\n|\n)+)", README)
+    assert blocks
+    return "".join(blocks)
+
+
+def done(commands: str, checkout: Path, **variables: str) -> str:
+    """What a shell says of them, in a folder that has decoders/ beside it."""
+    (checkout / "decoders").symlink_to(pulseview.FOLDER)
+    script = f"set -e\n{commands}"
+    environment = {**os.environ, **variables}
+    found = subprocess.run(
+        ["sh", "-c", script], cwd=checkout, env=environment, capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_the_decoders_work_from_a_users_folder(tmp_path: Path) -> None:
+    (tmp_path / "checkout").mkdir()
+    done(told("test_the_decoders_work_from_a_users_folder"), tmp_path / "checkout", HOME=str(tmp_path))
+    environment = {name: value for name, value in os.environ.items() if name != "SIGROKDECODE_DIR"}
+    environment |= {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / ".local" / "share")}
+    for decoder in IDS:
+        command = [find_tool(), "-P", decoder, "--show"]
+        shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        assert f"ID: {decoder}" in shown and "License: mit" in shown
+
+
+def test_the_trees_fit_into_those_of_sigrok(tmp_path: Path) -> None:
+    """A stand-in for `pdtest` looks where the real one does."""
+    for folder in ("checkout", "libsigrokdecode/decoders", "sigrok-test/decoder/test", "sigrok-dumps"):
+        (tmp_path / folder).mkdir(parents=True)
+    runner = tmp_path / "sigrok-test" / "decoder" / "pdtest"
+    runner.write_text(
+        '#!/bin/sh\ncd "$(dirname "$0")"; shift 2; for id; do grep -h "^.input" test/$id/test.conf; done\n'
+    )
+    runner.chmod(0o755)
+    said = done(told("test_the_trees_fit_into_those_of_sigrok"), tmp_path / "checkout")
+    inputs = {line.split()[1] for line in said.splitlines()}
+    assert inputs == {case.input for case in ALL}
+    dumps = {name for name in inputs if not name.startswith("misc/")}
+    assert all((tmp_path / "sigrok-dumps" / name).exists() for name in dumps)
+    for decoder in IDS:
+        for name in ("__init__.py", "pd.py"):
+            text = (tmp_path / "libsigrokdecode" / "decoders" / decoder / name).read_text()
+            assert "## This file is part of the libsigrokdecode project." in text
