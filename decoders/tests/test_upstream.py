@@ -190,9 +190,8 @@ def test_the_trees_fit_into_those_of_sigrok(tmp_path: Path) -> None:
     for folder in ("checkout", "libsigrokdecode/decoders", "sigrok-test/decoder/test", "sigrok-dumps"):
         (tmp_path / folder).mkdir(parents=True)
     runner = tmp_path / "sigrok-test" / "decoder" / "pdtest"
-    runner.write_text(
-        '#!/bin/sh\ncd "$(dirname "$0")"; shift 2; for id; do grep -h "^.input" test/$id/test.conf; done\n'
-    )
+    look = 'for id; do grep -h "^.input" test/$id/test.conf; done'
+    runner.write_text(f'#!/bin/sh\ncd "$(dirname "$0")"; shift 2; {look}\n')
     runner.chmod(0o755)
     said = done(told("test_the_trees_fit_into_those_of_sigrok"), tmp_path / "checkout")
     inputs = {line.split()[1] for line in said.splitlines()}
