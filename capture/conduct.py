@@ -46,9 +46,9 @@ def run(source: Source) -> RunResult:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
             file = stack.enter_context(ProgressFile(folder.path))
-            watch = Watch(name, began, file, request.progress, request.live, request.part, kind.work)
-            if request.wire:
-                watch.tell_edges(folder.path / names.EDGE_STREAM, request.wire)
+            watch = Watch(
+                name, began, file, request.progress, request.live, request.part, kind.work, request.wire
+            )
             try:
                 seen = opened.observe(Place(folder.path, watch))
             except (TailscopeError, signals.Stopped):
@@ -72,12 +72,15 @@ def redecode(folder: Path) -> RunResult:
     """
     account, seen = read_stored_pins(folder) if is_observed(folder) else read_stored(folder)
     run_folder = RunFolder(folder)
+    kind = kind_of(account)
+    run_folder.remove_file(names.PROGRESS)
+    if seen.kept is not None:
+        return kind.conclude(run_folder, seen)
     if not (folder / names.EDGES).exists():
         run_folder.write(names.EDGES, seen.edges.write_parquet)
     run_folder.remove_file(names.EDGE_STREAM)
-    run_folder.remove_file(names.PROGRESS)
     notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
-    return kind_of(account).conclude(run_folder, seen, lambda: notes)
+    return kind.conclude(run_folder, seen, lambda: notes)
 
 
 @dataclass(frozen=True)
