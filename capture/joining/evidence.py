@@ -92,3 +92,10 @@ def decode(
     probes, instructions = read_probes(log, counts, asked), read_instructions(log, counts)
     joined = join(wire, log, plan, probes, instructions)
     return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)
+
+
+def with_edges(evidence: Evidence, edges: EdgeList) -> Evidence:
+    """The same run, had the wire shown these edges."""
+    wire = read_wire(edges, evidence.wire.core_hz, evidence.wire.core_tolerance)
+    joined = join(wire, evidence.log, evidence.plan, evidence.probes, evidence.instructions)
+    return replace(evidence, edges=edges, wire=wire, joined=joined)
