@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -36,6 +36,8 @@ from scenarios import catalogue
 from scenarios.operations import MAX_ENTRIES
 from scenarios.plan import Plan
 
+SLOWER_BAUDS = (500_000, 115_200)
+"""Tried where records are damaged: half, and what every port can do."""
 REST_S = 1.0
 """How long the pins are looked at while nothing moves them."""
 # Two crystals differ by some 100 millionths at most; an RC oscillator by 10,000.
@@ -66,9 +68,25 @@ class Captures:
     _longest: Manifest | None = None
 
     def line(self) -> Outcome:
-        """Do the records come, whole and in order?"""
+        """Do the records come, whole and in order? Where they do not, slower lines are tried."""
+        baud = self.board.baud
         self._first = self._run(short_plan())
-        return of_serial(_manifest(self._first).serial)
+        found = of_serial(serial := _manifest(self._first).serial, baud)
+        return found if found.state == "right" or not serial.bytes else self._slower(found, baud)
+
+    def _slower(self, found: Outcome, baud: int) -> Outcome:
+        """What was found at `baud`, with the fastest of SLOWER_BAUDS at which all comes."""
+        slower = [one for one in SLOWER_BAUDS if one < baud]
+        for one in slower:
+            self.shown(f"line: the same at {one:,} baud")
+            serial = _manifest(self._run(short_plan(), baud=one)).serial
+            if of_serial(serial, one).state == "right":
+                told = f"At {one:,} baud they came whole: set baud = {one} in bench.toml if this recurs."
+                return replace(found, todo=(told, *found.todo), figures=(*found.figures, _whole_at(one)))
+        tried = (
+            f"At {' and '.join(f'{one:,}' for one in slower)} baud it is no better: the rate is not at fault."
+        )
+        return replace(found, todo=(tried, *found.todo)) if slower else found
 
     def rest(self) -> Outcome:
         """Does an input see pulses where no pin moves?"""
@@ -110,8 +128,15 @@ class Captures:
         assert self._first is not None
         return judge(*read_stored(self._first.folder))[0].wire
 
-    def _run(self, plan: Plan) -> RunResult:
-        request = RunRequest(plan, self.image, board=self.board_name, runs=self.runs, progress=self.shown)
+    def _run(self, plan: Plan, baud: int | None = None) -> RunResult:
+        request = RunRequest(
+            plan=plan,
+            image=self.image,
+            board=self.board_name,
+            baud=baud,
+            runs=self.runs,
+            progress=self.shown,
+        )
         direct = self.board.loader.kind == "virtual-nucleo" and not sigrok_cli.is_installed()
         result = conduct(Direct(request) if direct else Sigrok(request))
         self.folders.append(result.folder)
@@ -147,9 +172,14 @@ def _manifest(result: RunResult) -> Manifest:
     return read_manifest(result.folder / MANIFEST)
 
 
-def of_serial(serial: Serial) -> Outcome:
-    """What became of the records of a run."""
+def _whole_at(baud: int) -> Figure:
+    return Figure("all comes at", baud, "baud")
+
+
+def of_serial(serial: Serial, baud: int) -> Outcome:
+    """What became of the records of a run that came at `baud`."""
     figures = (
+        Figure("rate of the line", baud, "baud"),
         Figure("bytes", serial.bytes),
         Figure("records", serial.records),
         Figure("lines that cannot be read", serial.checksum_failures, n=serial.records),
@@ -165,7 +195,7 @@ def of_serial(serial: Serial) -> Outcome:
         return Outcome(
             "stop",
             f"{serial.bytes:,} bytes came, and no record among them.",
-            ("Check that nothing else has the port open, and that the line is 1,000,000 baud.",),
+            (f"Check that nothing else has the port open, and that it can do {baud:,} baud.",),
             figures,
         )
     if serial.checksum_failures or serial.sequence_gaps or not serial.end_record:
@@ -175,7 +205,8 @@ def of_serial(serial: Serial) -> Outcome:
             ("Take another USB cable or port without a hub; end what else has the port open.",),
             figures,
         )
-    return Outcome("right", f"{serial.records:,} records came, whole and in order.", (), figures)
+    words = f"{serial.records:,} records came at {baud:,} baud, whole and in order."
+    return Outcome("right", words, (), figures)
 
 
 def of_rest(edges: EdgeList) -> Outcome:

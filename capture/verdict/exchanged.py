@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
+import numpy as np
+
 from base.run_folder.edges import EdgeList
 from capture.joining.evidence import Evidence, with_edges
 
@@ -63,7 +65,9 @@ def exchanged(edges: EdgeList, one: str, other: str) -> EdgeList:
     first, second = edges.channels.index(one), edges.channels.index(other)
     differ = (edges.word >> first ^ edges.word >> second) & 1
     word = edges.word ^ (differ << first) ^ (differ << second)
-    return EdgeList(edges.sample, word, edges.samplerate_hz, edges.total_samples, edges.channels)
+    return EdgeList(
+        edges.sample, word.astype(np.uint8), edges.samplerate_hz, edges.total_samples, edges.channels
+    )
 
 
 def sentence(pair: Pair) -> str:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from base.run_folder.manifest import Verdict
 from capture.joining.evidence import Evidence
-from capture.verdict import exchanged, inconclusive, truncated
+from capture.verdict import exchanged, glitches, inconclusive, truncated
 
 E = TypeVar("E")
 
@@ -20,7 +20,7 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
     verdict, reasons = _by_all_rules(evidence)
     found = exchanged.pair_of(evidence, reasons, (*truncated.RULES, *inconclusive.RULES))
     if found is None:
-        return verdict, reasons
+        return verdict, (*reasons, *glitches.named(evidence, reasons, _by_all_rules))
     pair, changed_back = found
     verdict, left = _by_all_rules(changed_back)
     return "inconclusive" if verdict == "complete" else verdict, (exchanged.sentence(pair), *left)
