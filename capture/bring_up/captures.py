@@ -44,6 +44,7 @@ REST_S = 1.0
 _CRYSTALS_PPM = 500.0
 _MOST_OPERATIONS = MAX_ENTRIES - 840
 _PPM = 1e6
+_REASONS = 3
 
 Shown = Callable[[str], None]
 
@@ -276,11 +277,19 @@ def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
         "stop",
         f"A capture is {bad[0].verdict}: the analyzer or its line does not keep up.",
         (
-            *bad[0].reasons,
             "Give the analyzer its own USB port, without a hub, or set a lower samplerate in bench.toml.",
+            *_first_reasons(bad[0]),
         ),
         figures,
     )
+
+
+def _first_reasons(result: RunResult) -> tuple[str, ...]:
+    """The first reasons of its verdict, those that tell of samples before all others."""
+    by_weight = sorted(result.reasons, key=lambda reason: "samples were lost" not in reason)
+    more = len(by_weight) - _REASONS
+    further = (f"{more} further reasons are in run.json of the last run below.",) if more > 1 else ()
+    return (*by_weight[: _REASONS if further else None], *further)
 
 
 def of_clock(manifest: Manifest) -> Outcome:
