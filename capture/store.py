@@ -187,7 +187,15 @@ def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
 
     Raises CaptureError where the board's counts are damaged.
     """
-    evidence = decode(account.plan, seen.report, seen.edges, seen.serial_bytes, seen.counts, account.asked)
+    evidence = decode(
+        account.plan,
+        seen.report,
+        seen.edges,
+        seen.serial_bytes,
+        seen.counts,
+        account.asked,
+        ignore_glitches=account.setting.ignore_glitches,
+    )
     boot = evidence.log.first(Boot)
     setting = account.setting
     if account.bounds:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -26,6 +26,7 @@ from capture.acquisition.duration import longest_s
 from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
+from capture.reading.glitches import check_can_be_told
 from firmware.build.image import FirmwareImage
 from scenarios.operations import DEFAULT_BAUD
 from scenarios.plan import Plan
@@ -72,9 +73,9 @@ class RunRequest(Request):
     `board` is an entry of bench.toml or the path of a board's TOML file; None is the default.
     None as samplerate is that of the board's analyzer, and as duration in seconds what the plan
     takes at most. `records` is what carries the records: uart or rtt. `baud` is the serial line's
-    rate, None for the board's. `bounds` tells the most that
-    the image's critical sections can take, `memory` where the blocks lay. `options` are words for
-    the folder's name.
+    rate, bench.toml's where it is None. `bounds` tells the most that the image's critical sections
+    can take, `memory` where the blocks lay. `options` are words for the folder's name.
+    `ignore_glitches` leaves out pulses that are too short to be the firmware's.
     """
 
     plan: Plan
@@ -87,6 +88,7 @@ class RunRequest(Request):
     bounds: BoundsOf = _no_bounds
     memory: MemoryOf = _no_memory
     options: tuple[str, ...] = ()
+    ignore_glitches: bool = False
 
     @cached_property
     def resource(self) -> BoardResource:
@@ -106,7 +108,9 @@ class RunRequest(Request):
         return RunName(self.plan.name, self.image.allocator, self.resource.name, self.options)
 
     def order(self) -> Order:
-        """What to capture. Raises CaptureError for a samplerate that the analyzer does not have."""
+        """What to capture. Raises CaptureError for a samplerate that the analyzer does not have, or at
+        which glitches that are to be ignored cannot be told from pulses.
+        """
         analyzer = self.resource.analyzer
         order = Order(
             elf=self.image.elf,
@@ -118,14 +122,17 @@ class RunRequest(Request):
             baud=self.planned.baud,
         )
         analyzer.check_rate(order.samplerate_hz)
+        if self.ignore_glitches:
+            check_can_be_told(order.samplerate_hz)
         return order
 
     def account(self, analyzer: str, tools: Mapping[str, str]) -> Account:
         """What is known of the run that `analyzer` captures with these tools."""
+        setting = setting_of(self.image, self.resource.name, analyzer, tools)
         return Account(
             self.planned,
             asked_of(self.image),
-            setting_of(self.image, self.resource.name, analyzer, tools),
+            replace(setting, ignore_glitches=self.ignore_glitches),
             partial(self.bounds, self.image),
             partial(self.memory, self.image, self.planned),
         )

@@ -123,6 +123,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             memory=read_memory(folder / names.OPERATIONS, origin.memory),
             footprint=origin.footprint,
             imported=origin.imported,
+            ignore_glitches=origin.glitches is not None,
         )
     name = RunName.of(folder)
     if name is None:

@@ -14,30 +14,33 @@ GROUND = "GND"
 class Place:
     """Where a channel is on a Nucleo-F401RE (ST's UM1724, "Extension connectors").
 
-    `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position.
+    `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position,
+    and `morpho` where the same pin is on ST's own headers.
     """
 
     channel: str
     pin: str
     header: str
     connector: str
+    morpho: str = ""
 
     def __str__(self) -> str:
         return f"{self.channel} ({self.header}, {self.connector})"
 
 
 PLACES = (
-    Place("CRIT", "PA8", "D7", "CN9-8"),
-    Place("OP", "PA9", "D8", "CN5-1"),
-    Place("STIM", "PA0", "A0", "CN8-1"),
-    Place("ISR", "PA10", "D2", "CN9-3"),
-    Place("TASK", "PB10", "D6", "CN9-7"),
-    Place("CTRL", "PA1", "A1", "CN8-2"),
-    Place("CISR", "PB5", "D4", "CN9-5"),
-    Place("SYNC", "PB4", "D5", "CN9-6"),
+    Place("CRIT", "PA8", "D7", "CN9-8", "CN10-23"),
+    Place("OP", "PA9", "D8", "CN5-1", "CN10-21"),
+    Place("STIM", "PA0", "A0", "CN8-1", "CN7-28"),
+    Place("ISR", "PA10", "D2", "CN9-3", "CN10-33"),
+    Place("TASK", "PB10", "D6", "CN9-7", "CN10-25"),
+    Place("CTRL", "PA1", "A1", "CN8-2", "CN7-30"),
+    Place("CISR", "PB5", "D4", "CN9-5", "CN10-29"),
+    Place("SYNC", "PB4", "D5", "CN9-6", "CN10-27"),
 )
 """In the order of CHANNELS."""
 GROUND_CONNECTOR = "CN6-6 or CN6-7"
+GROUND_MORPHO = "CN7-20"
 
 
 @dataclass(frozen=True)
