@@ -19,7 +19,7 @@ FORMAT_VERSION = 5
 _WITHOUT_CLOCK = 4
 # What came before that: its runs have no timer that tells of the latencies.
 _WITHOUT_TIMER = 3
-LINE_LIMIT_BYTES = 128
+LINE_LIMIT_BYTES = 160
 MOST_LOG_BYTES = 16 << 20
 """Five times what a run can say, for what a board said before it."""
 MOST_LINES = 1 << 17

@@ -5,8 +5,8 @@
 /* RM0368, section 6.2: the HSI, and the HSE as the Nucleo has it (UM1724, "OSC clock supply"). */
 enum { HSI_HZ = 16000000, HSE_HZ = 8000000 };
 
-/* Either source / M = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz
- * domain in range (6.3.2). */
+/* Either source / M = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48
+ * MHz domain in range (6.3.2). */
 enum { PLL_HZ = 2000000, PLL_N = 168, PLL_P = 4, PLL_Q = 7 };
 
 /* 84 MHz at 2.7 V to 3.6 V: RM0368, section 3.4.1. */

@@ -36,9 +36,9 @@ static void finish_stores(void) {
     __asm volatile("dmb" ::: "memory");
 }
 
-/* The id is written last: whoever sees it finds the rest complete. While the core sleeps, a debugger
- * reads SRAM only if DBG_SLEEP keeps the bus clocked (RM0368, section 23.16.1). pyOCD sets it too,
- * others may not. */
+/* The id is written last: whoever sees it finds the rest complete. While the core sleeps, a
+ * debugger reads SRAM only if DBG_SLEEP keeps the bus clocked (RM0368, section 23.16.1). pyOCD sets
+ * it too, others may not. */
 void rtt_start(void) {
     DBGMCU_CR |= DBGMCU_CR_DBG_SLEEP;
     static const char id[] = "SEGGER RTT";

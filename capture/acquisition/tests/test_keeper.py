@@ -112,7 +112,10 @@ def test_a_tool_that_counts_in_32_bits_and_never_ends_is_ended_without_blame(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sigrok_cli, "MOST_COUNTED", 1000)
-    body = "import signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: all_of(bytes([1, 0]) * 500)"
+    body = (
+        "import signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+        "while True: all_of(bytes([1, 0]) * 500)"
+    )
     for keeping in (None, Keeping(1, 5)):
         result = capture(tmp_path / str(keeping), body, 100_000, keeping)
         assert (result.problems, result.oddities, result.interrupted) == ((), (), False)

@@ -65,7 +65,7 @@ def test_a_slower_line_is_tried(
     damaged = serial(checksum_failures=3)
     asked: list[int] = []
 
-    def run(_: Captures, plan: object, baud: int | None = None) -> Serial:
+    def run(_: Captures, _plan: object, baud: int | None = None) -> Serial:
         asked.append(baud or 1_000_000)
         return WHOLE if asked[-1] <= whole_at else damaged
 
