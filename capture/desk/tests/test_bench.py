@@ -157,8 +157,8 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'port = "usb:0483:374B"',
             'port = "usb:0483:374B"\nbaud = 923_000',
-            "*boards.nucleo.serial.baud cannot be 923,000: APB1's 42 MHz by BRR = 46 gives 913,043, 1.08% off; "
-            "choose one that is less than 1% off, such as 921,600 or 460,800.",
+            "*boards.nucleo.serial.baud cannot be 923,000: APB1's 42 MHz by BRR = 46 gives 913,043, 1.08% "
+            "off; choose one that is less than 1% off, such as 921,600 or 460,800.",
         ),
         (
             'target = "stm32f401retx"',
