@@ -29,6 +29,7 @@ from base.run_folder.records import (
     R,
     RecordLog,
     StatRecord,
+    StillRecord,
     TickRecord,
 )
 from firmware.build import catalogue
