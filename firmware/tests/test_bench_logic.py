@@ -155,10 +155,10 @@ def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reaso
 
 def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
     """docs/reference/operation-image.md, said once more: what the firmware must not refuse."""
-    magic, version, header_bytes, *counts, stimulus, control, mode, records, parameter, name = struct.unpack(
-        "<IHHHBBIHHIIBBH32s", candidate[:64]
+    magic, version, header_bytes, count, clock, reserved, crc, slots, baud = struct.unpack(
+        "<IHHHBBIHH", candidate[:20]
     )
-    count, clock, reserved, crc, slots, hundreds = counts
+    stimulus, control, mode, records, parameter, name = struct.unpack("<IIBBH32s", candidate[20:64])
     letters, nul, _ = name.partition(b"\0")
     if (magic, version, header_bytes) != (0x504F5354, 1, 64):
         return False
@@ -166,7 +166,7 @@ def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
         return False
     if mode == 4 and not 16 <= parameter <= stimulus - 2000:
         return False
-    if clock > 2 or reserved or not (hundreds == 0 or 1_152 <= hundreds <= 10_000):
+    if clock > 2 or reserved or (baud and not 1152 <= baud <= 10_000):
         return False
     if slots > 2048 or mode > 4 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 499:
         return False
