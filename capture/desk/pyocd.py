@@ -28,6 +28,8 @@ TIMEOUT_S = 120.0
 
 # pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
 _LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
+# What it says of a flash that it cannot read, erase or program, whatever the reason.
+_OF_THE_FLASH = re.compile(r"flash|transfer fault", re.IGNORECASE)
 _HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
 
 
@@ -45,7 +47,8 @@ class Pyocd:
         try:
             self._call("load", *_HALTED, str(elf), *(f"{file}@{address:#010x}" for file, address in binaries))
         except CaptureError as error:
-            raise CaptureError(self._forbidden() or str(error)) from None
+            may_be_forbidden = _OF_THE_FLASH.search(str(error)) is not None
+            raise CaptureError((may_be_forbidden and self._forbidden()) or str(error)) from None
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""

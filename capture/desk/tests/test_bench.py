@@ -88,7 +88,7 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'target = "stm32f401retx"',
             'tagret = "stm32f401retx"',
-            "20: boards.nucleo.loader.tagret is unknown; the keys here are kind, probe, target. "
+            "20: boards.nucleo.loader.tagret is unknown; the keys here are clock, kind, probe, target. "
             "Did you mean target?",
         ),
         (
@@ -147,7 +147,23 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'port = "usb:0483:374B"',
             "speed = 5",
-            "24: boards.nucleo.serial.speed is unknown; the keys here are port.",
+            "24: boards.nucleo.serial.speed is unknown; the keys here are baud, port.",
+        ),
+        (
+            'port = "usb:0483:374B"',
+            'port = "usb:0483:374B"\nbaud = 9600',
+            "25: boards.nucleo.serial.baud must be *115,200 to 1,000,000*9600*",
+        ),
+        (
+            'port = "usb:0483:374B"',
+            'port = "usb:0483:374B"\nbaud = 923_000',
+            "*boards.nucleo.serial.baud cannot be 923,000: APB1's 42 MHz by BRR = 46 gives 913,043, 1.08% "
+            "off; choose one that is less than 1% off, such as 921,600 or 460,800.",
+        ),
+        (
+            'target = "stm32f401retx"',
+            'target = "stm32f401retx"\nclock = "quartz"',
+            "21: boards.nucleo.loader.clock must be bypass, crystal or internal, not 'quartz'; mend it.",
         ),
         ("[boards.nucleo.serial]\n", "", "23: boards.nucleo.loader.port is unknown; *"),
         (

@@ -250,6 +250,7 @@ mod tests {
         faults.plan("hub 2049 at 100").unwrap();
         let mut capture = counted(9000, Unit::Eight, &faults);
         assert_eq!(capture.transfer(2000).unwrap().unwrap().len(), 2000);
+        assert_eq!(capture.transfer(2000), Ok(None));
         std::thread::sleep(PATIENCE);
         assert_eq!(capture.transfer(2000).unwrap().unwrap().len(), 148);
         assert_eq!(capture.transfer(2000), Ok(None));
