@@ -29,11 +29,18 @@ class Program(Table):
     elf_sha256: str | None
 
 
+class Keep(Table):
+    """That only windows are kept: so much around the `worst` longest of each quantity."""
+
+    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    around_s: Annotated[Number, Field(ge=0)]
+
+
 class Observed(Table):
     """The fields that both files of such a run begin with.
 
     `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
-    stimuli.
+    stimuli. `keep` is null where all is kept.
     """
 
     schema_: Annotated[Schema, Field(alias="schema")]
@@ -43,20 +50,13 @@ class Observed(Table):
     pins: dict[str, str]
     stimulus_edges: StimulusEdges
     program: Program
-
-
-class Keep(Table):
-    """That only windows are kept: so much around the `worst` longest of each quantity."""
-
-    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
-    around_s: Annotated[Number, Field(ge=0)]
+    keep: Keep | None = None
 
 
 class Asked(Observed):
-    """The request, written before the capture begins. `keep` is null where all is kept."""
+    """The request, written before the capture begins."""
 
     tools: dict[str, str]
-    keep: Keep | None = None
 
 
 class FramesFound(Table):
@@ -80,7 +80,7 @@ class ObservedReport(ToolReport):
     notes: Sentences = ()
 
 
-class KeptWindows(Keep):
+class KeptWindows(Table):
     """What was kept, and which figures are known to a bin of several samples only, and how wide."""
 
     kept_samples: Count

@@ -25,7 +25,7 @@ def summarise_kept(seen: SeenKept, asked: Asked, notes: Sequence[str] = ()) -> O
     verdict, reasons = judge(seen)
     report = ObservedReport(**seen.tools.model_dump())
     content = {
-        **asked.model_dump(by_alias=True, exclude={"keep"}),
+        **asked.model_dump(by_alias=True),
         "schema": SCHEMA,
         "samplerate_hz": kept.samplerate_hz,
         "total_samples": kept.total_samples,
@@ -43,7 +43,7 @@ def summarise_kept(seen: SeenKept, asked: Asked, notes: Sequence[str] = ()) -> O
         "calibration_ns": {},
         "tool_report": report,
         "unjudged": tuple(unjudged(asked, framed=False)),
-        "kept": _windows(kept, asked),
+        "kept": _windows(kept),
     }
     return ObservedManifest.model_validate(content)
 
@@ -57,11 +57,9 @@ def _summaries(kept: Kept, kind: str) -> dict[str, Summary]:
     }
 
 
-def _windows(kept: Kept, asked: Asked) -> KeptWindows:
-    assert asked.keep is not None
+def _windows(kept: Kept) -> KeptWindows:
     places = [window.place for window in kept.windows]
     return KeptWindows(
-        **asked.keep.model_dump(),
         kept_samples=_covered([(place.begin, place.until) for place in places]),
         windows=places,
         bin_samples={f"{kind} {name}": one.bin for (kind, name), one in kept.counted.items() if one.bin > 1},

@@ -21,14 +21,14 @@ def lines(found: ObservedManifest, folder: Path) -> list[str]:
 
     Nothing where the whole capture was kept.
     """
-    if found.kept is None:
+    if found.kept is None or found.keep is None:
         return []
     duration_s = found.total_samples / found.samplerate_hz
     kept_s = found.kept.kept_samples / found.samplerate_hz
     seen = sum(one.n for one in found.widths_ns.values())
     told = (
         f"Of {duration_s:.6g} s with {seen:,} pulses, {kept_s:.6g} s in {len(found.kept.windows)} windows "
-        f"were kept: {found.kept.around_s * 1e3:g} ms around the {found.kept.worst} longest of each."
+        f"were kept: {found.keep.around_s * 1e3:g} ms around the {found.keep.worst} longest of each."
     )
     rows = [(UNIT, "length", "begins at (s)", "window for PulseView")]
     rows += [_row(place, found.samplerate_hz) for place in found.kept.windows]

@@ -94,7 +94,8 @@ def _read(path: Path) -> Iterator[Case]:
         if key == "test":
             if case:
                 yield case
-            case = Case(path.parent.name, *words)
+            (name,) = words
+            case = Case(path.parent.name, name)
         elif case and key == "protocol-decoder":
             _take_decoder(case, *words)
         elif case and key == "input":

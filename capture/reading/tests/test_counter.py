@@ -33,7 +33,7 @@ def captures(draw: st.DrawFn) -> EdgeList:
     word = np.bitwise_xor.accumulate(flips).astype(np.uint8)
     channels = CHANNELS if draw(st.booleans()) else ("CRIT", "STIM", "ISR")
     if channels != CHANNELS:
-        word = word & 7
+        word = (word & 7).astype(np.uint8)
         kept = np.append(True, word[1:] != word[:-1])
         sample, word = sample[kept], word[kept]
     return EdgeList(sample, word, 24_000_000, int(sample[-1]) + draw(st.integers(1, 300)), channels)
