@@ -96,8 +96,8 @@ class Imported:
         return RunName(account.plan.name, setting.allocator, setting.board, mark)
 
     def check(self) -> None:
-        """Raises CaptureError where channels are missing, or an analyzer's samplerate, or where glitches
-        that are to be ignored cannot be told from pulses.
+        """Raises CaptureError where channels are missing, or an analyzer's samplerate, or where
+        glitches that are to be ignored cannot be told from pulses.
         """
         missing = [name for name in CHANNELS if name not in self.file.edges.channels]
         if missing:

@@ -108,8 +108,8 @@ class RunRequest(Request):
         return RunName(self.plan.name, self.image.allocator, self.resource.name, self.options)
 
     def order(self) -> Order:
-        """What to capture. Raises CaptureError for a samplerate that the analyzer does not have, or at
-        which glitches that are to be ignored cannot be told from pulses.
+        """What to capture. Raises CaptureError for a samplerate that the analyzer does not have, or
+        at which glitches that are to be ignored cannot be told from pulses.
         """
         analyzer = self.resource.analyzer
         order = Order(
