@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from base.paths import ROOT
@@ -27,16 +28,16 @@ def captured(samplerate_hz: int, runs: Path) -> EdgeList:
 
 
 @pytest.fixture(scope="module")
-def exact_ns(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def exact_ns(tmp_path_factory: pytest.TempPathFactory) -> npt.NDArray[np.float64]:
     """The widths of CRIT to the cycle, in ns."""
     widths = pulses(captured(NOMINAL_CORE_HZ, tmp_path_factory.mktemp("runs")), "CRIT").width
-    found: np.ndarray[tuple[int], np.dtype[np.float64]] = widths * (1e9 / NOMINAL_CORE_HZ)
+    found: npt.NDArray[np.float64] = widths.astype(np.float64) * 1e9 / NOMINAL_CORE_HZ
     return found
 
 
 @pytest.mark.parametrize("samplerate_hz", RATES_HZ)
 def test_no_width_is_off_by_more_than_a_sample_and_some_by_half_of_one(
-    samplerate_hz: int, exact_ns: np.ndarray[tuple[int], np.dtype[np.float64]], tmp_path: Path
+    samplerate_hz: int, exact_ns: npt.NDArray[np.float64], tmp_path: Path
 ) -> None:
     found = Resolution(samplerate_hz)
     widths = pulses(captured(samplerate_hz, tmp_path), "CRIT").width
