@@ -108,7 +108,7 @@ def _probes(board: BoardResource, facts: Facts) -> Iterator[Finding]:
 
 def chosen_probes(board: BoardResource, facts: Facts) -> list[Probe]:
     """Those that bench.toml means: pyOCD takes a part of an id, whatever its case."""
-    wanted = board.loader.probe.rpartition(":")[2].lower()
+    wanted = board.loader.serial_number.lower()
     return [probe for probe in facts.probes if wanted in probe.unique_id.lower()]
 
 
@@ -155,7 +155,7 @@ def meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
         return [port for port in facts.ports if port.device == facts.serial_port]
     found = [port for port in facts.ports if port.usb_id == wanted.removeprefix("usb:")]
     found = found or [port for port in facts.ports if port.usb_id in alike(wanted)]
-    return [port for port in found if port.serial_number == board.loader.probe] or found
+    return [port for port in found if port.serial_number == board.loader.serial_number] or found
 
 
 def _no_port(board: BoardResource, facts: Facts) -> str:
