@@ -108,6 +108,8 @@ def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
 
 
 Clock = Literal["bypass", "crystal", "internal"]
+PLACE = "place:"
+"""What stands before the name of a place of labgrid."""
 UNLOADED = ("virtual-nucleo", "none")
 """Kinds of loader that load no chip."""
 _ANY_CHIP = "cortex_m"
@@ -410,13 +412,18 @@ class Bench:
     boards: Mapping[str, BoardResource]
 
     def board(self, name: str | None = None) -> BoardResource:
-        """The board called `name`, or the default. A `name` that ends in .toml is a board's file.
+        """The board called `name`, or the default. A `name` that ends in .toml is a board's file,
+        and `place:NAME` a place of labgrid (places.py).
 
         Raises CaptureError: with the names there are, or with what is wrong with the file.
         """
         name = name or self.default
         if name.endswith(".toml"):
             return read_board(Path(name))
+        if name.startswith(PLACE):
+            from capture.desk.places import board_at
+
+            return board_at(name.removeprefix(PLACE), self.boards)
         if name not in self.boards:
             listed = ", ".join(self.boards)
             raise CaptureError(

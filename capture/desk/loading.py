@@ -67,7 +67,8 @@ class Way:
     `title` is the tool's name in sentences, `program` its command (empty: no program), `get` says
     how to come by it. `open` makes its Programmer. `keys` are the keys of bench.toml that it takes
     beside kind and clock, `needs` those it cannot do without, with what to do. `words` restricts
-    what a key says. `serial_number` takes that of the probe from what bench.toml calls it.
+    what a key says. `serial_number` takes that of the probe from what bench.toml calls it;
+    `address` makes what bench.toml calls it of the USB ids of vendor and product, and that number.
     `has_rtt` is whether records can come through its probe while the board runs.
     """
 
@@ -79,6 +80,7 @@ class Way:
     needs: Mapping[str, str]
     words: Mapping[str, Words] = field(default_factory=dict)
     serial_number: Callable[[str], str] = str
+    address: Callable[[int, int, str], str] = lambda _vendor, _product, serial: serial
     has_rtt: bool = False
 
     def check(self, given: Iterable[str], settings: Settings, kind: str) -> None:

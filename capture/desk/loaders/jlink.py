@@ -29,7 +29,7 @@ _NO_PROBE = re.compile(
 _NO_CHIP = re.compile(
     r"Cannot connect to target|Could not connect to (?:the )?target|VTref.*low", re.IGNORECASE
 )
-_PROTECTED = re.compile(r"read ?out protect|write protect|is secured|protected", re.IGNORECASE)
+_PROTECTED = re.compile(r"protection|protected|is secured", re.IGNORECASE)
 _ERROR = re.compile(r"error|fail|could not|cannot|unknown command", re.IGNORECASE)
 
 
@@ -121,4 +121,5 @@ WAY = Way(
         "interface": Words(re.compile(r"SWD|JTAG"), "SWD or JTAG"),
         "probe": Words(re.compile(r"\d+"), "the J-Link's serial number, in digits"),
     },
+    address=lambda _vendor, _product, serial: serial.lstrip("0"),
 )

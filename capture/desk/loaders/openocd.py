@@ -12,7 +12,7 @@ from pathlib import Path
 
 from base.files.errors import CaptureError
 from capture.desk.flash_content import pieces
-from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files
+from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
 from capture.desk.loading import Settings, Way, Words
 from scenarios.operations import IMAGE_ADDRESS
 
@@ -65,7 +65,8 @@ class OpenOcd:
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
-        said = self._tool.run(self._arguments("reset run"), Path.cwd())
+        with folder_of({}) as folder:
+            said = self._tool.run(self._arguments("reset run"), folder)
         if said.status or said.first(_ERROR):
             raise self._failed("reset", said)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from base.files.errors import CaptureError
-from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files
+from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
 from capture.desk.loading import Settings, Way, Words
 from scenarios.operations import IMAGE_ADDRESS
 
@@ -53,7 +53,8 @@ class ProbeRs:
 
     def reset(self) -> None:
         """Resets the chip by the core's own request: the firmware starts."""
-        self._call("reset", "reset", Path.cwd())
+        with folder_of({}) as folder:
+            self._call("reset", "reset", folder)
 
     def tools(self) -> Mapping[str, str]:
         """probe-rs' version."""
@@ -115,4 +116,5 @@ WAY = Way(
         ),
     },
     serial_number=_serial_number,
+    address=lambda vendor, product, serial: f"{vendor:04x}:{product:04x}:{serial}",
 )

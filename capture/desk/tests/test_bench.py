@@ -76,9 +76,9 @@ def test_the_bench_that_comes_with_the_project() -> None:
         ),
         (
             'kind = "pyocd"',
-            'kind = "openocd"',
-            "19: boards.nucleo.loader.kind must be 'virtual-nucleo', 'pyocd' or 'none', not 'openocd'; "
-            "mend it.",
+            'kind = "stlink"',
+            "19: boards.nucleo.loader.kind cannot be 'stlink'; choose from virtual-nucleo, pyocd, jlink, "
+            "openocd, probe-rs, none.",
         ),
         (
             'target = "stm32f401retx"',
@@ -88,8 +88,8 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'target = "stm32f401retx"',
             'tagret = "stm32f401retx"',
-            "20: boards.nucleo.loader.tagret is unknown; the keys here are kind, probe, target. "
-            "Did you mean target?",
+            "20: boards.nucleo.loader.tagret is unknown; the keys here are arguments, clock, "
+            "interface, kind, probe, program, speed_khz, target. Did you mean target?",
         ),
         (
             'probe = ""',
@@ -147,7 +147,7 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'port = "usb:0483:374B"',
             "speed = 5",
-            "24: boards.nucleo.serial.speed is unknown; the keys here are port.",
+            "24: boards.nucleo.serial.speed is unknown; the keys here are baud, port.",
         ),
         ("[boards.nucleo.serial]\n", "", "23: boards.nucleo.loader.port is unknown; *"),
         (
