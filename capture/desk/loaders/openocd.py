@@ -27,7 +27,7 @@ _TOUCH_NOTHING_ELSE = "[target current] configure -event examine-end {}"
 
 _VERIFIED = re.compile(r"^verified (\d+) bytes")
 _VERSION = re.compile(r"Open On-Chip Debugger \S+")
-_DIFFERS = re.compile(r"^diff \d+ address|checksum mismatch|contents differ")
+_DIFFERS = re.compile(r"^diff \d+ address"), re.compile(r"checksum mismatch|contents differ")
 _PROTECTED = re.compile(r"[Pp]rotected|Security Bit Set")
 _NO_PROBE = re.compile(r"^Error: open failed|^Error: unable to find a matching|no device found|libusb_open")
 _NO_CHIP = re.compile(
@@ -84,7 +84,7 @@ class OpenOcd:
         return [*words, *(word for command in commands for word in ("-c", command)), "-c", "shutdown"]
 
     def _failed(self, to: str, said: Said) -> CaptureError:
-        if difference := said.first(_DIFFERS):
+        if difference := said.first(*_DIFFERS):
             return self._tool.failed(to, f"the flash does not hold what was written ({difference})")
         if said.first(_PROTECTED):
             why = "its flash is protected; lift it by STM32CubeProgrammer, which erases the chip, or by the "

@@ -1,4 +1,4 @@
-"""A program that stands in for a loader's tool: it notes what it is asked, and says what it shall."""
+"""A program that stands in for a loader's tool: it notes what it is asked, and says its part."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """J-Link against a stand-in: there was neither a J-Link nor its program.
 
-The stand-in checks the command file, and plays a chip's memory. What J-Link itself says is not known
-here, so the bench believes what it reads back.
+The stand-in keeps the command file, and plays a chip's memory. What J-Link itself says is not
+known here, so the bench believes what it reads back.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def test_a_difference_is_told_with_status_0_and_believed(probe_rs: StandIn, tmp_
         (
             [
                 {
-                    "says": "Error: Connecting to the chip was unsuccessful.\n\nCaused by:\n    0: An ARM error\n"
+                    "says": "Error: Connecting failed.\n\nCaused by:\n    0: An ARM error\n"
                     "    1: The target is in a low-power state",
                     "status": 1,
                 }
