@@ -1,4 +1,4 @@
-"""Stock OpenOCD and probe-rs load a whole run through the emulated ST-Link; labgrid hands it out."""
+"""Stock OpenOCD and probe-rs load a run through the emulated ST-Link; labgrid hands it out."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_probe_rs_loads_a_run_that_is_complete(tmp_path: Path) -> None:
 
 
 def test_what_openocd_wrote_is_in_flash(tmp_path: Path) -> None:
-    """The desk's flash, read back by pyOCD: a second tool and another path than OpenOCD's verify."""
+    """Read back by pyOCD: a second tool, and another way than OpenOCD's verify."""
     other, image = elf_of("seglist"), bytes(range(256)) * 5
     resource = read_board(board(tmp_path, *LOADERS["openocd"]))
     script = (
@@ -147,7 +147,7 @@ desk:
 
 @contextmanager
 def labgrid(folder: Path) -> Iterator[dict[str, str]]:
-    """Its coordinator and exporter on this machine, and a place that is acquired; the environment."""
+    """Its coordinator and exporter here, and an acquired place; yields the environment."""
     address = f"127.0.0.1:{free_port()}"
     environment = {"LG_COORDINATOR": address}
     (folder / "exported.yaml").write_text(EXPORTED.format())
