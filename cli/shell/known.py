@@ -76,7 +76,12 @@ def check(
     if scenario and not scenario.endswith(".toml"):
         _check("scenario", [scenario], scenarios())
         _check("parameter", parameters_, parameters(scenario), scenario)
-    _check("board", [board] if board and not board.endswith(".toml") else [], boards(), "bench.toml")
+    _check(
+        "board",
+        [board] if board and not board.endswith(".toml") and not board.startswith("place:") else [],
+        boards(),
+        "bench.toml",
+    )
     if len(named) == len(allocators_):
         _check("knob", knobs_, knobs(named), " or ".join(named))
 

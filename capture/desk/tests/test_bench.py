@@ -76,9 +76,9 @@ def test_the_bench_that_comes_with_the_project() -> None:
         ),
         (
             'kind = "pyocd"',
-            'kind = "openocd"',
-            "19: boards.nucleo.loader.kind must be 'virtual-nucleo', 'pyocd' or 'none', not 'openocd'; "
-            "mend it.",
+            'kind = "moon"',
+            "19: boards.nucleo.loader.kind cannot be 'moon'; choose from virtual-nucleo, pyocd, jlink, "
+            "openocd, probe-rs, none.",
         ),
         (
             'target = "stm32f401retx"',
@@ -88,8 +88,34 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'target = "stm32f401retx"',
             'tagret = "stm32f401retx"',
-            "20: boards.nucleo.loader.tagret is unknown; the keys here are clock, kind, probe, target. "
-            "Did you mean target?",
+            "20: boards.nucleo.loader.tagret is unknown; the keys here are arguments, clock, "
+            "interface, kind, probe, program, speed_khz, target. Did you mean target?",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"',
+            'kind = "openocd"\ntarget = "stm32f401retx"',
+            '20: boards.nucleo.loader.target must be a file of OpenOCD, such as "target/stm32f4x.cfg", not '
+            "'stm32f401retx'; mend it.",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"\nprobe = ""',
+            'kind = "jlink"\ntarget = "STM32F401RE"\nprobe = "ST"',
+            "21: boards.nucleo.loader.probe must be the J-Link's serial number, in digits, not 'ST'; mend it.",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"',
+            'kind = "probe-rs"\ntarget = "STM32F401RETx"\nspeed_khz = 0',
+            "21: boards.nucleo.loader.speed_khz must be 1 to 50000 kHz, not 0; mend it.",
+        ),
+        (
+            'target = "stm32f401retx"',
+            'target = "stm32f401retx"\ninterface = "SWD"',
+            "21: boards.nucleo.loader.interface means nothing to a loader of kind pyocd; drop it.",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"',
+            'kind = "jlink"\ntarget = "F4"\narguments = ["", "x"]',
+            "21: boards.nucleo.loader.arguments[0] must be words in quotes, not ''; mend it.",
         ),
         (
             'probe = ""',

@@ -13,6 +13,16 @@ impl Soc {
         self.flash.busy_until()
     }
 
+    /// Ends what the flash is busy with. It has an oscillator of its own, which a debugger that halts
+    /// the core does not stop, and a probe takes longer from one access to the next.
+    pub fn end_flash_operation(&mut self, now: u64) {
+        if self.flash.busy_until() > now {
+            self.flash.end_operation(now);
+            self.flash_changed();
+            self.reschedule(FLASH);
+        }
+    }
+
     /// The core made an access that holds it up until this cycle.
     pub fn stalled_until(&self) -> u64 {
         self.stalled_until

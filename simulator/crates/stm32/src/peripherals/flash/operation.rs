@@ -28,6 +28,14 @@ impl Flash {
         matches!(offset, CR | OPTCR)
     }
 
+    /// Ends what is under way, as if its time had passed.
+    pub fn end_operation(&mut self, now: u64) {
+        if let Some(operation) = &mut self.operation {
+            operation.end = operation.end.min(now);
+        }
+        self.operate(now);
+    }
+
     pub(super) fn operate(&mut self, now: u64) {
         if self.operation.is_some_and(|operation| operation.end <= now) {
             self.operation = None;
