@@ -12,7 +12,6 @@ use super::trap::{cfsr, Exec, Trap};
 use super::{dwt, itm, Core};
 use crate::bus::Width;
 
-const CPUID: u32 = 0x410F_C241;
 const CYCCNT: u32 = 0xE000_1004;
 const CFSR: u32 = 0xE000_ED28;
 const STIR: u32 = 0xE000_EF00;
@@ -348,7 +347,7 @@ impl Core {
 
     fn read_scb(&self, address: u32) -> u32 {
         match address {
-            0xE000_ED00 => CPUID,
+            0xE000_ED00 => self.model.facts().cpuid,
             0xE000_ED04 => self.icsr(),
             0xE000_ED08 => self.private.scb.vtor,
             0xE000_ED0C => AIRCR_KEY_READ << 16 | u32::from(self.exceptions.prigroup()) << 8,

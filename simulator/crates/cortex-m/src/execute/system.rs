@@ -1,7 +1,7 @@
 //! Hints, barriers, special registers (B5.2), and instructions that raise exceptions.
 
 use crate::decode::{Op, System};
-use crate::exceptions::{PRIORITY_MASK, SVCALL};
+use crate::exceptions::SVCALL;
 use crate::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use crate::timing::Resolved;
 use crate::trap::{cfsr, Exec, Fault, Trap};
@@ -187,7 +187,7 @@ impl Core {
 
     /// BASEPRI_MAX can only mask more.
     fn raise_basepri(&mut self, value: u8) {
-        let value = value & PRIORITY_MASK;
+        let value = value & self.exceptions.priority_mask();
         let current = self.exceptions.basepri();
         if value != 0 && (value < current || current == 0) {
             self.exceptions.set_basepri(value);
