@@ -18,6 +18,7 @@
 //! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `private_gaps` | what the model lacks of them |
+//! | `smaller_cores` | what a Cortex-M3 or M0 lacks of them |
 //! | `debug` | what a debugger does to the core |
 //! | `watch` | tells what holds interrupts off |
 //!
@@ -55,6 +56,7 @@ mod random;
 mod registers;
 mod run;
 mod scb;
+mod smaller_cores;
 mod state;
 mod stop;
 mod systick;
@@ -124,8 +126,8 @@ impl Core {
             registers: Registers::new(),
             exceptions: Exceptions::new(model.priority_mask()),
             handling: Handling::default(),
-            private: PrivateUnits::new(),
-            time: Time::new(timing),
+            private: PrivateUnits::new(model),
+            time: Time::new(model, timing),
             observers: Observers::default(),
             fast: Fast::default(),
             purpose: Purpose::Instruction,

@@ -28,8 +28,12 @@ pub enum FlashPort {
     /// The STM32F4's accelerator: lines of 128 bits, prefetch, two caches (RM0368 §3.4).
     #[default]
     Art,
-    /// Two lines of 64 bits that prefetch alone fills: STM32F0, STM32F1 (PM0075 §2.3, RM0091 §3.2.1).
-    Prefetch,
+    /// The STM32F1's: two blocks of 64 bits that are read ahead, and no cache (PM0075, 2.3).
+    #[serde(rename = "prefetch-64x2")]
+    Prefetch64x2,
+    /// The STM32F0's: three blocks of 32 bits, the same (RM0091 §3.2.1).
+    #[serde(rename = "prefetch-32x3")]
+    Prefetch32x3,
 }
 
 /// A core as a chip has it.
@@ -62,9 +66,11 @@ pub struct Facts {
     pub cycle_counter: bool,
     pub mpu: bool,
     pub bit_band: bool,
-    /// Cycles from an exception to its handler's first instruction, and from its return to the
-    /// program's next, without wait states.
+    /// From an exception to its handler's first instruction, without wait states.
     pub entry_cycles: u8,
+    /// The same behind another handler, whose frame is taken over.
+    pub tail_chain_cycles: u8,
+    /// From a handler's return to the program's next instruction.
     pub return_cycles: u8,
 }
 
@@ -82,8 +88,11 @@ const M0: Facts = Facts {
     cycle_counter: false, // DDI 0432C, 6.1: watchpoints and the PC's sample alone
     mpu: false,
     bit_band: false,
-    entry_cycles: 16, // DDI 0432C, 3.7.1 "16 cycles"
-    return_cycles: 16,
+    entry_cycles: 16, // ARM, "A Beginner's Guide on Interrupt Latency"
+    // Neither is documented. Chosen: an entry without the eight words of a frame, and a POP of eight
+    // registers and the PC.
+    tail_chain_cycles: 8,
+    return_cycles: 12,
 };
 
 const M3: Facts = Facts {
@@ -100,8 +109,9 @@ const M3: Facts = Facts {
     cycle_counter: true,
     mpu: false, // PM0056: the STM32F10xxx has none
     bit_band: true,
-    entry_cycles: 12,  // DDI 0337G, 5.5.1
-    return_cycles: 10, // as the Cortex-M4's
+    entry_cycles: 12,     // DDI 0337G, 5.5.1
+    tail_chain_cycles: 6, // DDI 0337G, 5.5.2
+    return_cycles: 10,    // as the Cortex-M4's
 };
 
 const M4: Facts = Facts {
@@ -118,7 +128,10 @@ const M4: Facts = Facts {
     cycle_counter: true,
     mpu: true,
     bit_band: true,
+    // Stacking and vector fetch in parallel, zero wait states (DDI 0439D, 3.9.1).
     entry_cycles: 12,
+    tail_chain_cycles: 6,
+    // Eight words, and the refill (ARM, "A Beginner's Guide on Interrupt Latency").
     return_cycles: 10,
 };
 

@@ -392,7 +392,7 @@ mod tests {
             known(&text).unwrap().core
         };
         assert_eq!(core("core = \"cortex-m4\""), nucleo().core);
-        let small = core("core = \"cortex-m0\"\nflash_port = \"prefetch\"");
+        let small = core("core = \"cortex-m0\"\nflash_port = \"prefetch-32x3\"");
         assert_eq!(small.facts().title, "Cortex-M0");
         assert_eq!(small.priority_mask(), 0xC0);
         let own_bits = core("core = \"cortex-m3\"\npriority_bits = 3");

@@ -155,6 +155,7 @@ impl Core {
                 if op.amount & 1 != 0 {
                     self.registers.flags.set_ge(value);
                 }
+                self.drop_absent_flags();
             }
             // IPSR and EPSR ignore writes.
             5..=7 => {}
@@ -196,8 +197,10 @@ impl Core {
 
     /// SPSEL is writable in Thread mode only.
     fn write_control(&mut self, value: u8) {
-        self.registers.control = self.registers.control & !(CONTROL_NPRIV | CONTROL_FPCA)
-            | value & (CONTROL_NPRIV | CONTROL_FPCA);
+        let facts = self.model.facts();
+        let privilege = if facts.mainline { CONTROL_NPRIV } else { 0 };
+        let writable = privilege | if facts.float { CONTROL_FPCA } else { 0 };
+        self.registers.control = self.registers.control & !writable | value & writable;
         if self.registers.ipsr == 0 {
             self.set_mode(0, value & CONTROL_SPSEL != 0);
         }
