@@ -230,6 +230,25 @@ NEVER_IN_IT = r"B T1|B T3|CB|IT|CPS|MOV \(register\) T2"
 LAST_IN_IT = r"B T2|B T4|BL|BX|TB|.*to PC"
 
 
+# What ARMv6-M refuses beyond that (DDI 0419C, A6.7.15, B4.2.2 and B4.2.3): CPS sets PRIMASK alone,
+# and MSR has one mask. It has neither BASEPRI nor FAULTMASK.
+BASELINE_RULES: list[tuple[str, Rule]] = [
+    (r"CPS", lambda o: field(o, 3, 0) != 2),
+    (r"MSR", lambda o: (field(o, 11, 8) != 8) | ~np.isin(field(o, 7, 0), SPECIAL)),
+    (r"MRS", lambda o: ~np.isin(field(o, 7, 0), SPECIAL)),
+]
+SPECIAL = [0, 1, 2, 3, 5, 6, 7, 8, 9, 16, 20]
+
+
+def baseline_unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
+    """Which opcodes ARMv6-M gives no result, of an encoding that it has."""
+    found = unpredictable(row, opcodes)
+    for pattern, rule in BASELINE_RULES:
+        if re.match(pattern, row.name):
+            found |= rule(opcodes)
+    return found
+
+
 def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Which opcodes the manual gives no result."""
     found = np.zeros(len(opcodes), bool)

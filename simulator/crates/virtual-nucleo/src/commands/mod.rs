@@ -211,7 +211,7 @@ fn clocked(mut machine: Machine, hse: Option<Hse>) -> Machine {
 }
 
 /// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1).
-const FLASH_ACR_BITS: u32 = 0x70F;
+const FLASH_ACR_BITS: u32 = 0x71F;
 
 /// The machine, whose flash does what this value of FLASH_ACR says.
 fn forced(mut machine: Machine, flash_acr: Option<u32>) -> Machine {
