@@ -70,9 +70,7 @@ def build() -> Path:
 
 def load(binary: Path, core: str = "cortex-m4") -> list[Encoding]:
     """All encodings of a core, in the order in which the decoder searches them."""
-    listing = subprocess.run(
-        [binary, "encodings", core], capture_output=True, text=True, check=True
-    ).stdout
+    listing = subprocess.run([binary, "encodings", core], capture_output=True, text=True, check=True).stdout
     return [Encoding(**json.loads(line)) for line in listing.splitlines()]
 
 

@@ -56,9 +56,7 @@ class Engine:
 
     def _map(self, batch: Batch) -> None:
         check(_library.uc_open(const.UC_ARCH_ARM, const.UC_MODE_THUMB, ctypes.byref(self.handle)))
-        check(
-            _library.uc_ctl(self.handle, const.UC_CTL_CPU_MODEL | 1 << 30 | 1 << 26, self.core.model)
-        )
+        check(_library.uc_ctl(self.handle, const.UC_CTL_CPU_MODEL | 1 << 30 | 1 << 26, self.core.model))
         readable = const.UC_PROT_READ
         data = ctypes.c_void_p(self.data.ctypes.data)
         size = ctypes.c_uint64
