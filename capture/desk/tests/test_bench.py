@@ -100,7 +100,8 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'kind = "pyocd"\ntarget = "stm32f401retx"\nprobe = ""',
             'kind = "jlink"\ntarget = "STM32F401RE"\nprobe = "ST"',
-            "21: boards.nucleo.loader.probe must be the J-Link's serial number, in digits, not 'ST'; mend it.",
+            "21: boards.nucleo.loader.probe must be the J-Link's serial number, in digits, not 'ST'; "
+            "mend it.",
         ),
         (
             'kind = "pyocd"\ntarget = "stm32f401retx"',

@@ -10,6 +10,8 @@
 
 use crate::chip_file;
 use crate::peripherals::address_map::Entry;
+use cortex_m::model::FlashPort;
+use cortex_m::{CoreKind, Model};
 use serde::Deserialize;
 use std::path::Path;
 use std::str::FromStr;
@@ -65,6 +67,8 @@ pub struct Chip {
     /// As the datasheet has it: `STM32F401RE`.
     pub name: String,
     pub family: Family,
+    /// Its core, and how that reaches the flash.
+    pub core: Model,
     /// The manual that describes it.
     pub manual: String,
     pub flash_bytes: usize,
@@ -107,6 +111,12 @@ pub const MOST_SRAM_BYTES: usize = 128 * KIB;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
     family: Family,
+    #[serde(default)]
+    core: CoreKind,
+    /// Unless it is what ST's chips with this core have.
+    pub priority_bits: Option<u8>,
+    #[serde(default)]
+    flash_port: FlashPort,
     pub manual: String,
     pub apb1_mhz: u64,
     pub apb2_mhz: u64,
@@ -140,6 +150,15 @@ pub(crate) struct ChipRow {
 }
 
 impl Table {
+    fn core(&self) -> Model {
+        let usual = self.core.model();
+        Model {
+            priority_bits: self.priority_bits.unwrap_or(usual.priority_bits),
+            flash_port: self.flash_port,
+            ..usual
+        }
+    }
+
     pub fn chip(&self, row: &ChipRow) -> Chip {
         let scale = |scale: &ScaleRow| Scale {
             vos: scale.vos,
@@ -148,6 +167,7 @@ impl Table {
         Chip {
             name: row.name.clone(),
             family: self.family,
+            core: self.core(),
             manual: self.manual.clone(),
             flash_bytes: row.flash_kib * KIB,
             sram_bytes: row.sram_kib * KIB,
