@@ -1,9 +1,10 @@
 //! A chip from outside: one table of somebody's own, as those in `chips/`. It is looked at before
 //! anything is made of it, so whatever it holds ends in a chip or in one sentence.
 
-use crate::chip::{chips, Bus, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES};
+use crate::chip::{chips, Chip, ChipRow, Line, Place, Table, MOST_SRAM_BYTES};
 use crate::peripherals::address_map::ENTRY_BYTES;
 use crate::peripherals::flash::is_flash_size;
+use crate::peripherals::rcc::gates;
 use cortex_m::IRQ_LINES;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -79,7 +80,7 @@ fn parsed(text: &str) -> Result<Chip, String> {
     };
     check_chip(row)
         .and_then(|()| check_limits(&table))
-        .and_then(|()| check_peripherals(&table.peripherals))
+        .and_then(|()| check_peripherals(&table.peripherals, table.family.line()))
         .map_err(|why| format!(": {why}"))?;
     Ok(Chip {
         table: Some(text.into()),
@@ -180,7 +181,7 @@ fn check_limits(table: &Table) -> Result<(), String> {
     )
 }
 
-fn check_peripherals(places: &[Place]) -> Result<(), String> {
+fn check_peripherals(places: &[Place], line: Line) -> Result<(), String> {
     for (n, place) in places.iter().enumerate() {
         must(is_name(&place.name), || {
             format!(
@@ -188,7 +189,7 @@ fn check_peripherals(places: &[Place]) -> Result<(), String> {
                 n + 1
             )
         })?;
-        check_place(place).map_err(|why| format!("peripherals: {}: {why}", place.name))?;
+        check_place(place, line).map_err(|why| format!("peripherals: {}: {why}", place.name))?;
         let other = places[..n]
             .iter()
             .find(|other| other.base == place.base || other.name == place.name);
@@ -210,7 +211,7 @@ fn check_peripherals(places: &[Place]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_place(place: &Place) -> Result<(), String> {
+fn check_place(place: &Place, line: Line) -> Result<(), String> {
     must(
         place.base >= 0x4000_0000 && place.base % ENTRY_BYTES == 0,
         || {
@@ -224,7 +225,7 @@ fn check_place(place: &Place) -> Result<(), String> {
         must(bit < 32, || {
             format!("clock {bit} is no bit of a register, 0 to 31")
         })?;
-        must(!matches!(place.bus, Bus::Ahb3 | Bus::Ppb), || {
+        must(gates(line, place.bus).is_some(), || {
             "no clock of this bus is modelled: leave clock out".into()
         })?;
     }
@@ -235,7 +236,8 @@ fn check_place(place: &Place) -> Result<(), String> {
         return Err(format!("interrupt {line} is not 0 to {}", IRQ_LINES - 1));
     }
     // The model knows where its peripherals are: which pins, lines and streams they reach.
-    let mut modelled = chips().iter().flat_map(|chip| &chip.peripherals);
+    let of_line = chips().filter(|chip| chip.family.line() == line);
+    let mut modelled = of_line.flat_map(|chip| &chip.peripherals);
     must(
         place.kind.is_none() || modelled.any(|entry| entry.is_model_of(place)),
         || {
@@ -344,8 +346,13 @@ mod tests {
             ("sram_kib = 96", "sram_kib = -1", ":LINE: invalid value"),
             (
                 "family = \"F401\"",
-                "family = \"F103\"",
-                ":5: unknown variant `F103`",
+                "family = \"F105\"",
+                ":5: unknown variant `F105`",
+            ),
+            (
+                "family = \"F401\"",
+                "family = \"L476\"",
+                ": peripherals: SPI2: this differs from what is modelled",
             ),
             ("family = \"F401\"", "family = ", ":5: "),
             ("[[chips]]", "[[spare]]", ": "),

@@ -51,17 +51,17 @@ pub fn erase_us(sector: u32, parallelism: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::chips;
+    use crate::chip::{chips, Line};
 
     #[test]
     fn sectors_cover_the_flash_without_a_gap() {
-        let sectors = |chip: usize| count(chips()[chip].flash_bytes);
+        let sectors = |chip: usize| count(chips().nth(chip).unwrap().flash_bytes);
         let sizes: Vec<usize> = (0..sectors(0))
             .map(|sector| bytes(sector).len() / 1024)
             .collect();
         assert_eq!(sizes, [16, 16, 16, 16, 64, 128, 128, 128]);
         assert_eq!([0, 1, 2, 3].map(sectors), [8, 6, 8, 12]);
-        for chip in chips() {
+        for chip in chips().filter(|chip| chip.family.line() == Line::F4) {
             assert_eq!(bytes(count(chip.flash_bytes) - 1).end, chip.flash_bytes);
         }
         let offsets = [
