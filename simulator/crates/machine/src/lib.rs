@@ -83,7 +83,7 @@ impl Machine {
     /// A board with its memories filled, just out of reset.
     pub fn new(memory: Memory, timing: Timing) -> Result<Machine, Stop> {
         let mut machine = Machine {
-            core: Core::new(timing),
+            core: Core::of(memory.chip().core, timing),
             soc: Soc::new(memory),
             semihosting: Semihosting::Nobody,
             calls: Calls::default(),

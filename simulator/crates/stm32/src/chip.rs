@@ -10,6 +10,8 @@
 
 use crate::chip_file;
 use crate::peripherals::address_map::Entry;
+use cortex_m::model::FlashPort;
+use cortex_m::{CoreKind, Model};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
@@ -91,6 +93,8 @@ pub struct Chip {
     /// As the datasheet has it: `STM32F401RE`.
     pub name: String,
     pub family: Family,
+    /// Its core, and how that reaches the flash.
+    pub core: Model,
     /// The manual that describes it.
     pub manual: String,
     pub flash_bytes: usize,
@@ -133,6 +137,12 @@ pub const MOST_SRAM_BYTES: usize = 128 * KIB;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
     pub family: Family,
+    #[serde(default)]
+    core: CoreKind,
+    /// Unless it is what ST's chips with this core have.
+    pub priority_bits: Option<u8>,
+    #[serde(default)]
+    flash_port: FlashPort,
     pub manual: String,
     pub apb1_mhz: u64,
     pub apb2_mhz: u64,
@@ -167,6 +177,15 @@ pub(crate) struct ChipRow {
 }
 
 impl Table {
+    fn core(&self) -> Model {
+        let usual = self.core.model();
+        Model {
+            priority_bits: self.priority_bits.unwrap_or(usual.priority_bits),
+            flash_port: self.flash_port,
+            ..usual
+        }
+    }
+
     pub fn chip(&self, row: &ChipRow) -> Chip {
         let scale = |scale: &ScaleRow| Scale {
             vos: scale.vos,
@@ -176,6 +195,7 @@ impl Table {
         Chip {
             name: row.name.clone(),
             family: self.family,
+            core: self.core(),
             manual: self.manual.clone(),
             flash_bytes: row.flash_kib * KIB,
             sram_bytes: row.sram_kib * KIB,
@@ -196,12 +216,14 @@ impl Table {
 }
 
 /// The tables, as they are in the program. The Nucleo's chip comes first.
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 7] = [
     include_str!("../chips/stm32f401.toml"),
     include_str!("../chips/stm32f411.toml"),
     include_str!("../chips/stm32f407.toml"),
     include_str!("../chips/stm32f446.toml"),
     include_str!("../chips/stm32l476.toml"),
+    include_str!("../chips/stm32f103.toml"),
+    include_str!("../chips/stm32f072.toml"),
 ];
 
 /// The chips of a table of the program, which is read when somebody asks for it.
@@ -323,6 +345,8 @@ mod tests {
             ("f407vg", 0x080F_FFFF, 0x2002_0000, Some(0x1000_FFFF), 0x413),
             ("f446re", 0x0807_FFFF, 0x2002_0000, None, 0x421),
             ("l476rg", 0x080F_FFFF, 0x2001_8000, Some(0x1000_7FFF), 0x415),
+            ("f103rb", 0x0801_FFFF, 0x2000_5000, None, 0x410),
+            ("f072rb", 0x0801_FFFF, 0x2000_4000, None, 0x448),
         ];
         for (name, flash_last, sram_end, ccm_last, device) in rows {
             let chip = Chip::named(name).unwrap();
@@ -348,7 +372,7 @@ mod tests {
         assert_eq!(scales(4), [(1, 120), (2, 144), (3, 168)]);
         assert_eq!(scales(5), [(1, 80), (2, 26)]);
         let lowest = chips().map(|chip| chip.lowest_vco_hz / MHZ);
-        assert!(lowest.eq([192, 192, 100, 100, 100, 64]));
+        assert!(lowest.eq([192, 192, 100, 100, 100, 64, 16, 16]));
         for chip in chips() {
             let fastest = chip.scales.iter().map(|scale| scale.over_drive_hz).max();
             assert_eq!(fastest, chip.wait_states.last().copied(), "{}", chip.name);

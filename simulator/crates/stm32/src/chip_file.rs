@@ -24,6 +24,7 @@ const MOST_ERASE_MS: u64 = 1_000_000;
 /// No modelled peripheral has more lines.
 const MOST_LINES: usize = 8;
 const HIGHEST_VOS: u32 = 3;
+const MOST_PRIORITY_BITS: u8 = 8;
 /// Without these nothing has a clock or a flash.
 const NEEDED: [&str; 3] = ["RCC", "PWR", "FLASH"];
 
@@ -160,6 +161,12 @@ fn check_limits(table: &Table) -> Result<(), String> {
             )
         },
     )?;
+    must(
+        table
+            .priority_bits
+            .is_none_or(|bits| (1..=MOST_PRIORITY_BITS).contains(&bits)),
+        || format!("priority_bits is 1 to {MOST_PRIORITY_BITS}"),
+    )?;
     let scales = &table.scales;
     must(
         !scales.is_empty()
@@ -250,9 +257,11 @@ fn check_place(place: &Place, line: Line) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::nucleo;
     use crate::memory::Memory;
     use crate::random::Random;
     use crate::soc::Soc;
+    use cortex_m::CoreKind;
 
     const F401: &str = include_str!("../chips/stm32f401.toml");
 
@@ -299,6 +308,16 @@ mod tests {
                 "apb1_mhz = 42",
                 "apb1_mhz = 0",
                 ": apb1_mhz = 0 is not 1 to 1000",
+            ),
+            (
+                "family = \"F401\"",
+                "family = \"F401\"\ncore = \"cortex-m7\"",
+                ":6: unknown variant `cortex-m7`, expected one of `cortex-m0`, `cortex-m3`, `cortex-m4`",
+            ),
+            (
+                "family = \"F401\"",
+                "family = \"F401\"\npriority_bits = 9",
+                ": priority_bits is 1 to 8",
             ),
             ("[30, 60, 84]", "[60, 30]", "wait_states_mhz has"),
             ("[30, 60, 84]", "[]", "wait_states_mhz has"),
@@ -373,6 +392,23 @@ mod tests {
         assert_eq!(why, ": it has 2 [[chips]]: leave the one to run on");
         let needed = own().replace("name = \"RCC\", kind = \"rcc\"", "name = \"RCC\"");
         assert!(known(&needed).unwrap_err().contains("RCC is missing"));
+    }
+
+    #[test]
+    fn a_chip_names_its_core() {
+        let core = |lines: &str| {
+            let text = own().replace("family = \"F401\"", &format!("family = \"F401\"\n{lines}"));
+            known(&text).unwrap().core
+        };
+        assert_eq!(core("core = \"cortex-m4\""), nucleo().core);
+        let small = core("core = \"cortex-m0\"\nflash_port = \"prefetch-32x3\"");
+        assert_eq!(small.facts().title, "Cortex-M0");
+        assert_eq!(small.priority_mask(), 0xC0);
+        let own_bits = core("core = \"cortex-m3\"\npriority_bits = 3");
+        assert_eq!(
+            (own_bits.kind, own_bits.priority_mask()),
+            (CoreKind::M3, 0xE0)
+        );
     }
 
     /// Numbers, words and lines are changed at random. What is taken makes a chip at reset.

@@ -149,10 +149,17 @@ impl BoardArguments {
     }
 
     fn check_core(&self, firmware: &Firmware) -> Result<()> {
-        match firmware.other_core() {
-            Some(other) if !self.any_core => bail!(
-                "the program was made for {other}, and this is a Cortex-M4 (Armv7E-M): build it with -mcpu=cortex-m4, or run it all the same with --any-core"
-            ),
+        let core = self.chip.0.core;
+        match firmware.other_core(core.kind) {
+            Some(other) if !self.any_core => {
+                let this = core.facts();
+                bail!(
+                    "the program was made for {other}, and this is a {} ({}): build it with -mcpu={}, or run it all the same with --any-core",
+                    this.title,
+                    this.architecture,
+                    this.name
+                )
+            }
             _ => Ok(()),
         }
     }
