@@ -3,7 +3,7 @@
 
 use crate::chip::{chips, Chip, ChipRow, Line, Place, Table, MOST_SRAM_BYTES};
 use crate::peripherals::address_map::ENTRY_BYTES;
-use crate::peripherals::flash::is_flash_size;
+use crate::peripherals::flash::{flash_sizes, is_flash_size};
 use crate::peripherals::rcc::gates;
 use cortex_m::IRQ_LINES;
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ fn parsed(text: &str) -> Result<Chip, String> {
             ))
         }
     };
-    check_chip(row)
+    check_chip(row, table.family.line())
         .and_then(|()| check_limits(&table))
         .and_then(|()| check_peripherals(&table.peripherals, table.family.line()))
         .map_err(|why| format!(": {why}"))?;
@@ -103,7 +103,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST_NAME_BYTES && text.chars().all(plain)
 }
 
-fn check_chip(row: &ChipRow) -> Result<(), String> {
+fn check_chip(row: &ChipRow, line: Line) -> Result<(), String> {
     let name = &row.name;
     must(is_name(name), || {
         format!("chips: name is letters, digits, _ and -, {MOST_NAME_BYTES} at most")
@@ -112,11 +112,12 @@ fn check_chip(row: &ChipRow) -> Result<(), String> {
         format!("chips: {name} is modelled already: give this one a name of its own")
     })?;
     must(
-        row.flash_kib <= usize::MAX / KIB && is_flash_size(row.flash_kib * KIB),
+        row.flash_kib <= usize::MAX / KIB && is_flash_size(line, row.flash_kib * KIB),
         || {
             format!(
-                "chips: flash_kib = {} is no whole number of sectors: 16, 32, 48, 64, 128, then by 128 to 1024",
-                row.flash_kib
+                "chips: flash_kib = {} is no whole number of {}",
+                row.flash_kib,
+                flash_sizes(line)
             )
         },
     )?;

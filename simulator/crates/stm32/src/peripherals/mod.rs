@@ -23,6 +23,8 @@ pub mod rcc;
 pub mod registers;
 pub mod rng;
 pub mod spi;
+#[cfg(test)]
+mod svd;
 pub mod syscfg;
 pub mod timer;
 pub mod usart;

@@ -52,7 +52,7 @@ const fn pulls(offset: u32, name: &'static str) -> Register {
 
 /// RM0351 §5.4. SR2.VOSF is never set: a new range is there at once. Missing: low-power modes, wake-up
 /// pins, the voltage detectors, and the pulls of Standby mode.
-static TABLE_L4: [Register; 15] = [
+static TABLE_L4: [Register; 23] = [
     Register::new(CR, "CR1", 0x0200, 0b11 << VOS_SHIFT_L4 | DBP).missing(0x4007),
     Register::new(0x04, "CR2", 0, 0).missing(0x06FF),
     Register::new(0x08, "CR3", 0x8000, 0).missing(0x851F),
@@ -68,6 +68,14 @@ static TABLE_L4: [Register; 15] = [
     pulls(0x34, "PDCRC"),
     pulls(0x38, "PUCRD"),
     pulls(0x3C, "PDCRD"),
+    pulls(0x40, "PUCRE"),
+    pulls(0x44, "PDCRE"),
+    pulls(0x48, "PUCRF"),
+    pulls(0x4C, "PDCRF"),
+    pulls(0x50, "PUCRG"),
+    pulls(0x54, "PDCRG"),
+    pulls(0x58, "PUCRH"),
+    pulls(0x5C, "PDCRH"),
 ];
 
 /// The STM32F1 and the STM32F0 have one voltage. Missing: Stop and Standby modes, the voltage

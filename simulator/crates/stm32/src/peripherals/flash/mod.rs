@@ -10,7 +10,7 @@ mod lock;
 mod operation;
 mod sectors;
 
-pub use sectors::is_flash_size;
+pub use sectors::{flash_sizes, is_flash_size};
 
 use super::rcc::{reset_clock, Frequency};
 use super::registers::{Register, Registers, Unmodelled};
