@@ -24,7 +24,7 @@ def built(chip: str, core: str, optimization: str, folder: Path) -> Path:
     return elf
 
 
-# pyOCD has no target for these very chips: the nearest of the same line has the same flash interface.
+# pyOCD has no target for these chips: the nearest of the same line has the same flash interface.
 @pytest.mark.parametrize(
     ("chip", "line", "core", "target"),
     [

@@ -120,3 +120,66 @@ impl Gpio {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Line;
+    use crate::peripherals::gpio::Levels;
+    use crate::peripherals::Peripheral;
+
+    fn port() -> Gpio {
+        Gpio::new(Line::F1, 3)
+    }
+
+    /// RM0008 §9.1, table 20: CNF and MODE.
+    #[test]
+    fn a_pin_is_what_its_four_bits_say() {
+        let mut port = port();
+        // Pins 0 to 3: push-pull, open drain, pulled, analog; all high.
+        port.write(CRL, 0x4444_0873, 0).unwrap();
+        port.write(ODR, 0b1111, 0).unwrap();
+        let levels = Levels {
+            high: 0b0101,
+            driven: 0b0001,
+        };
+        assert_eq!(port.levels(), levels);
+        port.write(BRR, 0b0110, 0).unwrap();
+        let levels = Levels {
+            high: 0b0001,
+            driven: 0b0011,
+        };
+        assert_eq!(port.levels(), levels);
+        assert_eq!((port.read(ODR, 0), port.read(IDR, 0)), (0b1001, 0b0001));
+    }
+
+    #[test]
+    fn alternate_outputs_and_inputs_are_functions() {
+        let mut port = port();
+        // Alternate push-pull, floating, push-pull, analog.
+        port.write(CRL, 0x4444_034B, 0).unwrap();
+        let functions = [0, 1, 2, 3].map(|pin| port.alternate_function(pin));
+        assert_eq!(functions, [Some(0), Some(0), None, None]);
+        let drives = [0, 1, 2, 3].map(|pin| port.lets_drive(pin));
+        assert_eq!(drives, [true, false, false, false]);
+    }
+
+    /// §9.3.5: the debug port's pins are no pins of the port.
+    #[test]
+    fn what_the_debug_port_holds_follows_its_pulls() {
+        let mut port = port();
+        port.claim(1 << 4 | 1 << 3, 1 << 4);
+        port.write(CRL, 0x4443_3444, 0).unwrap();
+        let levels = Levels {
+            high: 1 << 4,
+            driven: 0,
+        };
+        assert_eq!(port.levels(), levels);
+        port.claim(0, 0);
+        let levels = Levels {
+            high: 0,
+            driven: 0b1_1000,
+        };
+        assert_eq!(port.levels(), levels);
+    }
+}

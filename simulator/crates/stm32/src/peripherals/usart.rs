@@ -677,4 +677,26 @@ mod tests {
         usart.write(BRR, 15, 0).unwrap();
         assert!(usart.write(CR1, UE, 0).is_err());
     }
+
+    /// RM0351 §38.8.8, §38.8.9: a write to TDR clears TC, ICR clears ORE, and RDR only RXNE.
+    #[test]
+    fn the_newer_version_clears_its_flags_by_icr() {
+        let mut usart = Usart::new(Version::V2, "USART2", 38);
+        usart.divider = Some(1);
+        usart.write(0x0C, 80, 0).unwrap();
+        usart.write(0x00, UE_V2 | TE | RE, 0).unwrap();
+        assert_eq!(usart.read(ISR, 0) & (TEACK | REACK), TEACK | REACK);
+        usart.advance(800);
+        usart.write(0x28, 0x41, 1_000).unwrap();
+        assert_eq!(usart.read(ISR, 1_001) & (TXE | TC), TXE);
+        assert_eq!(usart.next_event(), Some(1_800));
+        assert_eq!(usart.read(ISR, 1_800) & (TXE | TC), TXE | TC);
+        assert_eq!(sent(&mut usart), b"A");
+        usart.receive(b"xy", 2_000);
+        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), RXNE | ORE);
+        assert_eq!(usart.read(0x24, 3_600), u32::from(b'x'));
+        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), ORE);
+        usart.write(ICR, ORE, 3_600).unwrap();
+        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), 0);
+    }
 }

@@ -161,3 +161,55 @@ fn members(mut set: u64) -> impl Iterator<Item = usize> {
         (n < 64).then_some(n)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Chip;
+    use crate::memory::Memory;
+    use cortex_m::bus::{Bus, Width};
+
+    const AFIO_MAPR: u32 = 0x4001_0004;
+
+    /// An STM32F103 with the clocks of AFIO, its ports and TIM2 on, and these registers set.
+    fn soc(settings: &[(u32, u32)]) -> Soc {
+        let mut soc = Soc::new(Memory::of(Chip::named("f103rb").unwrap()));
+        let clocks = [(0x4002_1018, 0x7D), (0x4002_101C, 1)];
+        for (address, value) in clocks.iter().chain(settings) {
+            soc.write(*address, Width::Word, *value, 0).unwrap();
+        }
+        soc
+    }
+
+    fn pin(port: u8, number: u8) -> Pin {
+        Pin { port, number }
+    }
+
+    /// RM0008 §9.3.5: PB4 is NJTRST, pulled up, until SWJ_CFG gives it back.
+    #[test]
+    fn afio_frees_the_pins_of_the_debug_port() {
+        // PB4 is an output, and low.
+        let mut soc = soc(&[(0x4001_0C00, 0x4443_4444)]);
+        assert!(soc.level(pin(1, 4)));
+        soc.write(AFIO_MAPR, Width::Word, 2 << 24, 0).unwrap();
+        assert!(!soc.level(pin(1, 4)));
+        let read = soc.read(AFIO_MAPR, Width::Word, 0).unwrap().value;
+        assert_eq!(read, 0, "SWJ_CFG is write-only");
+    }
+
+    /// §9.3.7: TIM2_CH1 is at PA0, or at PA15 with the full remap.
+    #[test]
+    fn afio_moves_a_timers_channel() {
+        for (remap, at, other) in [(0, 0, 15), (3 << 8, 15, 0)] {
+            let soc = soc(&[
+                (AFIO_MAPR, 2 << 24 | remap),
+                (0x4001_0800, 0x4444_444B),
+                (0x4001_0804, 0xB444_4444),
+                (0x4000_0018, 5 << 4), // forced high
+                (0x4000_0020, 1),
+            ]);
+            assert!(soc.level(pin(0, at)) && !soc.level(pin(0, other)));
+            assert!(soc.is_connected());
+        }
+    }
+}

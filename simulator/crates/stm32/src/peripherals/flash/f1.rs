@@ -187,3 +187,68 @@ impl Flash {
         self.registers.set(OBR, self.options);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Chip;
+
+    fn open(chip: &str, control: u32) -> Flash {
+        let mut flash = Flash::of(Chip::named(chip).unwrap());
+        for key in KEYS {
+            flash.write(KEYR, key, 0).unwrap();
+        }
+        flash.write(CR, control, 0).unwrap();
+        flash
+    }
+
+    /// PM0075 §2.3.3.
+    #[test]
+    fn half_words_are_programmed_if_they_are_erased() {
+        let mut flash = open("f103rb", PG);
+        let cells = Store::Cells {
+            offset: 2,
+            bytes: 2,
+            value: 7,
+        };
+        assert_eq!(flash.store(2, Width::Half, 7, u64::MAX, 0), cells);
+        // 53 µs at the 8 MHz of reset.
+        assert_eq!((flash.read(SR, 423), flash.read(SR, 424)), (BSY, EOP));
+        flash.write(SR, EOP, 424).unwrap();
+        let held = u64::MAX & !(1 << 16);
+        assert_eq!(flash.store(2, Width::Half, 7, held, 500), Store::Nothing);
+        assert_eq!(flash.read(SR, 500), PGERR);
+        // Zeros may be programmed over anything.
+        assert!(matches!(
+            flash.store(2, Width::Half, 0, held, 500),
+            Store::Cells { .. }
+        ));
+        assert_eq!(flash.store(0, Width::Word, 0, held, 9_000), Store::BusError);
+    }
+
+    /// PM0075 §2.3.2; RM0091 §3.2.2: pages of 1 and of 2 KiB.
+    #[test]
+    fn the_page_of_an_address_is_erased() {
+        for (chip, bytes) in [("f103rb", 0x1400..0x1800), ("f072rb", 0x1000..0x1800)] {
+            let mut flash = open(chip, PER);
+            flash.write(AR, 0x0800_1456, 0).unwrap();
+            flash.write(CR, PER | STRT, 0).unwrap();
+            assert_eq!(flash.take_erasure(), Some(bytes));
+            assert_eq!(flash.read(SR, 0), BSY);
+            // 40 ms at 8 MHz.
+            assert_eq!(flash.read(SR, 320_000), EOP);
+        }
+    }
+
+    /// PM0075 §3.1: the status of the prefetch buffer follows its switch.
+    #[test]
+    fn the_prefetch_buffer_is_on_from_reset_on() {
+        let mut flash = open("f103rb", 0);
+        assert_eq!(flash.read(ACR, 0), PRFTBE | PRFTBS);
+        flash.write(ACR, 2, 0).unwrap();
+        assert_eq!(
+            (flash.read(ACR, 0), flash.highest_core_hz()),
+            (2, 72_000_000)
+        );
+    }
+}

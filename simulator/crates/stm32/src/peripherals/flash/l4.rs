@@ -206,3 +206,76 @@ impl Flash {
         self.registers.set(OPTR, self.options);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Chip;
+
+    fn open(control: u32) -> Flash {
+        let mut flash = Flash::of(Chip::named("l476rg").unwrap());
+        for key in KEYS {
+            flash.write(KEYR, key, 0).unwrap();
+        }
+        flash.write(CR, control, 0).unwrap();
+        flash
+    }
+
+    /// §3.3.7.
+    #[test]
+    fn two_words_are_programmed_at_once() {
+        let mut flash = open(PG);
+        assert_eq!(flash.store(8, Width::Word, 1, u64::MAX, 0), Store::Nothing);
+        assert_eq!(flash.read(SR, 0), 0);
+        let cells = Store::Cells {
+            offset: 8,
+            bytes: 8,
+            value: 2 << 32 | 1,
+        };
+        assert_eq!(flash.store(12, Width::Word, 2, u64::MAX, 0), cells);
+        // 82 µs at the 4 MHz of reset.
+        assert_eq!((flash.read(SR, 327), flash.read(SR, 328)), (BSY, 0));
+    }
+
+    /// §3.7.5.
+    #[test]
+    fn what_may_not_be_programmed_leaves_its_flag() {
+        let erased = u64::MAX;
+        for (control, offset, width, held, flag) in [
+            (0, 0, Width::Word, erased, PGSERR),
+            (PG, 0, Width::Half, erased, SIZERR),
+            (PG, 4, Width::Word, erased, PGAERR),
+        ] {
+            let mut flash = open(control);
+            let store = flash.store(offset, width, 5, held, 0);
+            assert_eq!((store, flash.read(SR, 0)), (Store::Nothing, flag));
+        }
+        let mut flash = open(PG);
+        flash.store(0, Width::Word, 5, 0, 0);
+        flash.store(4, Width::Word, 0, 0, 0);
+        assert_eq!(flash.read(SR, 0), PROGERR);
+        // While a flag is up, nothing is programmed.
+        flash.store(0, Width::Word, 0, 0, 0);
+        assert_eq!(flash.read(SR, 0), PROGERR | PGSERR);
+    }
+
+    /// §3.3.5, §3.3.6.
+    #[test]
+    fn pages_and_banks_are_erased() {
+        for (control, bytes) in [
+            (PER | 3 << 3, 0x1800..0x2000),
+            (PER | BKER | 255 << 3, 0xF_F800..0x10_0000),
+            (MER1, 0..0x8_0000),
+            (MER2, 0x8_0000..0x10_0000),
+            (MER1 | MER2, 0..0x10_0000),
+        ] {
+            let mut flash = open(control);
+            flash.write(CR, control | STRT, 0).unwrap();
+            assert_eq!(flash.take_erasure(), Some(bytes));
+            assert_eq!(flash.read(SR, 0), BSY);
+        }
+        let mut locked = Flash::of(Chip::named("l476rg").unwrap());
+        locked.write(CR, PER | STRT, 0).unwrap();
+        assert_eq!(locked.take_erasure(), None);
+    }
+}

@@ -199,3 +199,75 @@ fn pll_f072(rcc: &Rcc) -> Pll {
     };
     multiplied(source, input, setting, (1, 24), (16, 48))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started(chip: &str) -> Rcc {
+        let mut rcc = Rcc::of(Chip::named(chip).unwrap());
+        rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
+        rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
+        rcc
+    }
+
+    fn mhz(rcc: &Rcc) -> u64 {
+        let core = rcc.clocks().core;
+        core.numerator / core.denominator / 1_000_000
+    }
+
+    const ALL_ON: u32 = 0x83 | HSEBYP | HSEON | PLLON;
+
+    /// RM0008 §7.3.2; DS5319: the PLL locks within 200 µs, here of 8 MHz.
+    #[test]
+    fn the_pll_of_the_f103_makes_72_mhz() {
+        let mut rcc = started("f103rb");
+        assert_eq!(mhz(&rcc), 8);
+        rcc.write(CFGR, 1 << 16 | 7 << 18 | 4 << 8, 0).unwrap();
+        rcc.write(CR, ALL_ON, 0).unwrap();
+        assert!(rcc
+            .write(CFGR, 1 << 16 | 7 << 18 | 4 << 8 | 2, 1_599)
+            .is_err());
+        rcc.write(CFGR, 1 << 16 | 7 << 18 | 4 << 8 | 2, 1_600)
+            .unwrap();
+        let clocks = rcc.clocks();
+        assert_eq!(
+            (mhz(&rcc), clocks.apb1_divider, clocks.apb2_divider),
+            (72, 2, 1)
+        );
+        // The settings of the PLL stay while it is on; the prescalers do not.
+        assert!(rcc.write(CFGR, 1 << 16 | 2 << 18 | 2, 1_700).is_err());
+        assert_eq!((mhz(&rcc), rcc.clocks().apb1_divider), (72, 1));
+    }
+
+    #[test]
+    fn the_pll_of_the_f103_has_its_limits() {
+        // 8 MHz × 16, then the HSI by two, × 2.
+        for setting in [1 << 16 | 14 << 18, 0] {
+            let mut rcc = started("f103rb");
+            rcc.write(CFGR, setting, 0).unwrap();
+            assert!(rcc.write(CR, ALL_ON, 0).is_err());
+        }
+    }
+
+    /// RM0091 §6.4.2, §6.4.12, §6.4.14: HSE / 1 × 6, and the HSI48. One divider serves both APBs.
+    #[test]
+    fn the_f072_makes_48_mhz_in_two_ways() {
+        let mut rcc = started("f072rb");
+        rcc.write(CFGR, 2 << 15 | 4 << 18, 0).unwrap();
+        rcc.write(CR, ALL_ON, 0).unwrap();
+        rcc.write(CFGR, 2 << 15 | 4 << 18 | 2 | 0b100 << 8, 1_600)
+            .unwrap();
+        let clocks = rcc.clocks();
+        assert_eq!(
+            (mhz(&rcc), clocks.apb1_divider, clocks.apb2_divider),
+            (48, 2, 2)
+        );
+        let mut rcc = started("f072rb");
+        assert!(rcc.write(CFGR, 3, 0).is_err());
+        rcc.write(CR2, 0x80 | HSI48ON, 0).unwrap();
+        assert_eq!(rcc.read(CR2, 0) & HSI48RDY, HSI48RDY);
+        rcc.write(CFGR, 3, 0).unwrap();
+        assert_eq!((mhz(&rcc), rcc.read(CFGR, 0) & SWS), (48, 3 << 2));
+    }
+}

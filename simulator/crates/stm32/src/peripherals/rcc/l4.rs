@@ -160,3 +160,43 @@ fn pll(rcc: &Rcc) -> Pll {
         clock_48: output(20, setting >> 21),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rcc() -> Rcc {
+        Rcc::of(Chip::named("l476rg").unwrap())
+    }
+
+    fn mhz(rcc: &Rcc) -> f64 {
+        let core = rcc.clocks().core;
+        core.numerator as f64 / core.denominator as f64 / 1e6
+    }
+
+    /// §6.2.3, §6.4.1.
+    #[test]
+    fn reset_runs_from_the_msi_whose_range_can_be_chosen() {
+        let mut rcc = rcc();
+        assert_eq!((rcc.read(CR, 0), mhz(&rcc)), (0x63, 4.0));
+        for (range, expected) in [(0, 0.1), (5, 2.0), (7, 8.0), (11, 48.0)] {
+            rcc.write(CR, MSION | MSIRGSEL | range << 4, 0).unwrap();
+            assert_eq!(mhz(&rcc), expected);
+        }
+    }
+
+    /// §6.4.4: 8 MHz × 20 / 2, after 40 µs at 4 MHz. R must be on.
+    #[test]
+    fn the_pll_makes_80_mhz() {
+        let mut rcc = rcc();
+        rcc.write(CR, 0x63 | HSEBYP, 0).unwrap();
+        rcc.write(CR, 0x63 | HSEBYP | HSEON, 0).unwrap();
+        rcc.write(PLLCFGR, 3 | 20 << 8 | 1 << 24, 0).unwrap();
+        rcc.write(CR, 0x63 | HSEBYP | HSEON | PLLON, 0).unwrap();
+        assert!(rcc.write(CFGR, 3, 159).is_err());
+        rcc.write(CFGR, 3 | 0b100 << 8, 160).unwrap();
+        assert_eq!((mhz(&rcc), rcc.clocks().apb1_divider), (80.0, 2));
+        assert!(rcc.write(PLLCFGR, 3 | 10 << 8 | 1 << 24, 200).is_err());
+        assert_eq!(mhz(&rcc), 80.0);
+    }
+}
