@@ -1,9 +1,10 @@
 //! A chip from outside: one table of somebody's own, as those in `chips/`. It is looked at before
 //! anything is made of it, so whatever it holds ends in a chip or in one sentence.
 
-use crate::chip::{chips, Bus, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES};
+use crate::chip::{chips, Chip, ChipRow, Line, Place, Table, MOST_SRAM_BYTES};
 use crate::peripherals::address_map::ENTRY_BYTES;
-use crate::peripherals::flash::is_flash_size;
+use crate::peripherals::flash::{flash_sizes, is_flash_size};
+use crate::peripherals::rcc::gates;
 use cortex_m::IRQ_LINES;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -78,9 +79,9 @@ fn parsed(text: &str) -> Result<Chip, String> {
             ))
         }
     };
-    check_chip(row)
+    check_chip(row, table.family.line())
         .and_then(|()| check_limits(&table))
-        .and_then(|()| check_peripherals(&table.peripherals))
+        .and_then(|()| check_peripherals(&table.peripherals, table.family.line()))
         .map_err(|why| format!(": {why}"))?;
     Ok(Chip {
         table: Some(text.into()),
@@ -102,7 +103,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST_NAME_BYTES && text.chars().all(plain)
 }
 
-fn check_chip(row: &ChipRow) -> Result<(), String> {
+fn check_chip(row: &ChipRow, line: Line) -> Result<(), String> {
     let name = &row.name;
     must(is_name(name), || {
         format!("chips: name is letters, digits, _ and -, {MOST_NAME_BYTES} at most")
@@ -111,11 +112,12 @@ fn check_chip(row: &ChipRow) -> Result<(), String> {
         format!("chips: {name} is modelled already: give this one a name of its own")
     })?;
     must(
-        row.flash_kib <= usize::MAX / KIB && is_flash_size(row.flash_kib * KIB),
+        row.flash_kib <= usize::MAX / KIB && is_flash_size(line, row.flash_kib * KIB),
         || {
             format!(
-                "chips: flash_kib = {} is no whole number of sectors: 16, 32, 48, 64, 128, then by 128 to 1024",
-                row.flash_kib
+                "chips: flash_kib = {} is no whole number of {}",
+                row.flash_kib,
+                flash_sizes(line)
             )
         },
     )?;
@@ -169,9 +171,11 @@ fn check_limits(table: &Table) -> Result<(), String> {
     let scales = &table.scales;
     must(
         !scales.is_empty()
-            && scales
-                .iter()
-                .all(|scale| scale.vos <= HIGHEST_VOS && is_mhz(&scale.mhz)),
+            && scales.iter().all(|scale| {
+                scale.vos <= HIGHEST_VOS
+                    && is_mhz(&scale.mhz)
+                    && scale.over_drive_mhz.as_ref().is_none_or(is_mhz)
+            }),
         || format!("scales has rows of a vos of 0 to {HIGHEST_VOS} and 1 to {MOST_MHZ} mhz"),
     )?;
     let lowest = table.lowest_vco_mhz;
@@ -185,7 +189,7 @@ fn check_limits(table: &Table) -> Result<(), String> {
     )
 }
 
-fn check_peripherals(places: &[Place]) -> Result<(), String> {
+fn check_peripherals(places: &[Place], line: Line) -> Result<(), String> {
     for (n, place) in places.iter().enumerate() {
         must(is_name(&place.name), || {
             format!(
@@ -193,7 +197,7 @@ fn check_peripherals(places: &[Place]) -> Result<(), String> {
                 n + 1
             )
         })?;
-        check_place(place).map_err(|why| format!("peripherals: {}: {why}", place.name))?;
+        check_place(place, line).map_err(|why| format!("peripherals: {}: {why}", place.name))?;
         let other = places[..n]
             .iter()
             .find(|other| other.base == place.base || other.name == place.name);
@@ -215,7 +219,7 @@ fn check_peripherals(places: &[Place]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_place(place: &Place) -> Result<(), String> {
+fn check_place(place: &Place, line: Line) -> Result<(), String> {
     must(
         place.base >= 0x4000_0000 && place.base % ENTRY_BYTES == 0,
         || {
@@ -229,7 +233,7 @@ fn check_place(place: &Place) -> Result<(), String> {
         must(bit < 32, || {
             format!("clock {bit} is no bit of a register, 0 to 31")
         })?;
-        must(!matches!(place.bus, Bus::Ahb3 | Bus::Ppb), || {
+        must(gates(line, place.bus).is_some(), || {
             "no clock of this bus is modelled: leave clock out".into()
         })?;
     }
@@ -240,7 +244,8 @@ fn check_place(place: &Place) -> Result<(), String> {
         return Err(format!("interrupt {line} is not 0 to {}", IRQ_LINES - 1));
     }
     // The model knows where its peripherals are: which pins, lines and streams they reach.
-    let mut modelled = chips().iter().flat_map(|chip| &chip.peripherals);
+    let of_line = chips().filter(|chip| chip.family.line() == line);
+    let mut modelled = of_line.flat_map(|chip| &chip.peripherals);
     must(
         place.kind.is_none() || modelled.any(|entry| entry.is_model_of(place)),
         || {
@@ -361,8 +366,13 @@ mod tests {
             ("sram_kib = 96", "sram_kib = -1", ":LINE: invalid value"),
             (
                 "family = \"F401\"",
-                "family = \"F103\"",
-                ":5: unknown variant `F103`",
+                "family = \"F105\"",
+                ":5: unknown variant `F105`",
+            ),
+            (
+                "family = \"F401\"",
+                "family = \"L476\"",
+                ": peripherals: SPI2: this differs from what is modelled",
             ),
             ("family = \"F401\"", "family = ", ":5: "),
             ("[[chips]]", "[[spare]]", ": "),
