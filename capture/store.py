@@ -132,7 +132,7 @@ class OfPins:
         """Writes run.json."""
         if not set(seen.edges.channels) <= set(self.asked.pins):
             raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
-        observed = read_observed(seen.edges, self.asked.stimulus_edges)
+        observed = read_observed(seen.edges, self.asked.stimulus_edges, core_hz=self.asked.core_hz)
         manifest = summarise_observed(Seen(seen.report, observed, self.asked.pins), self.asked, notes())
         folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))

@@ -17,6 +17,7 @@ from capture.joining.unseen import rank_ns, unseen_ns
 from capture.reading.instructions import Instructions, read_instructions
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
+from firmware.build import boards
 from scenarios.plan import Plan
 
 
@@ -88,7 +89,14 @@ def decode(
     """
     log = parse(serial_bytes)
     boot = log.first(Boot)
-    wire = read_wire(edges, boot.core_hz if boot else None, core_tolerance(boot))
+    wire = read_wire(edges, boot.core_hz if boot else _nominal_hz(asked), core_tolerance(boot))
     probes, instructions = read_probes(log, counts, asked), read_instructions(log, counts)
     joined = join(wire, log, plan, probes, instructions)
     return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)
+
+
+def _nominal_hz(asked: AskedFirmware | None) -> int:
+    """The core's clock where the firmware does not tell it: what it was built for, or else that of
+    the board of old runs.
+    """
+    return (asked.core_hz if asked else None) or boards.default().core_hz

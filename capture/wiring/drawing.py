@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from capture.wiring.plan import GROUND, PLACES, Clip
+from capture.wiring.plan import GROUND, Clip
+from firmware.build import boards
 
 WIDTH, HEIGHT = 900, 610
 
@@ -62,9 +63,12 @@ class _Wire:
     to_y: int
 
 
-def svg(clips: Sequence[Clip]) -> str:
-    """The picture of these eight clips and the ground; equal clips give equal bytes."""
-    return "\n".join((*_head(clips), *_board(), *_analyzer(clips), *_wires(clips), "</svg>", ""))
+def svg(clips: Sequence[Clip], title: str = "") -> str:
+    """The picture of these eight clips and the ground on the board called `title`; without one, on
+    the default board. Equal clips give equal bytes.
+    """
+    title = title or boards.default().title
+    return "\n".join((*_head(clips), *_board(clips, title), *_analyzer(clips), *_wires(clips), "</svg>", ""))
 
 
 def _head(clips: Sequence[Clip]) -> Iterator[str]:
@@ -77,7 +81,7 @@ def _head(clips: Sequence[Clip]) -> Iterator[str]:
     yield f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="#fbfaf7"/>'
 
 
-def _board() -> Iterator[str]:
+def _board(clips: Sequence[Clip], title: str) -> Iterator[str]:
     width, height = _BOARD_RIGHT - _BOARD_LEFT, _BOARD_BOTTOM - _BOARD_TOP
     middle = (_BOARD_LEFT + _BOARD_RIGHT) // 2
     yield (
@@ -86,9 +90,9 @@ def _board() -> Iterator[str]:
     )
     yield f'<rect x="{middle - 30}" y="22" width="60" height="34" rx="4" fill="#d9d9d9" stroke="#444444"/>'
     yield _text(middle, 45, "USB", anchor="middle")
-    yield _text(middle, 508, "Nucleo-F401RE", anchor="middle", weight="bold")
+    yield _text(middle, 508, title, anchor="middle", weight="bold")
     yield _text(middle, 528, "from above", anchor="middle")
-    used = {place.connector: place.channel for place in PLACES} | {"CN6-6": ""}
+    used = {clip.place.connector: clip.place.channel for clip in clips} | {"CN6-6": ""}
     for connector, names, number, step, x, top in _CONNECTORS:
         yield from _connector(connector, names, number, step, x, top, used)
 
