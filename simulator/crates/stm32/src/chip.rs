@@ -22,6 +22,7 @@ pub enum Family {
     F401,
     F411,
     F407,
+    F446,
 }
 
 /// A setting of PWR_CR.VOS, and the highest HCLK that it allows.
@@ -29,6 +30,8 @@ pub enum Family {
 pub struct Scale {
     pub vos: u32,
     pub highest_hz: u64,
+    /// The same while the over-drive is on.
+    pub over_drive_hz: u64,
 }
 
 /// The bus that a peripheral is on: its clock register, and how narrow writes reach it.
@@ -123,6 +126,7 @@ pub(crate) struct Table {
 pub(crate) struct ScaleRow {
     pub vos: u32,
     pub mhz: u64,
+    pub over_drive_mhz: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +148,7 @@ impl Table {
         let scale = |scale: &ScaleRow| Scale {
             vos: scale.vos,
             highest_hz: scale.mhz * MHZ,
+            over_drive_hz: scale.over_drive_mhz.unwrap_or(scale.mhz) * MHZ,
         };
         Chip {
             name: row.name.clone(),
@@ -168,10 +173,11 @@ impl Table {
 }
 
 /// The tables, as they are in the program. The Nucleo's chip comes first.
-const TABLES: [&str; 3] = [
+const TABLES: [&str; 4] = [
     include_str!("../chips/stm32f401.toml"),
     include_str!("../chips/stm32f411.toml"),
     include_str!("../chips/stm32f407.toml"),
+    include_str!("../chips/stm32f446.toml"),
 ];
 
 /// Every chip, in the order of the tables.
@@ -289,6 +295,7 @@ mod tests {
             ("f401cc", 0x0803_FFFF, 0x2001_0000, None, 0x423),
             ("f411re", 0x0807_FFFF, 0x2002_0000, None, 0x431),
             ("f407vg", 0x080F_FFFF, 0x2002_0000, Some(0x1000_FFFF), 0x413),
+            ("f446re", 0x0807_FFFF, 0x2002_0000, None, 0x421),
         ];
         for (name, flash_last, sram_end, ccm_last, device) in rows {
             let chip = Chip::named(name).unwrap();
@@ -311,10 +318,11 @@ mod tests {
         assert_eq!(scales(1), scales(0));
         assert_eq!(scales(2), [(1, 64), (2, 84), (3, 100)]);
         assert_eq!(scales(3), [(0, 144), (1, 168)]);
+        assert_eq!(scales(4), [(1, 120), (2, 144), (3, 168)]);
         let lowest = chips().iter().map(|chip| chip.lowest_vco_hz / MHZ);
-        assert!(lowest.eq([192, 192, 100, 100]));
+        assert!(lowest.eq([192, 192, 100, 100, 100]));
         for chip in chips() {
-            let fastest = chip.scales.iter().map(|scale| scale.highest_hz).max();
+            let fastest = chip.scales.iter().map(|scale| scale.over_drive_hz).max();
             assert_eq!(fastest, chip.wait_states.last().copied(), "{}", chip.name);
         }
     }
@@ -334,6 +342,10 @@ mod tests {
         assert_eq!(
             [0, 1, 2, 3, 4, 5].map(|states| highest(3, states)),
             [30, 60, 90, 120, 150, 168]
+        );
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(|states| highest(4, states)),
+            [30, 60, 90, 120, 150, 180]
         );
     }
 }

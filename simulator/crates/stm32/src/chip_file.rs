@@ -162,9 +162,11 @@ fn check_limits(table: &Table) -> Result<(), String> {
     let scales = &table.scales;
     must(
         !scales.is_empty()
-            && scales
-                .iter()
-                .all(|scale| scale.vos <= HIGHEST_VOS && is_mhz(&scale.mhz)),
+            && scales.iter().all(|scale| {
+                scale.vos <= HIGHEST_VOS
+                    && is_mhz(&scale.mhz)
+                    && scale.over_drive_mhz.as_ref().is_none_or(is_mhz)
+            }),
         || format!("scales has rows of a vos of 0 to {HIGHEST_VOS} and 1 to {MOST_MHZ} mhz"),
     )?;
     let lowest = table.lowest_vco_mhz;

@@ -10,6 +10,11 @@ const CSR: u32 = 0x04;
 const VOS_SHIFT: u32 = 14;
 const VOSRDY: u32 = 1 << 14;
 const DBP: u32 = 1 << 8;
+/// The over-drive, in CR; the flags that it is ready stand in the same places of CSR.
+const ODEN: u32 = 1 << 16;
+const ODSWEN: u32 = 1 << 17;
+const ODRDY: u32 = 1 << 16;
+const ODSWRDY: u32 = 1 << 17;
 
 const fn table(reset: u32, scales: u32) -> [Register; 2] {
     [
@@ -26,6 +31,16 @@ const fn table(reset: u32, scales: u32) -> [Register; 2] {
 }
 
 static TABLE: [Register; 2] = table(0x8000, 0b11);
+/// RM0390 §5.4.1: the over-drive. Missing: the under-drive, and what Stop mode does with the flash.
+static TABLE_F446: [Register; 2] = {
+    let [control, status] = table(0xC000, 0b11);
+    [
+        Register::new(CR, "CR", 0xC000, control.writable | ODEN | ODSWEN)
+            .inert(control.inert)
+            .missing(control.missing | 0x003C_0000),
+        status.inert(VOSRDY | ODRDY | ODSWRDY).missing(0x000C_0380),
+    ]
+};
 /// RM0090 §5.4.1: VOS has one bit.
 static TABLE_F407: [Register; 2] = table(0x4000, 0b01);
 
@@ -40,6 +55,7 @@ impl Pwr {
     pub fn of(chip: &'static Chip) -> Pwr {
         let table = match chip.family {
             Family::F407 => &TABLE_F407,
+            Family::F446 => &TABLE_F446,
             Family::F401 | Family::F411 => &TABLE,
         };
         Pwr {
@@ -62,12 +78,14 @@ impl Pwr {
     /// The highest HCLK that the scale allows with the PLL on (§5.1.3). No document says what a
     /// reserved scale allows: here, all that the chip does.
     pub fn highest_core_hz(&self) -> u64 {
-        match self.scale(self.registers.get(CR)) {
-            Some(scale) => scale.highest_hz,
-            None => {
-                let scales = self.chip.scales.iter();
-                scales.map(|scale| scale.highest_hz).max().unwrap_or(0)
-            }
+        let control = self.registers.get(CR);
+        let highest = |scale: &Scale| match control & (ODEN | ODSWEN) == ODEN | ODSWEN {
+            true => scale.over_drive_hz,
+            false => scale.highest_hz,
+        };
+        match self.scale(control) {
+            Some(scale) => highest(scale),
+            None => self.chip.scales.iter().map(highest).max().unwrap_or(0),
         }
     }
 
@@ -89,6 +107,13 @@ impl Peripheral for Pwr {
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
         self.registers.set(offset, value);
+        if offset == CR {
+            // RM0390 §5.1.4: the over-drive is switched on once it is ready. Here both are at once.
+            let ready = if value & ODEN == 0 { 0 } else { value };
+            self.registers.set_bits(CSR, ODRDY | ODSWRDY, false);
+            self.registers
+                .set_bits(CSR, ready & (ODRDY | ODSWRDY), true);
+        }
         if offset == CR && self.scale(value).is_none() {
             return Err(self.registers.remark(offset, "VOS is a reserved value"));
         }
@@ -99,5 +124,26 @@ impl Peripheral for Pwr {
         let pll_on = self.registers.get(CSR) & VOSRDY != 0;
         self.registers.reset();
         self.set_pll_on(pll_on);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RM0390 §5.1.4 and its table of the highest frequencies.
+    #[test]
+    fn the_over_drive_of_the_f446_allows_180_mhz_once_it_is_switched_on() {
+        let mut pwr = Pwr::of(Chip::named("f446re").unwrap());
+        let mhz = |pwr: &Pwr| pwr.highest_core_hz() / 1_000_000;
+        assert_eq!(mhz(&pwr), 168);
+        pwr.write(CR, 0xC000 | ODSWEN, 0).unwrap();
+        assert_eq!((pwr.read(CSR, 0), mhz(&pwr)), (0, 168));
+        pwr.write(CR, 0xC000 | ODEN, 0).unwrap();
+        assert_eq!((pwr.read(CSR, 0), mhz(&pwr)), (ODRDY, 168));
+        pwr.write(CR, 0xC000 | ODEN | ODSWEN, 0).unwrap();
+        assert_eq!((pwr.read(CSR, 0), mhz(&pwr)), (ODRDY | ODSWRDY, 180));
+        pwr.write(CR, 0x4000, 0).unwrap();
+        assert_eq!((pwr.read(CSR, 0), mhz(&pwr)), (0, 120));
     }
 }

@@ -101,6 +101,19 @@ const F407: ClockBits = ClockBits {
     in_sleep: [0x7E67_91FF, 0x0000_00F1, 0x36FE_C9FF, 0x0007_5F33],
 };
 
+/// RM0390 §6.3.10–6.3.14. One bit resets all three converters.
+const F446: ClockBits = ClockBits {
+    ahb1: 0x6064_10FF,
+    ahb1_resets: 0x2060_10FF,
+    ahb1_on: 0,
+    ahb2: 0x81,
+    ahb3: 0b11,
+    apb1: 0x3FFF_C9FF,
+    apb2: 0x00C7_7F33,
+    apb2_resets: 0x00C7_7933,
+    in_sleep: [0x6067_90FF, 0x0000_0081, 0x3FFF_C9FF, 0x00C7_7F33],
+};
+
 const fn table(clocks: &ClockBits) -> [Register; 24] {
     [
         Register::new(
@@ -155,6 +168,13 @@ const fn table(clocks: &ClockBits) -> [Register; 24] {
 static TABLE_F401: [Register; 24] = table(&F401);
 static TABLE_F411: [Register; 24] = table(&F411);
 static TABLE_F407: [Register; 24] = table(&F407);
+/// RM0390 §6.3.2: PLLR divides for the second output of the PLL. §6.3.1: a third PLL, for SAI.
+static TABLE_F446: [Register; 24] = {
+    let mut table = table(&F446);
+    table[0] = table[0].missing(1 << 19 | 1 << 26 | 1 << 28);
+    table[1] = Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x7F43_7FFF);
+    table
+};
 
 const HSI_HZ: u64 = 16_000_000;
 /// The clock of a core that has just been reset: the HSI, undivided.
@@ -314,6 +334,7 @@ impl Rcc {
             Family::F401 => &TABLE_F401,
             Family::F411 => &TABLE_F411,
             Family::F407 => &TABLE_F407,
+            Family::F446 => &TABLE_F446,
         };
         Rcc {
             chip,
@@ -395,6 +416,7 @@ impl Rcc {
         match self.registers.get(CFGR) & SW {
             0 => Frequency::hz(HSI_HZ),
             1 => Frequency::hz(self.hse.hz()),
+            3 => self.pll_second_output(),
             _ => self.pll_output(),
         }
     }
@@ -424,6 +446,12 @@ impl Rcc {
     fn pll_output(&self) -> Frequency {
         let divider = (self.registers.get(PLLCFGR) >> 16 & 0b11) * 2 + 2;
         self.pll_vco().over(u64::from(divider))
+    }
+
+    /// The output of PLLR, which the core can run from on the STM32F446 (RM0390 §6.3.2, §6.3.3).
+    fn pll_second_output(&self) -> Frequency {
+        let divider = self.registers.get(PLLCFGR) >> 28 & 0b111;
+        self.pll_vco().over(u64::from(divider.max(2)))
     }
 
     fn write_control(&mut self, mut value: u32, now: u64) -> Result<(), Unmodelled> {
@@ -554,6 +582,7 @@ impl Rcc {
             0 => HSIRDY,
             1 => HSERDY,
             2 => PLLRDY,
+            3 if self.chip.family == Family::F446 => PLLRDY,
             _ => return Err(self.registers.refuse(CFGR, "SW is a reserved value")),
         };
         if self.control(now) & ready == 0 {
@@ -755,6 +784,22 @@ mod tests {
             rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
             rcc.write(PLLCFGR, setting, 0).unwrap();
             assert_eq!(rcc.write(CR, ALL_ON, 0).is_ok(), allowed, "{chip}");
+        }
+    }
+
+    #[test]
+    fn the_f446_runs_at_180_mhz_from_either_output_of_its_pll() {
+        // PLLM 4, PLLN 180, PLLP 2, PLLR 2 or 4; HSE 8 MHz.
+        for (divider, select, mhz) in [(2, 2, 180), (2, 3, 180), (4, 3, 90)] {
+            let mut rcc = Rcc::of(Chip::named("f446re").unwrap());
+            rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
+            rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
+            let setting = 4 | 180 << 6 | 1 << 22 | 7 << 24 | divider << 28;
+            rcc.write(PLLCFGR, setting, 0).unwrap();
+            rcc.write(CR, ALL_ON, 0).unwrap();
+            rcc.write(CFGR, select, 3_200).unwrap();
+            let core = rcc.clocks().core;
+            assert_eq!(core.numerator, mhz * 1_000_000 * core.denominator);
         }
     }
 

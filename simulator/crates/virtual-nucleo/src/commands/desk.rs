@@ -50,7 +50,7 @@ pub struct DeskArguments {
     /// A file to place in memory, for example operations.bin@0x08040000.
     #[arg(long, value_name = "FILE@0xADDRESS", requires = "firmware")]
     image: Vec<ImageArgument>,
-    /// The chip: stm32f401re, stm32f401cc, stm32f411re or stm32f407vg, with or without stm32; or the
+    /// The chip: stm32f401re, stm32f411re, stm32f446re or another, with or without stm32; or the
     /// path of a table of your own that ends in .toml.
     #[arg(long, value_name = "CHIP", default_value = "stm32f401re")]
     chip: ChipArgument,
