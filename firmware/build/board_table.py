@@ -63,8 +63,8 @@ def _clock(clock: Tables) -> Iterator[tuple[str, str]]:
     yield "BOARD_CORE_HZ", f"{clock['core_hz']}u"
     yield "BOARD_HSE_HZ", str(clock["hse_hz"])
     yield "BOARD_PLL_HZ", str(clock["pll"]["input_hz"])
-    for factor in ("n", "p", "q"):
-        yield f"BOARD_PLL_{factor.upper()}", str(clock["pll"][factor])
+    for factor in ("n", "p", "q", "r"):
+        yield f"BOARD_PLL_{factor.upper()}", str(clock["pll"].get(factor, 0))
     for key in ("apb1_divider", "apb2_divider", "voltage_scale", "wait_states"):
         yield f"BOARD_{key.upper()}", str(clock[key])
     if clock["over_drive"]:

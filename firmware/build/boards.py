@@ -47,12 +47,15 @@ class BoardError(TailscopeError):
 
 
 class Pll(Table):
-    """What makes the core's clock: `input_hz` x `n` / `p`; `q` is of the domain of 48 MHz."""
+    """What makes the core's clock: `input_hz` x `n` / `p`; `q` is of the domain of 48 MHz, `r` of
+    a second output, which not every chip has.
+    """
 
     input_hz: PositiveInt
     n: PositiveInt
     p: Literal[2, 4, 6, 8]
     q: PositiveInt
+    r: Annotated[int, Field(ge=0, le=7)] = 0
 
 
 class Clock(Table):
@@ -75,6 +78,8 @@ class Clock(Table):
         for name, hz in (("hse_hz", self.hse_hz), ("pll.input_hz", _HSI_HZ)):
             if hz % self.pll.input_hz:
                 raise WrongValueError(f"does not divide into {hz:,}", *name.split("."))
+        if self.apb1_divider > 4:
+            raise WrongValueError("must be 4 or less: the timers count the core's clock", "apb1_divider")
         return self
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from base.files.tests.sentences import is_sentence
+from base.paths import ROOT
 from base.run_folder.records import Boot, FailRecord, HeapRecord
 from firmware.build import boards, region
 from firmware.build import image as firmware

@@ -66,7 +66,8 @@ static bool start_hse(clock_source wanted) {
 }
 
 static bool start_pll(uint32_t source_bit, uint32_t source_hz) {
-    RCC_PLLCFGR = (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | source_bit |
+    RCC_PLLCFGR = (uint32_t)BOARD_PLL_R << RCC_PLLCFGR_R_Pos |
+                  (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | source_bit |
                   (uint32_t)(PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos |
                   (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos | source_hz / PLL_HZ << RCC_PLLCFGR_M_Pos;
     RCC_CR |= RCC_CR_PLLON;
@@ -83,9 +84,32 @@ static bool start_flash(void) {
     return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
 }
 
+/* What more than scale 1 takes, while the core runs from HSI or HSE (RM0390, section 5.1.4). */
+static bool start_over_drive(void) {
+#ifdef BOARD_OVER_DRIVE
+    PWR_CR |= PWR_CR_ODEN;
+    if (!wait_for(&PWR_CSR, PWR_CSR_ODRDY, PWR_CSR_ODRDY)) {
+        return false;
+    }
+    PWR_CR |= PWR_CR_ODSWEN;
+    return wait_for(&PWR_CSR, PWR_CSR_ODSWRDY, PWR_CSR_ODSWRDY);
+#else
+    return true;
+#endif
+}
+
+/* Timers count the core's clock: behind a divider of 4, only with TIMPRE (RM0390, section 6.3.25).
+ */
+static void keep_timers_fast(void) {
+#if BOARD_APB1_DIVIDER > 2
+    RCC_DCKCFGR |= RCC_DCKCFGR_TIMPRE;
+#endif
+}
+
 bool clock_start(clock_source wanted) {
     choose_voltage_scale();
-    if (!start_oscillators(wanted) || !start_flash()) {
+    keep_timers_fast();
+    if (!start_oscillators(wanted) || !start_over_drive() || !start_flash()) {
         return false;
     }
     RCC_CFGR = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |

@@ -42,6 +42,7 @@
 #define RCC_PLLCFGR_P_Pos 16u
 #define RCC_PLLCFGR_SRC_HSE (1u << 22)
 #define RCC_PLLCFGR_Q_Pos 24u
+#define RCC_PLLCFGR_R_Pos 28u         /* RM0390, 6.3.2 */
 #define RCC_CFGR REGISTER(RCC + 0x08) /* 6.3.3 */
 #define RCC_CFGR_SW_PLL (2u << 0)
 #define RCC_CFGR_SWS_Msk (3u << 2)
@@ -62,11 +63,18 @@
 #define RCC_CSR REGISTER(RCC + 0x74) /* 6.3.18 */
 #define RCC_CSR_RMVF (1u << 24)
 #define RCC_CSR_CAUSES (0x7Fu << 25)
+#define RCC_DCKCFGR REGISTER(RCC + 0x8C) /* RM0390, 6.3.25 */
+#define RCC_DCKCFGR_TIMPRE (1u << 24)
 
 /* Power control, RM 5.4 */
 #define PWR_CR REGISTER(PWR + 0x00) /* 5.4.1 */
 #define PWR_CR_VOS_Msk (3u << 14)
 #define PWR_CR_VOS_Pos 14u
+#define PWR_CR_ODEN (1u << 16)   /* RM0390, 5.4.1 */
+#define PWR_CR_ODSWEN (1u << 17) /* RM0390, 5.4.1 */
+#define PWR_CSR REGISTER(PWR + 0x04)
+#define PWR_CSR_ODRDY (1u << 16)   /* RM0390, 5.4.2 */
+#define PWR_CSR_ODSWRDY (1u << 17) /* RM0390, 5.4.2 */
 
 /* Flash interface, RM 3.8 */
 #define FLASH_ACR REGISTER(FLASH + 0x00) /* 3.8.1 */

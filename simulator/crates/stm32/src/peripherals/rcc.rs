@@ -18,6 +18,8 @@ pub const APB1ENR: u32 = 0x40;
 pub const APB2ENR: u32 = 0x44;
 const BDCR: u32 = 0x70;
 const CSR: u32 = 0x74;
+const DCKCFGR: u32 = 0x8C;
+const TIMPRE: u32 = 1 << 24;
 
 const HSION: u32 = 1 << 0;
 const HSIRDY: u32 = 1 << 1;
@@ -161,7 +163,7 @@ const fn table(clocks: &ClockBits) -> [Register; 24] {
             .inert(LSIRDY | RESET_FLAGS),
         Register::unmodelled(0x80, "SSCGR"),
         Register::unmodelled(0x84, "PLLI2SCFGR"),
-        Register::unmodelled(0x8C, "DCKCFGR"),
+        Register::unmodelled(DCKCFGR, "DCKCFGR"),
     ]
 }
 
@@ -173,6 +175,8 @@ static TABLE_F446: [Register; 24] = {
     let mut table = table(&F446);
     table[0] = table[0].missing(1 << 19 | 1 << 26 | 1 << 28);
     table[1] = Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x7F43_7FFF);
+    // §6.3.25: what it chooses for SAI and I2S is not modelled.
+    table[23] = Register::new(DCKCFGR, "DCKCFGR", 0, TIMPRE).missing(0x07F0_1F1F & !TIMPRE);
     table
 };
 
@@ -293,26 +297,25 @@ pub struct Clocks {
     /// Core cycles per PCLK1 and PCLK2 cycle.
     pub apb1_divider: u64,
     pub apb2_divider: u64,
+    /// TIMPRE: timers run at HCLK or four times their bus (RM0390 §6.3.25).
+    pub timers_fast: bool,
 }
 
 impl Clocks {
-    /// Core cycles per clock of TIM2–5. Timers run at twice PCLK1, unless PCLK1 is undivided (§6.2,
-    /// TIMPRE = 0).
+    /// Core cycles per clock of TIM2–5. Timers run at twice PCLK1, unless PCLK1 is undivided (§6.2).
     pub fn timer_divider(&self) -> u64 {
-        timer_divider(self.apb1_divider)
+        timer_divider(self.apb1_divider, self.timers_fast)
     }
 
     /// The same for the timers of APB2.
     pub fn timer_divider_2(&self) -> u64 {
-        timer_divider(self.apb2_divider)
+        timer_divider(self.apb2_divider, self.timers_fast)
     }
 }
 
-fn timer_divider(apb_divider: u64) -> u64 {
-    match apb_divider {
-        1 => 1,
-        divider => divider / 2,
-    }
+fn timer_divider(apb_divider: u64, fast: bool) -> u64 {
+    let times = if fast { 4 } else { 2 };
+    (apb_divider / times).max(1)
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -370,6 +373,7 @@ impl Rcc {
                 .over(ahb_divider(configuration >> 4 & 0xF)),
             apb1_divider: apb_divider(configuration >> 10 & 0b111),
             apb2_divider: apb_divider(configuration >> 13 & 0b111),
+            timers_fast: self.registers.get(DCKCFGR) & TIMPRE != 0,
         }
     }
 
@@ -800,6 +804,20 @@ mod tests {
             rcc.write(CFGR, select, 3_200).unwrap();
             let core = rcc.clocks().core;
             assert_eq!(core.numerator, mhz * 1_000_000 * core.denominator);
+        }
+    }
+
+    #[test]
+    fn timers_of_the_f446_run_as_timpre_says() {
+        // PPRE1 and PPRE2 of CFGR; RM0390 §6.3.25.
+        for (divider, code, slow, fast) in [(2, 4, 1, 1), (4, 5, 2, 1), (8, 6, 4, 2)] {
+            let mut rcc = Rcc::of(Chip::named("f446re").unwrap());
+            rcc.write(CFGR, code << 10 | code << 13, 0).unwrap();
+            assert_eq!(rcc.clocks().apb1_divider, divider);
+            assert_eq!(rcc.clocks().timer_divider(), slow);
+            rcc.write(DCKCFGR, TIMPRE, 0).unwrap();
+            assert_eq!(rcc.clocks().timer_divider(), fast);
+            assert_eq!(rcc.clocks().timer_divider_2(), fast);
         }
     }
 
