@@ -57,7 +57,9 @@ def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
 def test_an_image_for_another_board_is_refused_before_anything_starts(tmp_path: Path) -> None:
     plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile()
     image = firmware.build("tlsf", board="nucleo-f411re")
-    with pytest.raises(CaptureError, match="The image is for nucleo-f411re, and 'virtual' is a Nucleo-F401RE"):
+    with pytest.raises(
+        CaptureError, match="The image is for nucleo-f411re, and 'virtual' is a Nucleo-F401RE"
+    ):
         conduct.run(Direct(RunRequest(plan, image, runs=tmp_path)))
     assert not list(tmp_path.iterdir())
 

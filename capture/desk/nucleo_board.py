@@ -1,4 +1,4 @@
-"""A Nucleo-F401RE on the desk: flashed by pyOCD, heard through its ST-Link's serial port."""
+"""A Nucleo on the desk: flashed by pyOCD, heard through its ST-Link's serial port."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ LAYOUTS = {
 
 
 def check_boot(version, *others):
-    if (int(version) > 4) != (len(others) > 9):
+    if (int(version) > 4) != (len(others) > 9) or (int(version) > 5) != (len(others) > 11):
         raise ValueError(f"format {version} has other fields")
 
 

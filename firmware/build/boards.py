@@ -217,14 +217,7 @@ class Board(_Tables):
                 f"{self.name} names no virtual_chip, so it cannot be simulated: add what "
                 "`virtual-nucleo --chip` calls the chip, or use a real board."
             )
-        return () if self.name == DEFAULT else ("--chip", self._chip)
-
-    @property
-    def _chip(self) -> str:
-        """A table of a chip lies in the board's folder."""
-        return (
-            str(self.folder / self.virtual_chip) if self.virtual_chip.endswith(".toml") else self.virtual_chip
-        )
+        return () if self.name == DEFAULT else ("--chip", self.virtual_chip)
 
 
 def names() -> tuple[str, ...]:

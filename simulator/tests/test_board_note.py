@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from simulator.board_note import chip_of
 from firmware.build import image as firmware
+from simulator.board_note import chip_of
 
 
 def test_an_image_names_the_chip_that_it_is_for() -> None:
