@@ -12,6 +12,7 @@ from base.paths import ROOT
 from capture.desk.bench import read_bench
 from cli.shell import known
 from cli.shell.known import UnknownNameError
+from firmware.build import boards
 from firmware.build import catalogue as heaps
 from firmware.build import outside
 from scenarios import catalogue
@@ -21,7 +22,8 @@ from scenarios.generators import GENERATORS
 def test_names_are_those_of_their_readers() -> None:
     assert known.scenarios() == list(catalogue.names())
     assert known.allocators() == list(heaps.allocators())
-    assert known.boards() == list(read_bench().boards)
+    names = sorted(boards.names())
+    assert known.boards() == [*read_bench().boards, *names, *(f"virtual:{name}" for name in names)]
     for row in heaps.allocators().values():
         assert known.knobs([row.id]) == list(row.knobs)
 
