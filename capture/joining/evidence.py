@@ -37,6 +37,11 @@ class Evidence:
     """What the firmware was built to be; None where nobody knows."""
 
     @property
+    def board(self) -> boards.Board:
+        """The board that it was made on. Raises BoardError where its folder is gone."""
+        return _board(self.asked)
+
+    @property
     def instruments(self) -> Instruments:
         """What the calibration found, for the error budget."""
         return Instruments(self.wire, self.joined.counter, self.joined.critical_cost, self.log)
@@ -95,8 +100,12 @@ def decode(
     return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)
 
 
+
+def _board(asked: AskedFirmware | None) -> boards.Board:
+    """The board that a run was made on; that of old runs where nobody knows. Raises BoardError."""
+    return boards.board(asked.board) if asked else boards.default()
+
+
 def _nominal_hz(asked: AskedFirmware | None) -> int:
-    """The core's clock where the firmware does not tell it: what it was built for, or else that of
-    the board of old runs.
-    """
-    return (asked.core_hz if asked else None) or boards.default().core_hz
+    """The core's clock where the firmware does not tell it."""
+    return (asked.core_hz if asked else None) or _board(asked).core_hz
