@@ -1,8 +1,9 @@
-"""pyOCD reads this by itself when it is started in this folder: it defines the target
-`stm32f401retx`, which pyOCD does not know, alike for a Nucleo on USB and for the virtual one.
+"""pyOCD reads this by itself when it is started in this folder: it defines the targets of the
+boards' chips, which pyOCD does not know, alike for a Nucleo on USB and for the virtual one.
 
 The F412 of the same family has the same flash controller and the same sectors, so its flash
-algorithm serves; the F401xE has 96 KiB of SRAM where the F412 has 256 (DS10086, section 3.5).
+algorithm serves; it has 256 KiB of SRAM, and these have less (DS10086, DS10314 and DS10693, memory
+maps).
 """
 
 from pyocd.core.memory_map import MemoryMap, RamRegion
@@ -10,16 +11,15 @@ from pyocd.target import TARGET
 from pyocd.target.builtin.target_STM32F412xx import STM32F412xE
 
 SRAM_START = 0x2000_0000
-SRAM_BYTES = 0x1_8000
+SRAM_BYTES = {"stm32f401retx": 96 << 10, "stm32f411retx": 128 << 10, "stm32f446retx": 128 << 10}
 
 
-class STM32F401xE(STM32F412xE):  # type: ignore[misc]  # pyOCD has no type information
-    """The F412's target with the F401's memory."""
-
-    MEMORY_MAP = MemoryMap(
-        *(region for region in STM32F412xE.MEMORY_MAP if not region.is_ram),
-        RamRegion(start=SRAM_START, length=SRAM_BYTES),
-    )
+def _memory_map(sram_bytes: int) -> MemoryMap:
+    """The F412's, with other SRAM."""
+    regions = (region for region in STM32F412xE.MEMORY_MAP if not region.is_ram)
+    return MemoryMap(*regions, RamRegion(start=SRAM_START, length=sram_bytes))
 
 
-TARGET.setdefault("stm32f401retx", STM32F401xE)
+for name, size in SRAM_BYTES.items():
+    target = type(name, (STM32F412xE,), {"MEMORY_MAP": _memory_map(size)})
+    TARGET.setdefault(name, target)

@@ -28,6 +28,7 @@ from capture.acquisition.stored import read_stored, read_stored_pins
 from capture.joining.evidence import Evidence
 from capture.reading.glitches import check_can_be_told
 from capture.store import RunResult, begin_folder, judge, keep_observation, kind_of, store_session
+from firmware.build import boards
 
 
 def run(source: Source) -> RunResult:
@@ -96,7 +97,7 @@ def _ignoring(account: Account | Asked, ignore_glitches: bool, samplerate_hz: in
             "leave the option out."
         )
     if ignore_glitches:
-        check_can_be_told(samplerate_hz)
+        check_can_be_told(samplerate_hz, boards.nominal_hz(account.asked))
     return replace(account, setting=replace(account.setting, ignore_glitches=ignore_glitches))
 
 

@@ -136,7 +136,7 @@ class OfPins:
     def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
         """Writes run.json."""
         _check_channels(seen.edges.channels, self.asked)
-        observed = read_observed(seen.edges, self.asked.stimulus_edges)
+        observed = read_observed(seen.edges, self.asked.stimulus_edges, core_hz=self.asked.core_hz)
         judged = Seen(seen.report, self.asked.pins, observed)
         return _concluded(folder, summarise_observed(judged, self.asked, notes()))
 

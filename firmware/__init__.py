@@ -1,1 +1,1 @@
-"""The firmware of the Nucleo-F401RE, and how it is built."""
+"""The firmware, its boards, and how it is built."""

@@ -117,7 +117,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
 class StimulusTable(Table):
-    """[stimulus]: periods in timer ticks, 84 MHz. Only random has a seed, only burst a spacing."""
+    """[stimulus]: periods in ticks of the core. Only random has a seed, only burst a spacing."""
 
     mode: Annotated[str, among(MODES)] = NO_STIMULUS.mode
     period_ticks: int = 0

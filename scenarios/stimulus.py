@@ -1,4 +1,4 @@
-"""The interrupts that disturb a run: TIM2's stimulus, and TIM5's control, which nothing masks."""
+"""The interrupts that disturb a run: the stimulus, and the control, which nothing masks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from dataclasses import dataclass
 
 from base.files.errors import near_miss
 from scenarios.errors import ScenarioError, quoted
-
-# The clock of the core and the timers, as the firmware sets it. A run's BOOT record has its real
-# clock: use that if there is a run.
-NOMINAL_CORE_HZ = 84_000_000
 
 # A control interrupt keeps the processor for fewer cycles than this.
 CONTROL_CYCLES = 150
@@ -43,7 +39,7 @@ _OVERRIDE = re.compile(r"([a-z]+)(?::(\d{1,10})(?:,(\d{1,10}))?(?:,(\d{1,10}))?)
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A mode and its numbers. Ticks are those of NOMINAL_CORE_HZ.
+    """A mode and its numbers. Ticks are those of the core's clock.
 
     `period_ticks` is the period of periodic and burst, and the mean interval of random. Of sweep it
     is the span of the offsets, or 0 if the scenario sets the offsets itself. A

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,16 +42,18 @@ def capture(
     count_window: str,
     instructions_while: str,
     program: Path | None = None,
+    options: Sequence[str] = (),
 ) -> Captured:
     """Runs a firmware from reset until an analyzer would have `samples` samples.
 
-    The counts are those of serve.Served. `program` stands in for the simulator that is built.
+    The counts are those of serve.Served. `options` are further words, such as the chip. `program`
+    stands in for the simulator that is built.
     Raises BuildError, SimulatorError where the program cannot run this, and signals.Stopped.
     """
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-capture-") as name:
         folder = Path(name)
         (folder / _IMAGE).write_bytes(image)
-        command: list[str | Path] = [program or build(), "capture", elf.resolve(), *STRICT]
+        command: list[str | Path] = [program or build(), "capture", elf.resolve(), *STRICT, *options]
         command += ["--image", image_argument(Path(_IMAGE))] if image else []
         command += ["--samplerate", str(samplerate_hz), "--samples", str(samples)]
         command += ["--most-edges", str(MOST_EDGES), "--edges", _EDGES, "--uart-log", _UART]

@@ -15,6 +15,7 @@ import polars as pl
 from base.processes import children, signals
 from base.run_folder import records
 from scenarios.operations import IMAGE_ADDRESS
+from simulator.board_note import chip_of
 from simulator.build import SimulatorError, build
 from simulator.kernel import NO_WORDS, KernelWords
 from simulator.outputs import (
@@ -201,7 +202,11 @@ def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | No
     if isinstance(start, Snapshot):
         (folder / _START).write_bytes(start.content)
         return ["--from-snapshot", _START, *start.options]
-    firmware = start.arguments if isinstance(start, UserProgram) else [str(start.resolve()), *STRICT]
+    firmware = (
+        start.arguments
+        if isinstance(start, UserProgram)
+        else [str(start.resolve()), *STRICT, *chip_of(start)]
+    )
     board = [*firmware, "--timing", timing]
     if image is None:
         return board

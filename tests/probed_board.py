@@ -12,9 +12,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from base.paths import ROOT
-from capture.desk.virtual_board import TARGET
+from firmware.build import boards
 from firmware.build import image as firmware
 from simulator.serve import Served
+
+TARGET = boards.default().pyocd_target
 
 TOOL_TIMEOUT_S = 120
 FLASH_START = 0x0800_0000

@@ -13,7 +13,7 @@ from base.tell import Tell
 from capture.acquisition.observe import Observation, Order, observe
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.virtual_board import VirtualBoard
-from scenarios.stimulus import NOMINAL_CORE_HZ
+from firmware.build import boards
 from simulator import run as simulator
 from simulator.tests import bare_metal
 
@@ -32,7 +32,7 @@ def observed(elf: Path, board: VirtualBoard, progress: Tell = lambda _: None) ->
         elf=elf,
         image=IMAGE,
         analyzer=virtual().analyzer,
-        samplerate_hz=NOMINAL_CORE_HZ,
+        samplerate_hz=boards.default().core_hz,
         duration_s=10.0,
         silence_s=WATCHDOG_S,
     )

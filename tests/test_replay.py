@@ -51,9 +51,9 @@ def target_outcomes(uart_log: bytes) -> list[str]:
 @pytest.mark.parametrize(("scenario", "allocator"), PAIRS)
 def test_target_and_host_do_the_same(scenario: str, allocator: str, tmp_path: Path) -> None:
     plan = catalogue.load(scenario).compile()
-    done = simulator.run(
-        firmware.build(allocator).elf, image=plan.image, until=f"{round(longest_s(plan) * 1e9)}ns"
-    )
+    built_image = firmware.build(allocator)
+    until_s = longest_s(plan, built_image.configuration.core_hz)
+    done = simulator.run(built_image.elf, image=plan.image, until=f"{round(until_s * 1e9)}ns")
     on_target = target_outcomes(done.uart)
     replay = built(allocator) / "replay"
     image = tmp_path / "operations.bin"

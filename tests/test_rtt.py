@@ -28,14 +28,16 @@ from capture.acquisition.source import RunRequest
 from capture.conduct import redecode
 from capture.desk import debug_probe
 from capture.desk.pyocd import ProbeAddress
-from capture.desk.virtual_board import TARGET
 from capture.store import RunResult
+from firmware.build import boards
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator.serve import Served
 from tests.probed_board import elf_of, symbols
 from tests.run_folders import manifest, operations
+
+TARGET = boards.default().pyocd_target
 
 WITNESSES = ("probes", "dwt_cycles", "wire_critical_samples")
 # Deep enough that an interrupt hits only a few of all operations.

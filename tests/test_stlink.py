@@ -15,11 +15,13 @@ import pytest
 from base.paths import ROOT
 from base.run_folder.records import EndRecord, OperationRecord, parse
 from capture.desk.tests.faulting import compiled
-from capture.desk.virtual_board import TARGET
+from firmware.build import boards
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
 from tests.probed_board import FLASH_START, TOOL_TIMEOUT_S, elf_of, loaded, symbols
 from tests.processes import free_port
+
+TARGET = boards.default().pyocd_target
 
 HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
 ATTACHED = ("--connect", "attach", "-O", "resume_on_disconnect=false")

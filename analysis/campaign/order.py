@@ -224,7 +224,7 @@ class Orders:
         asked = (point.scenario, point.parameters, point.seed, point.heap_bytes)
         if self._latest is None or self._latest[0] != asked:
             plan = self._matrix.scenario(point).compile()
-            self._latest = (asked, plan, longest_s(plan))
+            self._latest = (asked, plan, longest_s(plan, board().board.core_hz))
         return self._latest[1:]
 
     def make(self, point: Point) -> tuple[Order, ShippedImage]:

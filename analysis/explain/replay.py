@@ -23,7 +23,7 @@ from analysis.explain.worst import Worst
 from base.heap_size import DEFAULT_BYTES
 from base.run_folder.edges import NS_PER_S, EdgeList
 from base.run_folder.manifest import Manifest
-from firmware.build import catalogue, outside
+from firmware.build import boards, catalogue, outside
 from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
 from simulator import run as simulator
@@ -90,6 +90,7 @@ def _built(manifest: Manifest) -> firmware.FirmwareImage:
         knobs,
         manifest.firmware.extras,
         heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
+        board=manifest.asked.board if manifest.asked else boards.DEFAULT,
     )
 
 

@@ -219,7 +219,7 @@ def _flash_waits(rerun: Rerun, operations: pl.DataFrame) -> Floats:
     """
     slow, swift = (
         rerun.whole(flash_acr).side.operations.select("seq", **{name: _QUANTITY})
-        for name, flash_acr in (("slow", flash.NOMINAL_WAIT_STATES), ("swift", flash.ACCELERATOR))
+        for name, flash_acr in (("slow", rerun.wait_states), ("swift", flash.ACCELERATOR))
     )
     both = operations.select("seq")
     for one in (slow, swift):

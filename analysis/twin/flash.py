@@ -16,8 +16,6 @@ from capture.acquisition.duration import longest_s
 LATENCY = 0x00F
 _BITS = {0x100: "prefetch", 0x200: "instruction cache", 0x400: "data cache"}
 ACCELERATOR = sum(_BITS)
-NOMINAL_WAIT_STATES = 2
-"""What 84 MHz need at 3.3 V (RM0368, table 6)."""
 _MOST_WAIT_STATES = 7
 # So many operations tell one setting from another; a run with fewer is replayed whole.
 _OPERATIONS = 256
@@ -87,9 +85,9 @@ def _until_s(rerun: Rerun, board: Side) -> float:
     """The time in s by which enough operations have run to tell settings apart."""
     starts = board.operations["start_sample"].drop_nulls()
     if len(starts) <= _OPERATIONS:
-        return longest_s(rerun.plan)
+        return longest_s(rerun.plan, rerun.core_hz)
     enough_s = float(starts[_OPERATIONS]) / board.samplerate_hz * _REPLAY_MORE
-    return min(enough_s, longest_s(rerun.plan))
+    return min(enough_s, longest_s(rerun.plan, rerun.core_hz))
 
 
 def _apart(wanted: pl.DataFrame, found: pl.DataFrame) -> float:

@@ -44,18 +44,21 @@ class Rerun:
     elf: Path
     plan: Plan
     samplerate_hz: int
+    core_hz: int
+    wait_states: int
+    """Of the flash, as the firmware of that board sets them."""
 
     @classmethod
-    def of(cls, elf: Path, plan: Plan, samplerate_hz: int, core_hz: int) -> Rerun:
+    def of(cls, elf: Path, plan: Plan, samplerate_hz: int, core_hz: int, wait_states: int) -> Rerun:
         """The rerun at the run's samplerate, or at a sample for each cycle if that is finer."""
-        return cls(elf, plan.recorded_by("uart"), max(samplerate_hz, core_hz))
+        return cls(elf, plan.recorded_by("uart"), max(samplerate_hz, core_hz), core_hz, wait_states)
 
     def whole(self, flash_acr: int | None = None) -> Twin:
         """The whole run, with the flash as the firmware sets it or as `flash_acr` says.
 
         Raises TwinError.
         """
-        until = f"{round(longest_s(self.plan) * NS_PER_S)}ns"
+        until = f"{round(longest_s(self.plan, self.core_hz) * NS_PER_S)}ns"
         done = self._run(until, flash_acr, edges=True, states_at=[until])
         edges = edge_list(done.edges, done.states[0], self.samplerate_hz)
         evidence = decode(self.plan, ToolReport(asked_samples=edges.total_samples), edges, done.uart)
@@ -72,7 +75,7 @@ class Rerun:
         """How often each place of the code was executed in each operation: a row for each, `seq`
         and the names.
         """
-        until = f"{round(longest_s(self.plan) * NS_PER_S)}ns"
+        until = f"{round(longest_s(self.plan, self.core_hz) * NS_PER_S)}ns"
         windows = self._run(until, None, counts=places, count_window="OP").windows[PULSES_BEFORE:]
         seq = pl.int_range(windows.height, dtype=pl.UInt32, eager=True).alias("seq")
         return windows.select(seq, *places).head(self.plan.operations.height)

@@ -17,8 +17,8 @@ from base.run_folder.manifest import Manifest, read_manifest
 from base.run_folder.tables import read_interrupts, read_operations
 from capture.acquisition.plan_file import read_plan
 from capture.joining.evidence import Evidence
+from firmware.build import boards
 from scenarios.plan import Plan
-from scenarios.stimulus import NOMINAL_CORE_HZ
 
 Integers = npt.NDArray[np.int64]
 
@@ -59,7 +59,22 @@ class Board:
     @property
     def core_hz(self) -> int:
         """The core's clock as the firmware told it, or else the nominal one."""
-        return self.manifest.firmware.core_hz or NOMINAL_CORE_HZ
+        return self.manifest.firmware.core_hz or self._nominal_hz
+
+    @property
+    def wait_states(self) -> int:
+        """Of the flash, as the firmware of this board sets them."""
+        return self._table.clock.wait_states
+
+    @property
+    def _nominal_hz(self) -> int:
+        asked = self.manifest.asked
+        return (asked.core_hz if asked else None) or self._table.core_hz
+
+    @property
+    def _table(self) -> boards.Board:
+        asked = self.manifest.asked
+        return boards.board(asked.board) if asked else boards.default()
 
     @property
     def claimed_flash_acr(self) -> int | None:

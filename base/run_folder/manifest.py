@@ -33,6 +33,9 @@ ACCELERATOR_BITS = 0x700
 VIRTUAL_BOARD = "virtual_nucleo"
 """Of `tools`: only a run on the virtual board has it."""
 
+FIRST_BOARD = "nucleo-f401re"
+"""The folder of the board of a run that does not tell: there was no other one."""
+
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
 # What a count may be: more is no count, and a float would not tell it from the next.
@@ -134,7 +137,8 @@ class AskedFirmware(Table):
     """What the firmware was built to be; null where nobody knows, as of an older run.
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
-    allocator's. `outside` is null of an allocator of the catalogue.
+    allocator's. `outside` is null of an allocator of the catalogue. `board` is the board's
+    folder: its name, or its path where it is none of the bench's.
     """
 
     allocator: str
@@ -145,6 +149,7 @@ class AskedFirmware(Table):
     locking: str | None = None
     knobs: dict[str, int] | None = None
     outside: Outside | None = None
+    board: str = FIRST_BOARD
 
 
 class Counts(Table):

@@ -54,9 +54,13 @@ class Observed(Table):
 
 
 class Asked(Observed):
-    """The request, written before the capture begins."""
+    """The request, written before the capture begins.
+
+    `core_hz` is the clock of the board's core, by which frames are found; None of an older run.
+    """
 
     tools: dict[str, str]
+    core_hz: Count | None = None
 
 
 class FramesFound(Table):

@@ -17,6 +17,8 @@ from typing import Any, Literal, TypeVar, get_args
 FORMAT_VERSION = 5
 # What came before: its runs do not tell of the clock's source, the reset and the counter's end.
 _WITHOUT_CLOCK = 4
+_NAMES_BOARD = 6
+"""The format of every board but the first, whose images are older than boards that tell."""
 # What came before that: its runs have no timer that tells of the latencies.
 _WITHOUT_TIMER = 3
 LINE_LIMIT_BYTES = 160
@@ -78,10 +80,13 @@ class Boot:
     """What the core's clock comes from, one of CLOCKS; None before format 5, like the next."""
     reset_flags: int | None = None
     """RCC_CSR's flags of every reset since the one that the firmware saw last."""
+    board: str | None = None
+    """The folder of the board that it was built for; None before format 6."""
 
     def __post_init__(self) -> None:
         told = self.clock is not None and self.reset_flags is not None
-        if told != (self.version > _WITHOUT_CLOCK):
+        names_board = self.board is not None
+        if told != (self.version > _WITHOUT_CLOCK) or names_board != (self.version >= _NAMES_BOARD):
             raise ValueError(f"format {self.version} has other fields")
 
     @property
@@ -402,9 +407,9 @@ _u32 = _from_to(0, _U32_MAX)
 
 def _version(text: str) -> int:
     version = _decimal(text)
-    if not _WITHOUT_TIMER <= version <= FORMAT_VERSION:
+    if not _WITHOUT_TIMER <= version <= _NAMES_BOARD:
         raise ValueError(
-            f"format version {version}, and only {_WITHOUT_TIMER} to {FORMAT_VERSION} are known here"
+            f"format version {version}, and only {_WITHOUT_TIMER} to {_NAMES_BOARD} are known here"
         )
     return version
 
@@ -438,7 +443,7 @@ _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], 
         Boot,
         (
             *(_version, _text, _u32, _from_to(*_CORE_HZ), _hexadecimal, _text, _u32, _u32, _LOCKING, _text),
-            *(_one_of(*CLOCKS), _hexadecimal),
+            *(_one_of(*CLOCKS), _hexadecimal, _text),
         ),
     ),
     "PROOF": (Proof, (_u32, _u32)),
@@ -459,7 +464,7 @@ _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], 
 
 
 # Fields of a record in a format before, where it had fewer.
-_FIELDS_BEFORE = {"BOOT": 10, "STAT": 4, "END": 1}
+_FIELDS_BEFORE: dict[str, tuple[int, ...]] = {"BOOT": (10, 12), "STAT": (4,), "END": (1,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,7 +550,7 @@ def _read_fields(body: str) -> Record:
     if name not in _LAYOUTS:
         raise ValueError(f"unknown record {name!r}")
     make, readers = _LAYOUTS[name]
-    if len(fields) not in (len(readers), _FIELDS_BEFORE.get(name)):
+    if len(fields) not in (len(readers), *_FIELDS_BEFORE.get(name, ())):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(readers)}")
     return make(*(read(text) for read, text in zip(readers, fields, strict=False)))
 

@@ -13,7 +13,6 @@ from firmware.build import catalogue, cmake_build, footprint
 from firmware.build.footprint import FootprintError
 from firmware.build.image import FirmwareImage
 from scenarios.plan import Plan
-from scenarios.stimulus import NOMINAL_CORE_HZ
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,13 @@ def asked_of(image: FirmwareImage) -> AskedFirmware:
     return AskedFirmware(
         allocator=image.allocator,
         heap_bytes=built.heap_bytes,
-        core_hz=NOMINAL_CORE_HZ,
+        core_hz=built.core_hz,
         kernel=built.kernel,
         flash_acr=f"{built.flash_acr:08X}",
         locking=built.locking,
         knobs=dict(built.knobs),
         outside=outside_of(image.allocator),
+        board=built.board,
     )
 
 

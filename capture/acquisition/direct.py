@@ -109,6 +109,7 @@ class Direct:
             count_window="OP",
             instructions_while="CRIT",
             program=self.program,
+            options=self.request.resource.board.virtual_options,
         )
         said = (f"The virtual Nucleo said: {found.words}.",) if found.words and not found.status else ()
         return Observation(

@@ -9,13 +9,13 @@ from __future__ import annotations
 import polars as pl
 
 from scenarios.plan import Plan
-from scenarios.stimulus import CONTROL_CYCLES, NOMINAL_CORE_HZ, Stimulus
+from scenarios.stimulus import CONTROL_CYCLES, Stimulus
 
 BITS_PER_BYTE = 10  # 8N1
 
 # Reset to the first record: clocks, the region's initialisation, the proof of DWT at both ends.
 BOOT_S = 0.020
-# Two frames of 63 spacings (10 µs and 15 µs), the silence before the end frame.
+# Two frames of 63 spacings (10 µs and 15 µs at 84 MHz), the silence before the end frame.
 FRAMES_S = 63 * 25e-6 + 50e-6
 # At either end 32 sections, 8 common pulses, and one whole
 # tick of 1 ms; another may pass before it.
@@ -40,12 +40,12 @@ STIMULUS_CYCLES = 900
 MARGIN = 1.15
 
 
-def longest_s(plan: Plan) -> float:
-    """Seconds after reset by which `plan` has run, and the calibration after it."""
+def longest_s(plan: Plan, core_hz: int) -> float:
+    """Seconds after reset by which `plan` has run on such a core, and the calibration after it."""
     bytes_per_s = plan.baud / BITS_PER_BYTE
     marks = plan.operations["label"].rle_id().n_unique()
     lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / bytes_per_s
-    operations_s = _record_bytes(plan) / bytes_per_s + _operation_cycles(plan) / NOMINAL_CORE_HZ
+    operations_s = _record_bytes(plan) / bytes_per_s + _operation_cycles(plan) / core_hz
     return (
         MARGIN * (BOOT_S + FRAMES_S + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
     )

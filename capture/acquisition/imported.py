@@ -24,6 +24,7 @@ from capture.acquisition.source import Opened, Request
 from capture.acquisition.stored import read_stored
 from capture.importing.formats import Import
 from capture.reading.glitches import check_can_be_told
+from firmware.build import boards
 from scenarios.plan import Plan
 
 # What recorded the run's own capture did not record this one.
@@ -111,7 +112,8 @@ class Imported:
                 "the run cannot be judged: give it by --samplerate, as the analyzer's program shows it."
             )
         if self.ignore_glitches:
-            check_can_be_told(self.file.edges.samplerate_hz)
+            core_hz = boards.nominal_hz(self.beside.account.asked)
+            check_can_be_told(self.file.edges.samplerate_hz, core_hz)
 
     @contextmanager
     def open(self) -> Iterator[Opened]:

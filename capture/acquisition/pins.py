@@ -126,6 +126,7 @@ class Pins:
             "schema": SCHEMA,
             "kind": KIND,
             "board": request.resource.name,
+            "core_hz": request.resource.board.core_hz,
             "analyzer": request.resource.analyzer.driver,
             "pins": dict(request.pins),
             "stimulus_edges": request.stimulus_edges,

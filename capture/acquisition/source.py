@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from base.files.errors import CaptureError
 from base.paths import RUNS
 from base.run_folder.folder import RunName
 from base.run_folder.manifest import SectionBound
@@ -108,23 +109,37 @@ class RunRequest(Request):
         return RunName(self.plan.name, self.image.allocator, self.resource.name, self.options)
 
     def order(self) -> Order:
-        """What to capture. Raises CaptureError for a samplerate that the analyzer does not have, or
-        at which glitches that are to be ignored cannot be told from pulses.
+        """What to capture.
+
+        Raises CaptureError for a samplerate that the analyzer does not have, or at which glitches
+        that are to be ignored cannot be told from pulses, and for an image that was made for
+        another board.
         """
         analyzer = self.resource.analyzer
+        self._check_image()
         order = Order(
             elf=self.image.elf,
             image=self.planned.image,
             analyzer=analyzer,
             samplerate_hz=analyzer.samplerate_hz if self.samplerate_hz is None else self.samplerate_hz,
-            duration_s=longest_s(self.planned) if self.duration_s is None else self.duration_s,
+            duration_s=longest_s(self.planned, self.image.configuration.core_hz)
+            if self.duration_s is None
+            else self.duration_s,
             records=self.records,
             baud=self.planned.baud,
         )
         analyzer.check_rate(order.samplerate_hz)
         if self.ignore_glitches:
-            check_can_be_told(order.samplerate_hz)
+            check_can_be_told(order.samplerate_hz, self.resource.board.core_hz)
         return order
+
+    def _check_image(self) -> None:
+        made_for, here = self.image.configuration.board, self.resource.board
+        if made_for != here.word:
+            raise CaptureError(
+                f"The image is for {made_for}, and {self.resource.name!r} is a {here.title}: build it for "
+                f"{here.name}, or name another --board."
+            )
 
     def account(self, analyzer: str, tools: Mapping[str, str]) -> Account:
         """What is known of the run that `analyzer` captures with these tools."""

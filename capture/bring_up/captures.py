@@ -31,6 +31,7 @@ from capture.instruments.skew import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire
 from capture.store import RunResult, judge
 from capture.summary.warnings import LATE_SAMPLES
+from firmware.build import boards
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue
 from scenarios.operations import MAX_ENTRIES
@@ -159,14 +160,14 @@ class Captures:
 def plan_of(seconds: float) -> Plan:
     """Churn that takes about `seconds`, or as much of it as an image has room for."""
     usual = catalogue.load("mem_stress").compile()
-    each_s = longest_s(usual) / usual.operations.height
+    each_s = longest_s(usual, boards.default().core_hz) / usual.operations.height
     operations = min(max(round(seconds / each_s), 120), _MOST_OPERATIONS)
     return catalogue.load("mem_stress", {"operations": operations}).compile()
 
 
 def runs_of(seconds: float, plan: Plan) -> int:
     """How many runs of `plan` are to be made."""
-    return max(1, math.ceil(seconds / longest_s(plan) - 0.05))
+    return max(1, math.ceil(seconds / longest_s(plan, boards.default().core_hz) - 0.05))
 
 
 def _manifest(result: RunResult) -> Manifest:

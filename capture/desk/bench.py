@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,17 +23,18 @@ from base.run_folder.edges import CHANNELS
 from capture.desk.loading import Programmer, Settings, Way, ways
 from capture.desk.presets import Preset, preset, presets
 from capture.desk.pyocd import ProbeAddress
+from firmware.build import boards
+from firmware.build.boards import Board, BoardError
 from scenarios.operations import BAUD_MAX, BAUD_MIN, BAUD_UNIT, DEFAULT_BAUD
 
 BOARDS = Path(__file__).with_name("boards")
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
 VIRTUAL_PORTS = ("pty", "tcp")
 
 Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
 _BAUDS = f"{BAUD_MIN:,} to {BAUD_MAX:,}, in hundreds"
-APB1_HZ = 42_000_000
-"""What USART2 divides (firmware/board/clock.c)."""
 BAUD_TOLERANCE = 0.01
 """Both ends of a line may be off by 2 % together, in ten bits (RM0368, section 19.3.5: 3.75 % at
 best). Half of it is the other end's."""
@@ -199,17 +200,20 @@ class SerialResource(Table):
     def _can_be_made(self) -> SerialResource:
         if self.baud % BAUD_UNIT:
             raise WrongValueError(f"must be {_BAUDS}, not {self.baud}", "baud")
-        divider = round(APB1_HZ / self.baud)
-        made = APB1_HZ / divider
+        return self
+
+    def check_made_of(self, apb1_hz: int) -> None:
+        """Raises WrongValueError for a rate that a clock of `apb1_hz` does not come near to."""
+        divider = round(apb1_hz / self.baud)
+        made = apb1_hz / divider
         off = made / self.baud - 1
         if abs(off) > BAUD_TOLERANCE:
             raise WrongValueError(
-                f"cannot be {self.baud:,}: APB1's {APB1_HZ / 1e6:g} MHz by BRR = {divider} gives "
+                f"cannot be {self.baud:,}: APB1's {apb1_hz / 1e6:g} MHz by BRR = {divider} gives "
                 f"{made:,.0f}, {abs(off):.2%} off",
-                "baud",
+                *("serial", "baud"),
                 remedy=f"choose one that is less than {BAUD_TOLERANCE:.0%} off, such as 921,600 or 460,800",
             )
-        return self
 
 
 class AnalyzerResource(Table):
@@ -394,11 +398,28 @@ class BoardResource:
     analyzer: AnalyzerResource
     emulated: EmulatedResource | None = None
     baud: int = DEFAULT_BAUD
+    board: Board = field(default_factory=boards.default, repr=False)
 
     @property
     def clock(self) -> str:
         """What the firmware makes the core's clock of."""
         return self.loader.clock
+
+    @property
+    def is_real(self) -> bool:
+        """Whether a board stands on the desk."""
+        return self.loader.kind != "virtual-nucleo" and self.emulated is None
+
+    def with_board(self, board: Board) -> BoardResource:
+        """The same with another board in its place; a virtual analyzer samples as that one says."""
+        loader, analyzer = self.loader, self.analyzer
+        if loader.kind == "pyocd":
+            loader = loader.model_copy(update={"target": board.pyocd_target})
+        if loader.kind == "virtual-nucleo":
+            rate_hz = board.analyzer.samplerate_hz
+            analyzer = analyzer.model_copy(update={"samplerate_hz": rate_hz})
+        name = _NOT_IN_A_NAME.sub("_", f"{self.name}_{board.name}")
+        return replace(self, name=name, loader=loader, analyzer=analyzer, board=board)
 
 
 @dataclass(frozen=True)
@@ -415,7 +436,11 @@ class Bench:
         """The board called `name`, or the default. A `name` that ends in .toml is a board's file,
         and `place:NAME` a place of labgrid (places.py).
 
-        Raises CaptureError: with the names there are, or with what is wrong with the file.
+        `virtual:nucleo-f411re` is the entry `virtual` with that board of firmware/boards; a board's
+        name, or the path of its folder, is the entry that has it on the desk.
+
+        Raises CaptureError, with the names there are, or with what is wrong with the file; and
+        BoardError.
         """
         name = name or self.default
         if name.endswith(".toml"):
@@ -424,6 +449,11 @@ class Bench:
             from capture.desk.places import board_at
 
             return board_at(name.removeprefix(PLACE), self.boards)
+        entry, colon, word = name.partition(":")
+        if colon and entry in self.boards:
+            return self.boards[entry].with_board(boards.board(word))
+        if name not in self.boards and ("/" in name or name in boards.names()):
+            return self._with(boards.board(name))
         if name not in self.boards:
             listed = ", ".join(self.boards)
             raise CaptureError(
@@ -431,14 +461,38 @@ class Bench:
             )
         return self.boards[name]
 
+    def _with(self, board: Board) -> BoardResource:
+        """The one entry with that board on the desk. Raises CaptureError."""
+        found = [entry for entry in self.boards.values() if entry.is_real and entry.board == board]
+        if not found:
+            raise CaptureError(
+                f"bench.toml has no {board.title}: add an entry with board = {quoted(board.word)}, or "
+                f"simulate it, --board virtual:{board.word}."
+            )
+        if len(found) > 1:
+            names = " or ".join(entry.name for entry in found)
+            raise CaptureError(f"bench.toml has {board.title} {len(found)} times: say --board {names}.")
+        return found[0]
+
 
 class _BoardTable(Table):
     """What stands under [boards.NAME], or in the file of a board."""
 
+    board: Annotated[str, expecting("a board's name in quotes")] = boards.DEFAULT
     loader: LoaderResource
     serial: SerialResource | None = None
     analyzer: AnalyzerResource
     emulated: EmulatedResource | None = None
+
+    @model_validator(mode="after")
+    def _is_known(self) -> _BoardTable:
+        try:
+            found = boards.board(self.board)
+        except BoardError as error:
+            raise WrongValueError(f"cannot be {quoted(self.board)}: {error}", "board") from None
+        if self.serial:
+            self.serial.check_made_of(found.apb1_hz)
+        return self
 
     @model_validator(mode="after")
     def _emulates_devices(self) -> _BoardTable:
@@ -459,7 +513,8 @@ class _BoardTable(Table):
 
     def resource(self, name: str) -> BoardResource:
         port, baud = (self.serial.port, self.serial.baud) if self.serial else ("", DEFAULT_BAUD)
-        return BoardResource(name, self.loader, port, self.analyzer, self.emulated, baud)
+        board = boards.board(self.board)
+        return BoardResource(name, self.loader, port, self.analyzer, self.emulated, baud, board)
 
 
 class _BenchTable(Table):

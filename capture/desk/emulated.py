@@ -66,6 +66,7 @@ def desk_of(
     """
     assert resource.emulated is not None
     emulated = resource.emulated
+    chip = () if "--chip" in options else resource.board.virtual_options
     return EmulatedDesk(
         elf,
         image=image,
@@ -74,7 +75,7 @@ def desk_of(
         clips=emulated.clips,
         clock_error_ppm=emulated.clock_error_ppm,
         flash_acr=emulated.flash_acr,
-        options=(*options, *emulated.options),
+        options=(*options, *chip, *emulated.options),
     )
 
 

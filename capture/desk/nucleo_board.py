@@ -1,4 +1,4 @@
-"""A Nucleo-F401RE on the desk: flashed through its probe, heard at its ST-Link's serial port."""
+"""A Nucleo on the desk: flashed through its probe, heard at its ST-Link's serial port."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def board_at(place: str, boards: Mapping[str, BoardResource]) -> BoardResource:
             f"call it {name or 'NAME'}."
         )
     found = labgrid.ask(place)
-    baud = {"baud": found.baud} if found.baud else {}
+    baud = found.baud if found.baud and base.name != name else base.baud
     return replace(
         base,
         name=name,
@@ -40,7 +40,7 @@ def board_at(place: str, boards: Mapping[str, BoardResource]) -> BoardResource:
         loader=_loader(base.loader, found.probe),
         serial_port=found.serial_port or base.serial_port,
         analyzer=_analyzer(place, base.analyzer, found.analyzer),
-        **(baud if base.name != name else {}),
+        baud=baud,
     )
 
 

@@ -19,8 +19,6 @@ from simulator.outputs import note_sentences
 from simulator.run import STRICT
 from simulator.serve import Served
 
-TARGET = "stm32f401retx"
-
 
 class VirtualBoard:
     """One process of virtual-nucleo, which simulates from reset once the capture starts.
@@ -43,7 +41,9 @@ class VirtualBoard:
         options: Sequence[str] = STRICT,
     ) -> None:
         self._resource = resource
-        self._options = options
+        # Somebody's own program names its chip itself, or has the board's.
+        named = "--chip" in options
+        self._options = options if named else (*options, *resource.board.virtual_options)
         self._counted = counted
         self._clips = clips
         self._program = program
@@ -125,7 +125,7 @@ class VirtualBoard:
         return {"virtual_nucleo": version(self._program or build()), **pyocd}
 
     def _probe(self, served: Served) -> ProbeAddress:
-        return ProbeAddress(f"remote:{served.probe}", TARGET)
+        return ProbeAddress(f"remote:{served.probe}", self._resource.board.pyocd_target)
 
     def _words(self) -> str:
         return self.served.words() if self.served else ""

@@ -18,6 +18,7 @@ from capture.reading.glitches import Glitches, find_glitches, without_glitches
 from capture.reading.instructions import Instructions, read_instructions
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
+from firmware.build import boards
 from scenarios.plan import Plan
 
 
@@ -39,6 +40,11 @@ class Evidence:
     """Of the capture as it came. None where it does not tell what is one."""
     without_glitches: bool = False
     """Whether they are left out of `edges`, and of all that follows from them."""
+
+    @property
+    def board(self) -> boards.Board:
+        """The board that it was made on. Raises BoardError where its folder is gone."""
+        return boards.board_of(self.asked)
 
     @property
     def instruments(self) -> Instruments:
@@ -98,7 +104,7 @@ def decode(
     glitches = find_glitches(edges, log, boot.core_hz) if boot and boot.core_hz else None
     if ignore_glitches and glitches:
         edges = without_glitches(edges, glitches.longest_samples)
-    wire = read_wire(edges, boot.core_hz if boot else None, core_tolerance(boot))
+    wire = read_wire(edges, boot.core_hz if boot else boards.nominal_hz(asked), core_tolerance(boot))
     probes, instructions = read_probes(log, counts, asked), read_instructions(log, counts)
     joined = join(wire, log, plan, probes, instructions)
     return Evidence(

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList, Samples, settled
 from base.run_folder.records import CalibrationRecord, RecordLog
-from scenarios.stimulus import NOMINAL_CORE_HZ
 
 SHORTEST_CYCLES = 18
 """An empty section of any allocator's firmware, by DWT."""
@@ -41,7 +40,7 @@ def longest_samples(shortest_cycles: int, samplerate_hz: int, core_hz: int) -> i
     return shortest_cycles * samplerate_hz // (2 * core_hz)
 
 
-def check_can_be_told(samplerate_hz: int, core_hz: int = NOMINAL_CORE_HZ) -> None:
+def check_can_be_told(samplerate_hz: int, core_hz: int) -> None:
     """Raises CaptureError where the firmware's shortest pulse may be one sample, as a glitch is."""
     if not longest_samples(SHORTEST_CYCLES, samplerate_hz, core_hz):
         least = -(-2 * core_hz // SHORTEST_CYCLES)

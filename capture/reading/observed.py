@@ -12,7 +12,7 @@ from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain
 from capture.reading.vectorised import Responses, Stimuli, pulses, responses
 from capture.reading.wire import SECTIONS_PER_END
-from scenarios.stimulus import NOMINAL_CORE_HZ
+from firmware.build import boards
 
 PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")
 """The channels whose pulses are what is looked for; an edge of another is a stimulus or SYNC's."""
@@ -74,14 +74,16 @@ def named(pair: tuple[str, str]) -> str:
     return f"{pair[0]} to {pair[1]}"
 
 
-def read_observed(edges: EdgeList, which: Stimuli = "both", framed: bool = True) -> ObservedWire:
+def read_observed(
+    edges: EdgeList, which: Stimuli = "both", framed: bool = True, core_hz: int | None = None
+) -> ObservedWire:
     """Reads the channels that `edges` has. `which` edges of STIM and CTRL are stimuli.
 
-    Unless it may be `framed`, frames and calibration pulses are taken for the program's.
+    Unless it may be `framed`, frames and calibration pulses are taken for the program's. `core_hz`
+    is the clock that counts the frames; None is that of the default board.
     """
-    frames = (
-        find_frames(edges, NOMINAL_CORE_HZ) if framed and "SYNC" in edges.channels else Frames(None, None)
-    )
+    tick_hz = core_hz or boards.default().core_hz
+    frames = find_frames(edges, tick_hz) if framed and "SYNC" in edges.channels else Frames(None, None)
     start, end = frames.start, frames.end
     is_framed = start is not None or end is not None
     trains = {name: pulses(edges, name) for name in PULSED if name in edges.channels}
@@ -96,7 +98,7 @@ def read_observed(edges: EdgeList, which: Stimuli = "both", framed: bool = True)
     return ObservedWire(
         edges=edges,
         frames=frames,
-        clock=fit_clock(start, end, NOMINAL_CORE_HZ, edges.samplerate_hz) if is_framed else None,
+        clock=fit_clock(start, end, tick_hz, edges.samplerate_hz) if is_framed else None,
         first=first,
         after=after,
         program={name: train.starting_within(first, after) for name, train in trains.items()},

@@ -10,7 +10,6 @@ from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList,
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.vectorised import pulses
-from scenarios.stimulus import NOMINAL_CORE_HZ
 
 # At each end of a run (docs/reference/wire.md).
 SECTIONS_PER_END = 16
@@ -107,13 +106,12 @@ class Wire:
         return cycles * NS_PER_S / self.core_hz
 
 
-def read_wire(edges: EdgeList, core_hz: int | None, core_tolerance: float = 0.0) -> Wire:
+def read_wire(edges: EdgeList, core_hz: int, core_tolerance: float = 0.0) -> Wire:
     """Finds frames, calibration pulses and windows in a capture, whatever is missing in it.
 
-    `core_hz` is the core's clock as the firmware told it, off by the part `core_tolerance` at most.
-    None takes the nominal one.
+    `core_hz` is the core's clock as the firmware told it, or as its board has it, off by the part
+    `core_tolerance` at most.
     """
-    core_hz = core_hz or NOMINAL_CORE_HZ
     frames = find_frames(edges, core_hz, core_tolerance)
     start, end = frames.start, frames.end
     toggles = _toggles(edges, frames)

@@ -14,6 +14,7 @@ from base.run_folder.edges import Samples
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import swept_operations
 from capture.reading.vectorised import high_within
+from firmware.build.boards import Clock
 
 # Of each answer, the channel of what caused it. A cause that comes while another still waits is
 # answered together with it, so there may be more causes than answers.
@@ -22,9 +23,6 @@ _CAUSES = (("ISR", "STIM"), ("TASK", "ISR"), ("CISR", "CTRL"))
 # A cause is under way with another if it comes in less than this part of the usual time.
 _SOON = 0.9
 
-# From the start of the timer to SYNC's edge the same instructions run for each operation. What they
-# take differs by the flash lines that the cache still holds, and by the bus that the timer is on.
-SYNC_JITTER_CYCLES = 3
 # Two edges are each seen up to a sample late, and so is the line that they are held against.
 _QUANTISED_SAMPLES = 1.25
 # How long before the timer's start an interrupt may have begun that holds up SYNC.
@@ -78,7 +76,7 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
     offset = asked["offset"].to_numpy() * wire.samples_per_cycle
     apart = stimuli - begun - offset
     off = apart - np.median(apart)
-    allowed = _QUANTISED_SAMPLES + SYNC_JITTER_CYCLES * wire.samples_per_cycle
+    allowed = _QUANTISED_SAMPLES + _sync_jitter_cycles(evidence.board.clock) * wire.samples_per_cycle
     held_up = (off < 0) & _held_up(evidence, stimuli - offset, begun)
     wrong = np.flatnonzero((np.abs(off) > allowed) & ~held_up)
     if len(wrong):
@@ -88,6 +86,14 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
             f"operation {asked['seq'][int(worst)]} ({len(wrong)} of {len(stimuli)} so): samples were lost, "
             "doubled or changed; run again, slower if it recurs."
         )
+
+
+def _sync_jitter_cycles(clock: Clock) -> int:
+    """From the start of the timer to SYNC's edge the same instructions run for each operation. What
+    they take differs by a flash line that the cache still holds or not, and by where the timer's
+    bus is in its cycle.
+    """
+    return clock.wait_states + clock.apb1_divider - 1
 
 
 def _held_up(evidence: Evidence, since: npt.NDArray[np.float64], until: Samples) -> npt.NDArray[np.bool_]:

@@ -6,7 +6,9 @@ They belong to the rules of capture/verdict/inconclusive.py and are made like th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from base.run_folder.manifest import FIRST_BOARD
 from base.run_folder.records import Boot, PlanRecord
 from capture.joining.evidence import Evidence
 from scenarios.stimulus import MODES
@@ -19,6 +21,7 @@ def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
         return
     knobs = None if asked.knobs is None else {name: str(value) for name, value in asked.knobs.items()}
     claims = (
+        ("its board", boot.board or FIRST_BOARD, Path(asked.board).name),
         ("its allocator", boot.allocator, asked.allocator),
         ("its heap in bytes", boot.heap_bytes, asked.heap_bytes),
         ("its clock in Hz", boot.core_hz, asked.core_hz),

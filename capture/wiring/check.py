@@ -43,7 +43,7 @@ def _captured(board: BoardResource, progress: Tell) -> EdgeList:
             f"write {_SLOWEST_HZ:,} or more into bench.toml."
         )
     order = Order(
-        elf=build_wiring(),
+        elf=build_wiring(board.board),
         image=b"",
         analyzer=board.analyzer,
         samplerate_hz=board.analyzer.samplerate_hz,

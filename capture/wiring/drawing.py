@@ -9,7 +9,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from capture.wiring.plan import GROUND, GROUND_MORPHO, PLACES, Clip
+from capture.wiring.plan import GROUND, GROUND_MORPHO, Clip
+from firmware.build import boards
 
 WIDTH, HEIGHT = 1010, 760
 
@@ -68,9 +69,12 @@ class _Wire:
     to_y: int
 
 
-def svg(clips: Sequence[Clip]) -> str:
-    """The picture of these eight clips and the ground; equal clips give equal bytes."""
-    return "\n".join((*_head(clips), *_board(), *_analyzer(clips), *_wires(clips), "</svg>", ""))
+def svg(clips: Sequence[Clip], title: str = "") -> str:
+    """The picture of these eight clips and the ground on the board called `title`; without one, on
+    the default board. Equal clips give equal bytes.
+    """
+    title = title or boards.default().title
+    return "\n".join((*_head(clips), *_board(clips, title), *_analyzer(clips), *_wires(clips), "</svg>", ""))
 
 
 def _head(clips: Sequence[Clip]) -> Iterator[str]:
@@ -83,18 +87,18 @@ def _head(clips: Sequence[Clip]) -> Iterator[str]:
     yield f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="#fbfaf7"/>'
 
 
-def _board() -> Iterator[str]:
+def _board(clips: Sequence[Clip], title: str) -> Iterator[str]:
     width, middle = _BOARD_RIGHT - _BOARD_LEFT, (_BOARD_LEFT + _BOARD_RIGHT) // 2
     # The ST-Link's part, two bridges of board, and the part of the chip.
     yield _box(_BOARD_LEFT + 30, _BOARD_TOP, width - 60, _BREAK - _BOARD_TOP - 8, _BOARD, 10)
     yield _box(_BOARD_LEFT, _BREAK, width, _BOARD_BOTTOM - _BREAK, _BOARD, 14)
     yield from (_box(x, _BREAK - 10, 44, 12, "#eef1f2", 0, "none") for x in (middle - 96, middle + 52))
     yield from _st_link(middle)
-    yield from _chip_and_buttons(middle)
-    used = {place.connector: place.channel for place in PLACES} | {"CN6-6": ""}
+    yield from _chip_and_buttons(middle, title)
+    used = {clip.place.connector: clip.place.channel for clip in clips} | {"CN6-6": ""}
     for connector, names, number, step, x, top in _CONNECTORS:
         yield from _connector(connector, names, number, step, x, top, used)
-    same = {place.morpho for place in PLACES} | {GROUND_MORPHO}
+    same = {clip.place.morpho for clip in clips} | {GROUND_MORPHO}
     for connector, x, top in _MORPHO:
         yield from _morpho(connector, x, top, same)
 
@@ -108,19 +112,19 @@ def _st_link(middle: int) -> Iterator[str]:
     yield _text(middle + 82, 103, "LD1", fill=_PRINT, size=11)
 
 
-def _chip_and_buttons(middle: int) -> Iterator[str]:
+def _chip_and_buttons(middle: int, title: str) -> Iterator[str]:
     y = 400
     yield f'<g transform="rotate(45 {middle} {y})">'
     yield _box(middle - 42, y - 42, 84, 84, "#9aa1a7", 2, "none")
     yield _box(middle - 36, y - 36, 72, 72, "#23272b", 4)
     yield "</g>"
     yield _text(middle, y - 3, "STM32", anchor="middle", fill="#e6e9eb", size=12)
-    yield _text(middle, y + 13, "F401RE", anchor="middle", fill="#e6e9eb", size=12)
+    yield _text(middle, y + 13, title.rpartition("-")[2], anchor="middle", fill="#e6e9eb", size=12)
     for x, colour, words in ((middle - 34, "#2257a8", "user"), (middle + 34, "#23272b", "reset")):
         yield _box(x - 17, 182, 34, 34, "#d5dade", 4, "#5d646a")
         yield f'<circle cx="{x}" cy="199" r="11" fill="{colour}"/>'
         yield _text(x, 232, words, anchor="middle", fill=_PRINT, size=11)
-    yield _text(middle, 652, "Nucleo-F401RE", anchor="middle", weight="bold")
+    yield _text(middle, 652, title, anchor="middle", weight="bold")
     yield _text(middle, 672, "from above", anchor="middle", fill=_PRINT, size=13)
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from base.run_folder.edges import CHANNELS
 from capture.desk.bench import BoardResource
+from firmware.build.boards import Board
 
 GROUND = "GND"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a channel is on a Nucleo-F401RE (ST's UM1724, "Extension connectors").
+    """Where a channel is on a board, by its table (ST's UM1724, "Extension connectors").
 
     `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position,
     and `morpho` where the same pin is on ST's own headers.
@@ -28,19 +29,14 @@ class Place:
         return f"{self.channel} ({self.header}, {self.connector})"
 
 
-PLACES = (
-    Place("CRIT", "PA8", "D7", "CN9-8", "CN10-23"),
-    Place("OP", "PA9", "D8", "CN5-1", "CN10-21"),
-    Place("STIM", "PA0", "A0", "CN8-1", "CN7-28"),
-    Place("ISR", "PA10", "D2", "CN9-3", "CN10-33"),
-    Place("TASK", "PB10", "D6", "CN9-7", "CN10-25"),
-    Place("CTRL", "PA1", "A1", "CN8-2", "CN7-30"),
-    Place("CISR", "PB5", "D4", "CN9-5", "CN10-29"),
-    Place("SYNC", "PB4", "D5", "CN9-6", "CN10-27"),
-)
-"""In the order of CHANNELS."""
 GROUND_CONNECTOR = "CN6-6 or CN6-7"
 GROUND_MORPHO = "CN7-20"
+
+
+def places(board: Board) -> tuple[Place, ...]:
+    """Where the channels are, in the order of CHANNELS."""
+    told = board.pins
+    return tuple(Place(channel, **told[channel].model_dump()) for channel in CHANNELS)
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,8 @@ def clips(board: BoardResource) -> tuple[Clip, ...]:
     Where bench.toml names no inputs, they are the analyzer's first eight.
     """
     named = board.analyzer.channels
-    return tuple(Clip(named.get(place.channel, f"D{number}"), place) for number, place in enumerate(PLACES))
+    found = places(board.board)
+    return tuple(Clip(named.get(place.channel, f"D{number}"), place) for number, place in enumerate(found))
 
 
 def as_text(board: BoardResource) -> str:
@@ -71,7 +68,8 @@ def as_text(board: BoardResource) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     analyzer = board.analyzer
-    title = f"{board.name}: {analyzer.driver} at {analyzer.samplerate_hz:,} samples per second"
+    rate = f"{analyzer.samplerate_hz:,} samples per second"
+    title = f"{board.name}, {board.board.title}: {analyzer.driver} at {rate}"
     return "\n".join([title, "", *lines])
 
 
@@ -87,6 +85,3 @@ def as_json(board: BoardResource) -> list[dict[str, str]]:
         }
         for clip in clips(board)
     ]
-
-
-assert tuple(place.channel for place in PLACES) == CHANNELS

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from base.run_folder.edges import NS_PER_S
 from capture.reading.glitches import SHORTEST_CYCLES, longest_samples
-from scenarios.stimulus import NOMINAL_CORE_HZ
+from firmware.build import boards
 
-RATES_HZ = (8_000_000, 12_000_000, 16_000_000, 24_000_000, 50_000_000, NOMINAL_CORE_HZ, 100_000_000)
+CORE_HZ = boards.default().core_hz
+
+RATES_HZ = (8_000_000, 12_000_000, 16_000_000, 24_000_000, 50_000_000, CORE_HZ, 100_000_000)
 """Those of an FX2, then faster ones; the virtual board's own in between."""
 
 
@@ -30,7 +32,7 @@ class Resolution:
     @property
     def sample_cycles(self) -> float:
         """The same in cycles of the core."""
-        return NOMINAL_CORE_HZ / self.samplerate_hz
+        return CORE_HZ / self.samplerate_hz
 
     @property
     def shortest_samples(self) -> tuple[int, int]:
@@ -41,7 +43,7 @@ class Resolution:
     @property
     def glitch_samples(self) -> int:
         """How long a glitch may be that --ignore-glitches leaves out."""
-        return longest_samples(SHORTEST_CYCLES, self.samplerate_hz, NOMINAL_CORE_HZ)
+        return longest_samples(SHORTEST_CYCLES, self.samplerate_hz, CORE_HZ)
 
     @property
     def one_percent_ns(self) -> float:

@@ -17,7 +17,8 @@ from base.paths import BENCH, ROOT
 
 _CATALOGUE = ROOT / "firmware" / "heap" / "catalogue.toml"
 _SCENARIOS = ROOT / "scenarios"
-_BOARDS = ROOT / "capture" / "desk" / "boards"
+_ENTRIES = ROOT / "capture" / "desk" / "boards"
+_BOARDS = ROOT / "firmware" / "boards"
 _ENDS_A_FILE = (".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a")
 
 
@@ -36,11 +37,15 @@ def allocators() -> list[str]:
 
 
 def boards() -> list[str]:
-    """The boards of bench.toml, in its order, and those that come with the bench."""
+    """The boards of bench.toml, in its order, and those that come with the bench; then the folders
+    of firmware/boards, as they are named and simulated.
+    """
     found = _tables(BENCH).get("boards", {})
     own = list(found) if isinstance(found, dict) else []
-    along = sorted((path.stem for path in _BOARDS.glob("*.toml")), reverse=True)
-    return [*own, *(name for name in along if name not in own)]
+    along = sorted((path.stem for path in _ENTRIES.glob("*.toml")), reverse=True)
+    entries = [*own, *(name for name in along if name not in own)]
+    chips = sorted(path.parent.name for path in _BOARDS.glob("*/board.toml"))
+    return [*entries, *chips, *(f"virtual:{name}" for name in chips)]
 
 
 def parameters(scenario: str) -> list[str]:
@@ -76,12 +81,7 @@ def check(
     if scenario and not scenario.endswith(".toml"):
         _check("scenario", [scenario], scenarios())
         _check("parameter", parameters_, parameters(scenario), scenario)
-    _check(
-        "board",
-        [board] if board and not board.endswith(".toml") and not board.startswith("place:") else [],
-        boards(),
-        "bench.toml",
-    )
+    _check("board", [board] if board and not _is_board_elsewhere(board) else [], boards(), "bench.toml")
     if len(named) == len(allocators_):
         _check("knob", knobs_, knobs(named), " or ".join(named))
 
@@ -118,6 +118,13 @@ def _check(what: str, given: Iterable[str], known: Sequence[str], of: str = "") 
     for name in given:
         if known and name not in known:
             raise UnknownNameError(no_such(what, name, known, of))
+
+
+def _is_board_elsewhere(board: str) -> bool:
+    """Whether it is the path of a file or of a folder, perhaps behind an entry of bench.toml; or
+    another entry than `virtual` with a board in its place.
+    """
+    return board.endswith(".toml") or "/" in board or (":" in board and not board.startswith("virtual:"))
 
 
 def _is_path(word: str) -> bool:

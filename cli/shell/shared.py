@@ -47,7 +47,8 @@ any_core = option(
 board = option(
     "--board",
     type=BOARD,
-    help="a board of `./lab list`, or the path of its TOML; bench.toml's default when not given",
+    help="a board of `./lab list`, or the path of its TOML; or virtual:NAME, another board simulated; "
+    "bench.toml's default when not given",
 )
 begin = option(
     "--from",

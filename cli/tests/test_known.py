@@ -12,8 +12,8 @@ from base.paths import ROOT
 from capture.desk.bench import read_bench
 from cli.shell import known
 from cli.shell.known import UnknownNameError
+from firmware.build import boards, outside
 from firmware.build import catalogue as heaps
-from firmware.build import outside
 from scenarios import catalogue
 from scenarios.generators import GENERATORS
 
@@ -21,7 +21,8 @@ from scenarios.generators import GENERATORS
 def test_names_are_those_of_their_readers() -> None:
     assert known.scenarios() == list(catalogue.names())
     assert known.allocators() == list(heaps.allocators())
-    assert known.boards() == list(read_bench().boards)
+    names = sorted(boards.names())
+    assert known.boards() == [*read_bench().boards, *names, *(f"virtual:{name}" for name in names)]
     for row in heaps.allocators().values():
         assert known.knobs([row.id]) == list(row.knobs)
 

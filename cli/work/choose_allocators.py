@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from base.files.errors import CaptureError
-from firmware.build import catalogue, outside, region
+from firmware.build import boards, catalogue, outside, region
+from firmware.build.boards import Board
 from scenarios.plan import Plan
 
 
-def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def choose(
+    plans: Sequence[Plan], wanted: Sequence[str], board: Board | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The allocators to run, and a sentence for each that `all` leaves out. Paths become names.
 
     `all` leaves out those that cannot run one of the plans. Raises CaptureError if one that was
-    named cannot, and if the board has no room for the heap of a plan.
+    named cannot, and if `board` (None: the default one) has no room for the heap of a plan.
     """
+    on = board or boards.default()
     for plan in plans:
-        if refusal := region.objection(plan.heap_bytes, plan.slots, plan.name):
+        if refusal := region.objection(plan.heap_bytes, plan.slots, plan.name, on):
             raise CaptureError(refusal)
     takes_all = list(wanted) == ["all"]
     wanted = outside.admit(wanted)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from capture.desk import bench
+from firmware.build import boards as boards_of
 from firmware.build import catalogue as heaps
 from scenarios import catalogue
+
+_KINDS = "what a board may be (--board virtual:NAME): core, clock, flash, SRAM, locks"
 
 
 def inventory() -> dict[str, list[dict[str, Any]]]:
@@ -18,6 +21,7 @@ def inventory() -> dict[str, list[dict[str, Any]]]:
         "scenarios": [_scenario(name) for name in catalogue.names()],
         "allocators": allocators(),
         "boards": [_board(board) for board in bench.read_bench().boards.values()],
+        "nucleos": [_nucleo(board) for board in boards_of.boards().values()],
     }
 
 
@@ -26,9 +30,13 @@ def as_text() -> str:
     found = inventory()
     scenarios = [f"  {entry['name']}  {_parameters(entry['parameters'])}" for entry in found["scenarios"]]
     boards = [
-        f"  {entry['name']}  {entry['analyzer']} at {entry['samplerate_hz']} Hz" for entry in found["boards"]
+        f"  {entry['name']}  {entry['board']}, {entry['analyzer']} at {entry['samplerate_hz']} Hz"
+        for entry in found["boards"]
     ]
-    return "\n".join(["scenarios", *scenarios, *allocator_lines(), "boards", *boards])
+    nucleos = [_nucleo_words(entry) for entry in found["nucleos"]]
+    return "\n".join(
+        ["scenarios", *scenarios, *allocator_lines(), "boards", *boards, _KINDS, *_columns(nucleos)]
+    )
 
 
 def allocators() -> list[dict[str, Any]]:
@@ -85,7 +93,36 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
 
 def _board(board: bench.BoardResource) -> dict[str, Any]:
     analyzer = board.analyzer
-    return {"name": board.name, "analyzer": analyzer.driver, "samplerate_hz": analyzer.samplerate_hz}
+    return {
+        "name": board.name,
+        "board": board.board.name,
+        "analyzer": analyzer.driver,
+        "samplerate_hz": analyzer.samplerate_hz,
+    }
+
+
+def _nucleo(board: boards_of.Board) -> dict[str, Any]:
+    return {
+        "name": board.name,
+        "title": board.title,
+        "core": board.core,
+        "core_hz": board.core_hz,
+        "wait_states": board.clock.wait_states,
+        "sram_bytes": board.memory.sram_bytes,
+        "locks": list(board.locks),
+        "virtual_chip": board.virtual_chip or None,
+    }
+
+
+def _nucleo_words(entry: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        entry["name"],
+        entry["core"],
+        f"{entry['core_hz'] / 1e6:g} MHz",
+        f"{entry['wait_states']} wait states",
+        f"{entry['sram_bytes'] >> 10} KiB",
+        "/".join(entry["locks"]),
+    )
 
 
 def _parameters(parameters: dict[str, int | str]) -> str:

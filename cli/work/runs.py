@@ -53,13 +53,14 @@ def run(
     Raises TailscopeError, and signals.Stopped if the signal came before there was a run.
     """
     options = options or Options()
+    resource = read_bench().board(options.board)
     if options.capture == "direct":
-        check_direct(read_bench().board(options.board), options.records)
+        check_direct(resource, options.records)
     plans = [compiled(name, options) for name in scenarios]
-    names, left_out = choose_allocators.choose(plans, allocators)
+    names, left_out = choose_allocators.choose(plans, allocators, resource.board)
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
         drawn = not all(plan.ramp for plan in plans)
-        fits = fits_direct(read_bench().board(options.board), options.records)
+        fits = fits_direct(resource, options.records)
         # Then nothing is lost where this program is slow to take what comes.
         beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if fits else None
         options = replace(options, capture=_capturer(options, fits, shown))
@@ -222,6 +223,7 @@ def _begin_image(
     extras = [extra.replace("_", " ") for extra in needs.extras]
     off = [] if art else ["ART off"]
     heap_asked = heap if options.heap_bytes is not None else []
+    board = read_bench().board(options.board).board
 
     def build() -> _Built:
         image = firmware.build(
@@ -232,6 +234,7 @@ def _begin_image(
             needs.extras,
             heap_bytes=needs.heap_bytes,
             compiled=options.placements > 1,
+            board=board.word,
         )
         words = folder_words(image, options, art=art)
         return _Built(image, ", ".join([allocator, *chosen, *heap_asked, *off]), words)

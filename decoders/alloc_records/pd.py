@@ -24,7 +24,7 @@ BIN_RECORDS, BIN_DAMAGED = range(2)
 LINE_LIMIT_BYTES = 160
 CRC_INITIAL = 0xFFFF
 U32_MAX = (1 << 32) - 1
-FORMATS = (3, 4, 5)
+FORMATS = (3, 4, 5, 6)
 KINDS = {
     "A": "allocated",
     "O": "out of memory",
@@ -72,10 +72,10 @@ u32 = decimal(0, U32_MAX)
 class Layout:
     """A record: its class of annotation, and the name and the reader of each of its fields.
 
-    `fewer` is the number of fields that it had in a format before.
+    `fewer` are the numbers of fields that it had in formats before.
     """
 
-    def __init__(self, annotation, fewer=None, **fields):
+    def __init__(self, annotation, *fewer, **fields):
         self.annotation = annotation
         self.fewer = fewer
         self.names = [name.replace("_", " ") for name in fields]
@@ -86,6 +86,7 @@ LAYOUTS = {
     "BOOT": Layout(
         ANN_RUN,
         10,
+        12,
         format=one_of(*map(str, FORMATS)),
         allocator=word,
         heap_bytes=u32,
@@ -98,6 +99,7 @@ LAYOUTS = {
         knobs=word,
         clock=one_of("bypass", "crystal", "internal"),
         reset_flags=hexadecimal,
+        board=word,
     ),
     "PROOF": Layout(ANN_RUN, DWT_cycles=u32, timer_ticks=u32),
     "STILL": Layout(ANN_END, DWT_cycles=u32, timer_ticks=u32),
@@ -161,7 +163,7 @@ LAYOUTS = {
 
 
 def check_boot(version, *others):
-    if (int(version) > 4) != (len(others) > 9):
+    if (int(version) > 4) != (len(others) > 9) or (int(version) > 5) != (len(others) > 11):
         raise ValueError(f"format {version} has other fields")
 
 
@@ -217,7 +219,7 @@ def read_record(line):
     if name not in LAYOUTS:
         raise ValueError(f"unknown record {name[:12]!r}")
     layout = LAYOUTS[name]
-    if len(fields) not in (len(layout.readers), layout.fewer):
+    if len(fields) not in (len(layout.readers), *layout.fewer):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(layout.readers)}")
     for read, text in zip(layout.readers, fields, strict=False):
         read(text)

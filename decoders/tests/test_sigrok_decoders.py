@@ -20,7 +20,7 @@ from capture.reading import frames, vectorised
 from capture.reading.tests.waveform import Waveform
 from decoders import pulseview
 from decoders.tests import sigrok
-from scenarios.stimulus import NOMINAL_CORE_HZ
+from firmware.build import boards
 
 CRITICAL = "critical_section:crit=CRIT:op=OP:sync=SYNC"
 LATENCY = "irq_latency:stim=STIM:isr=ISR:task=TASK:ctrl=CTRL:cisr=CISR:crit=CRIT"
@@ -59,7 +59,7 @@ def test_a_decoder_that_is_told_no_clock_takes_the_nominal_one(decoder: str, wor
     """Decoders run inside sigrok and import nothing of ours, so the number stands there again."""
     command = [find_tool(), "-P", decoder, "--show"]
     shown = subprocess.run(command, env=sigrok.environment(), capture_output=True, text=True, check=True)
-    assert f"- core_hz: {words} (default {NOMINAL_CORE_HZ})" in shown.stdout
+    assert f"- core_hz: {words} (default {boards.default().core_hz})" in shown.stdout
 
 
 def test_a_frame_is_the_same_in_both_decodings() -> None:

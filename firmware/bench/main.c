@@ -21,10 +21,18 @@
 #include "board/pins.h"
 #include "board/reset_cause.h"
 #include "board/uart.h"
+#include "board_table.h"
 #include "heap/heap.h"
 #include "task.h"
 
-enum { RECORD_FORMAT = 5, STACK_WORDS = 512 };
+/* From format 6 on BOOT names the board. */
+#ifdef BOARD_NAMED_IN_BOOT
+enum { RECORD_FORMAT = 6 };
+#else
+enum { RECORD_FORMAT = 5 };
+#endif
+
+enum { STACK_WORDS = 512 };
 
 static StaticTask_t bench_task_control;
 static StackType_t bench_task_stack[STACK_WORDS];
@@ -54,6 +62,9 @@ static void boot(void) {
     record_text(heap_knobs());
     record_text(clock_name());
     record_hex(reset_causes);
+#ifdef BOARD_NAMED_IN_BOOT
+    record_text(BOARD_NAME);
+#endif
     record_end();
     if (heap.largest_free_block == 0u || !heap_check()) {
         fail("heap", heap.largest_free_block);

@@ -7,9 +7,10 @@
 #include "bench/recorder.h"
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
+#include "board_table.h"
 
 /* 1 ms: so long that a few cycles of bus arbitration between the two reads do not matter. */
-enum { INTERVAL_TICKS = 84000, TOLERANCE_CYCLES = 16 };
+enum { INTERVAL_TICKS = BOARD_CORE_HZ / 1000u, TOLERANCE_CYCLES = 16 };
 
 typedef struct {
     uint32_t cycles, ticks;
@@ -18,24 +19,24 @@ typedef struct {
 /* Both counters at one instant: the reads are the same few cycles apart each time. */
 static instant read_both(void) {
     const uint32_t previous = interrupts_mask();
-    const instant now = {.ticks = TIM_CNT(TIM5), .cycles = cycle_counter_read()};
+    const instant now = {.ticks = TIM_CNT(CONTROL_TIMER), .cycles = cycle_counter_read()};
     interrupts_restore(previous);
     return now;
 }
 
 static void start_ticks(void) {
-    TIM_CR1(TIM5) = 0;
-    TIM_DIER(TIM5) = 0; /* the control interrupt's, after a run */
-    TIM_PSC(TIM5) = 0;
-    TIM_ARR(TIM5) = 0xFFFFFFFFu;
-    TIM_EGR(TIM5) = TIM_EGR_UG;
-    TIM_CR1(TIM5) = TIM_CR1_CEN;
+    TIM_CR1(CONTROL_TIMER) = 0;
+    TIM_DIER(CONTROL_TIMER) = 0; /* the control interrupt's, after a run */
+    TIM_PSC(CONTROL_TIMER) = 0;
+    TIM_ARR(CONTROL_TIMER) = 0xFFFFFFFFu;
+    TIM_EGR(CONTROL_TIMER) = TIM_EGR_UG;
+    TIM_CR1(CONTROL_TIMER) = TIM_CR1_CEN;
 }
 
 /* The loop is bounded. A poll takes more than one tick, so a running timer needs fewer polls. */
 static void wait_interval(uint32_t from_ticks) {
     for (uint32_t poll = 0; poll < INTERVAL_TICKS; poll++) {
-        if (TIM_CNT(TIM5) - from_ticks >= INTERVAL_TICKS) {
+        if (TIM_CNT(CONTROL_TIMER) - from_ticks >= INTERVAL_TICKS) {
             return;
         }
     }
@@ -52,7 +53,7 @@ static instant measure(void) {
     const instant begin = read_both();
     wait_interval(begin.ticks);
     const instant end = read_both();
-    TIM_CR1(TIM5) = 0;
+    TIM_CR1(CONTROL_TIMER) = 0;
     return (instant){end.cycles - begin.cycles, end.ticks - begin.ticks};
 }
 

@@ -3,12 +3,12 @@
 #define TAILSCOPE_BENCH_PROOF_H
 
 /**
- * Compares CYCCNT with TIM5 over the same interval and records both; fails the run if they
- * disagree.
+ * Compares CYCCNT with the control's timer over the same interval and records both; fails the run
+ * if they disagree.
  */
 void prove_cycle_counter(void);
 
-/** Compares both again, at the end of a run, and records them. TIM5 gives no stimulus any more. */
+/** Compares both again, at the end of a run, and records them. It gives no stimulus any more. */
 void prove_cycle_counter_still(void);
 
 #endif

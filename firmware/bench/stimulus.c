@@ -8,13 +8,14 @@
 #include "board/nvic.h"
 #include "board/pins.h"
 #include "board/raise_and_read.h"
+#include "board_table.h"
 #include "task.h"
 
 enum { STACK_WORDS = 128 };
 
 /* Half a microsecond of work per wake: an analyzer at 24 MS/s samples the pulse on TASK twelve
  * times. */
-enum { WORK_CYCLES = 42 };
+enum { WORK_CYCLES = BOARD_CORE_HZ / 2000000u };
 
 /* So long after an edge its answers are over, and so long before the next one the timer is stopped:
  * the shortest control period is 500 ticks. */
@@ -144,8 +145,8 @@ static void start_stimulus(const image_header *header) {
 void stimulus_start(const image_header *header) {
     mode = (stimulus_mode)header->stimulus_mode;
     period = header->stimulus_period_ticks;
-    interrupt_enable(IRQ_TIM2, PRIORITY_STIMULUS);
-    interrupt_enable(IRQ_TIM5, PRIORITY_CONTROL);
+    interrupt_enable(STIMULUS_IRQ, PRIORITY_STIMULUS);
+    interrupt_enable(CONTROL_IRQ, PRIORITY_CONTROL);
     if (period != 0u || mode == STIMULUS_SWEEP) {
         start_stimulus(header);
     }

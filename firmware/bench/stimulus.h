@@ -1,6 +1,6 @@
 /**
- * The stimulus and its answers. TIM2 raises the interrupt that the heap can delay, which wakes a
- * task. TIM5 raises the control interrupt, which the kernel and the heap's default lock do not
+ * The stimulus and its answers. A timer raises the interrupt that the heap can delay, which wakes a
+ * task. Another raises the control interrupt, which the kernel and the heap's default lock do not
  * mask.
  */
 #ifndef TAILSCOPE_BENCH_STIMULUS_H

@@ -1,6 +1,6 @@
 /**
- * The clock tree: 84 MHz from the HSE's 8 MHz or the HSI's 16, APB1 at half, its timers at the
- * core's rate.
+ * The clock tree, as the board's table has it: a PLL from HSE or HSI, APB1 behind a divider, its
+ * timers at the core's rate.
  */
 #ifndef TAILSCOPE_BOARD_CLOCK_H
 #define TAILSCOPE_BOARD_CLOCK_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What the PLL makes 84 MHz of. */
+/** What the PLL makes the core's clock of. */
 typedef enum {
     CLOCK_BYPASS = 0,  /**< a clock at OSC_IN: the ST-Link's */
     CLOCK_CRYSTAL = 1, /**< a crystal of 8 MHz */

@@ -1,11 +1,14 @@
 #include "board/compare_output.h"
 
 #include "board/pins.h"
+#include "board_table.h"
 
-/* Alternate functions: DS10086, table 9. */
-const compare_output stimulus_output = {TIM2, 1, STIM_PORT, STIM_PIN, 1};
-const compare_output control_output = {TIM5, 2, CTRL_PORT, CTRL_PIN, 2};
-const compare_output frame_output = {TIM3, 1, SYNC_PORT, SYNC_PIN, 2};
+const compare_output stimulus_output = {STIMULUS_TIMER, STIMULUS_CHANNEL, STIM_PORT, STIM_PIN,
+                                        STIMULUS_ALTERNATE};
+const compare_output control_output = {CONTROL_TIMER, CONTROL_CHANNEL, CTRL_PORT, CTRL_PIN,
+                                       CONTROL_ALTERNATE};
+const compare_output frame_output = {FRAME_TIMER, FRAME_CHANNEL, SYNC_PORT, SYNC_PIN,
+                                     FRAME_ALTERNATE};
 
 enum { PHASE_CHANNEL = 4 };
 
@@ -21,7 +24,7 @@ static void set_mode(const compare_output *output, uint32_t mode) {
 }
 
 void timers_start(void) {
-    RCC_APB1ENR |= RCC_APB1ENR_TIM2 | RCC_APB1ENR_TIM3 | RCC_APB1ENR_TIM5;
+    RCC_APB1ENR |= STIMULUS_CLOCK | FRAME_CLOCK | CONTROL_CLOCK;
     (void)RCC_APB1ENR;
 }
 

@@ -16,11 +16,11 @@ typedef struct {
     uint32_t alternate; /**< alternate function that connects the pin */
 } compare_output;
 
-extern const compare_output stimulus_output; /**< TIM2_CH1 on STIM */
-extern const compare_output control_output;  /**< TIM5_CH2 on CTRL */
-extern const compare_output frame_output;    /**< TIM3_CH1 on SYNC */
+extern const compare_output stimulus_output; /**< on STIM */
+extern const compare_output control_output;  /**< on CTRL */
+extern const compare_output frame_output;    /**< on SYNC */
 
-/** Clocks TIM2, TIM3 and TIM5. */
+/** Clocks the timers of all three. */
 void timers_start(void);
 
 /**

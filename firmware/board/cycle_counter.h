@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "board/stm32f401.h"
+#include "registers.h"
 
 void cycle_counter_start(void);
 

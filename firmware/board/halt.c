@@ -1,9 +1,9 @@
 #include "board/halt.h"
 
 #include "board/nvic.h"
+#include "board_table.h"
 
-/* RM0368, section 10.1.3: the last interrupt is number 84. */
-enum { NVIC_WORDS = 3 };
+enum { NVIC_WORDS = (BOARD_INTERRUPTS + 31) / 32 };
 
 /* WFI returns at once while an interrupt is pending, even if PRIMASK masks it (PM0214, section
  * 2.5.1). So none may be pending. */

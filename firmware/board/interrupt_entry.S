@@ -28,12 +28,12 @@
     .equ    ISR_BIT, 1 << (ISR_PIN - 8)
     .equ    ISR_BASE, ISR_PORT + ISR_BIT
 
-    marker_function TIM2_IRQHandler
+    marker_function STIMULUS_HANDLER
     load_address ISR_BASE
     strb.n  r1, [r1, #(GPIO_BSRR_OFFSET + 1 - ISR_BIT)]
-    mov.w   r0, #TIM2
+    mov.w   r0, #STIMULUS_TIMER
     ldr.n   r0, [r0, #TIM_CNT_OFFSET]
-    hand_over TIM2_IRQHandler, stimulus_interrupt
+    hand_over STIMULUS_HANDLER, stimulus_interrupt
 
     /* The low half of the address is stored to BSRR's low half, which sets pins 0 to 15. Its bits
      * are those of CISR and of PB6 to PB9. These are inputs, whose output bit moves nothing. */
@@ -44,9 +44,9 @@
     .error "the control interrupt's address does not hold its pin's bit"
     .endif
 
-    marker_function TIM5_IRQHandler
+    marker_function CONTROL_HANDLER
     load_address CISR_BASE
     strh.n  r1, [r1, #(CISR_PORT + GPIO_BSRR_OFFSET - CISR_BASE)]
     sub.w   r0, r1, #(CISR_BASE - TIMER_BASE)
-    ldr.n   r0, [r0, #(TIM5 + TIM_CNT_OFFSET - TIMER_BASE)]
-    hand_over TIM5_IRQHandler, control_interrupt
+    ldr.n   r0, [r0, #(CONTROL_TIMER + TIM_CNT_OFFSET - TIMER_BASE)]
+    hand_over CONTROL_HANDLER, control_interrupt

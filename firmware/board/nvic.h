@@ -1,10 +1,10 @@
-/** Interrupts by number (stm32f401.h), with a priority of priorities.h. */
+/** Interrupts by number (the board's table), with a priority of priorities.h. */
 #ifndef TAILSCOPE_BOARD_NVIC_H
 #define TAILSCOPE_BOARD_NVIC_H
 
 #include <stdint.h>
 
-#include "board/stm32f401.h"
+#include "registers.h"
 
 static inline void interrupt_enable(uint32_t irq, uint8_t priority) {
     NVIC_IPR(irq) = priority;

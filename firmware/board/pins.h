@@ -1,29 +1,12 @@
 /**
- * The eight pins of the analyzer (docs/reference/pins.md) and the serial line. Usable in assembly.
+ * The eight pins of the analyzer (docs/reference/pins.md) and the serial line, as the board's table
+ * has them. Usable in assembly.
  */
 #ifndef TAILSCOPE_BOARD_PINS_H
 #define TAILSCOPE_BOARD_PINS_H
 
-#include "board/stm32f401.h"
-
-#define CRIT_PORT GPIOA
-#define CRIT_PIN 8
-#define OP_PORT GPIOA
-#define OP_PIN 9
-#define STIM_PORT GPIOA
-#define STIM_PIN 0
-#define ISR_PORT GPIOA
-#define ISR_PIN 10
-#define TASK_PORT GPIOB
-#define TASK_PIN 10
-#define CTRL_PORT GPIOA
-#define CTRL_PIN 1
-#define CISR_PORT GPIOB
-#define CISR_PIN 5
-#define SYNC_PORT GPIOB
-#define SYNC_PIN 4
-#define UART_TX_PORT GPIOA
-#define UART_TX_PIN 2
+#include "board_table.h" /* names and numbers of the pins */
+#include "registers.h"
 
 #ifndef __ASSEMBLER__
 
@@ -32,7 +15,7 @@
 /** All eight pins become outputs and low, and the serial line is held high. */
 void pins_start(void);
 
-/** Gives `pin` to the peripheral behind `alternate` (datasheet DS10086, table 9). */
+/** Gives `pin` to the peripheral behind `alternate` (the datasheet's table of them). */
 void pin_to_peripheral(uint32_t port, uint32_t pin, uint32_t alternate);
 
 /** Takes `pin` back: an output at the level last written to it. */

@@ -6,9 +6,10 @@
 #ifndef TAILSCOPE_BOARD_PRIORITIES_H
 #define TAILSCOPE_BOARD_PRIORITIES_H
 
-#define PRIORITY_CONTROL 0x10     /**< TIM5: no critical section of kernel or heap delays it */
+#define PRIORITY_CONTROL 0x10 /**< the control: no critical section of kernel or heap delays it */
 #define PRIORITY_MASKED_FROM 0x50 /**< what the kernel and the heap write to BASEPRI */
-#define PRIORITY_STIMULUS 0x50    /**< TIM2: the most urgent interrupt that the heap can delay */
-#define PRIORITY_KERNEL 0xF0      /**< SysTick and PendSV */
+#define PRIORITY_STIMULUS \
+    0x50                     /**< the stimulus: the most urgent interrupt that the heap can delay */
+#define PRIORITY_KERNEL 0xF0 /**< SysTick and PendSV */
 
 #endif

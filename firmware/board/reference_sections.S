@@ -51,7 +51,7 @@
     /* the third flash line begins here, and holds both reads of CYCCNT and what is between them */
     ldr     r3, [r2]
     strb    r0, [r0, #(GPIO_BSRR_OFFSET + 1)]
-    mov.w   r1, #TIM2
+    mov.w   r1, #STIMULUS_TIMER
     ldr     r1, [r1, #TIM_CNT_OFFSET]
     ldr     r1, [r2]
     subs    r0, r1, r3

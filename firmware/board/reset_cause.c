@@ -1,6 +1,6 @@
 #include "board/reset_cause.h"
 
-#include "board/stm32f401.h"
+#include "registers.h"
 
 uint32_t reset_cause_take(void) {
     const uint32_t causes = RCC_CSR & RCC_CSR_CAUSES;

@@ -2,12 +2,13 @@
 
 #include <stdint.h>
 
-#include "board/stm32f401.h"
+#include "board_table.h"
+#include "registers.h"
 
 enum { RING_BYTES = 1024, MODE_BLOCK_IF_FULL = 2 };
 
-/* A quarter of a second at least, at 84 MHz. */
-enum { DRAIN_POLLS = 5000000 };
+/* A quarter of a second at least: a poll takes more than four cycles. */
+enum { DRAIN_POLLS = BOARD_CORE_HZ / 84u * 5u };
 
 /* SEGGER's user manual of the J-Link (UM08001), chapter on RTT: control block and buffer
  * descriptor. */

@@ -1,7 +1,8 @@
 /* Reset, the vector table, and the faults. */
 #include <stdint.h>
 
-#include "board/stm32f401.h"
+#include "board_table.h"
+#include "registers.h"
 
 extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];
 
@@ -11,8 +12,8 @@ void fault(const uint32_t *frame) __attribute__((noreturn, used));
 void vPortSVCHandler(void);
 void xPortPendSVHandler(void);
 void xPortSysTickHandler(void);
-void TIM2_IRQHandler(void);
-void TIM5_IRQHandler(void);
+void STIMULUS_HANDLER(void);
+void CONTROL_HANDLER(void);
 
 void Reset_Handler(void) __attribute__((noreturn));
 void Fault_Handler(void) __attribute__((naked));
@@ -24,7 +25,9 @@ typedef union {
 
 /* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to
  * the last one used. An exception that should not happen ends in the fault report. */
-enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + IRQ_TIM5 + 1 };
+enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + CONTROL_IRQ + 1 };
+
+_Static_assert(STIMULUS_IRQ + 1 < CONTROL_IRQ, "the control interrupt is the last vector");
 
 /* The formatter would take away the space before the dots of a range. */
 /* clang-format off */
@@ -36,10 +39,10 @@ __attribute__((section(".vectors"), used)) static const vector vector_table[VECT
     [12 ... 13] = {.handler = Fault_Handler},
     [14] = {.handler = xPortPendSVHandler},
     [15] = {.handler = xPortSysTickHandler},
-    [SYSTEM_VECTORS ... SYSTEM_VECTORS + IRQ_TIM2 - 1] = {.handler = Fault_Handler},
-    [SYSTEM_VECTORS + IRQ_TIM2] = {.handler = TIM2_IRQHandler},
-    [SYSTEM_VECTORS + IRQ_TIM2 + 1 ... SYSTEM_VECTORS + IRQ_TIM5 - 1] = {.handler = Fault_Handler},
-    [SYSTEM_VECTORS + IRQ_TIM5] = {.handler = TIM5_IRQHandler},
+    [SYSTEM_VECTORS ... SYSTEM_VECTORS + STIMULUS_IRQ - 1] = {.handler = Fault_Handler},
+    [SYSTEM_VECTORS + STIMULUS_IRQ] = {.handler = STIMULUS_HANDLER},
+    [SYSTEM_VECTORS + STIMULUS_IRQ + 1 ... SYSTEM_VECTORS + CONTROL_IRQ - 1] = {.handler = Fault_Handler},
+    [SYSTEM_VECTORS + CONTROL_IRQ] = {.handler = CONTROL_HANDLER},
 };
 /* clang-format on */
 

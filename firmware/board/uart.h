@@ -1,4 +1,4 @@
-/** USART2's transmitter, polled: the ST-Link's virtual COM port, 8N1. */
+/** The serial link's transmitter, polled: the ST-Link's virtual COM port, 8N1. */
 #ifndef TAILSCOPE_BOARD_UART_H
 #define TAILSCOPE_BOARD_UART_H
 

@@ -13,7 +13,8 @@ from base import heap_size
 from base.files.errors import near_miss
 from base.files.turns import taking_turns
 from base.paths import COMPILED, ROOT
-from firmware.build import catalogue, cmake_build, packaged, region, search_places
+from firmware.build import boards, catalogue, cmake_build, packaged, region, search_places
+from firmware.build.boards import Board
 from firmware.build.cmake_build import BuildError as BuildError
 
 FIRMWARE = ROOT / "firmware"
@@ -23,9 +24,6 @@ TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnew
 
 INSTRUMENTS = ("pins", "dwt", "records")
 EXTRAS = ("kernel_calls", "urgent_task")
-
-# board/clock.c: two wait states, as 84 MHz need; prefetch and both caches.
-_FLASH_ACR = {True: 0x702, False: 0x002}
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,13 @@ class Configuration:
     flash_acr: int
     locking: str
     knobs: Mapping[str, int]
+    board: str = boards.DEFAULT
+    """The board's folder, by its name, or its path where it is none of the bench's."""
+
+    @property
+    def core_hz(self) -> int:
+        """The core's clock on that board."""
+        return boards.board(self.board).core_hz
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,7 @@ class _Build:
     extras: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     optimization: str = "2"
+    board: Board = field(default_factory=boards.default)
 
     @property
     def folder(self) -> Path:
@@ -77,7 +83,8 @@ class _Build:
         words += [extra.replace("_", "-") for extra in self.extras]
         words += [f"without-{instrument}" for instrument in self.without]
         words += [] if self.optimization == "2" else [f"O{self.optimization}"]
-        return BUILDS / "-".join(words)
+        name = "-".join(words)
+        return BUILDS / name if self.board.name == boards.DEFAULT else BUILDS / self.board.name / name
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
@@ -101,25 +108,28 @@ def build(
     heap_bytes: int = heap_size.DEFAULT_BYTES,
     optimization: str = "2",
     compiled: bool = False,
+    board: str = boards.DEFAULT,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `extras` what of EXTRAS its operations may call; `without` leaves out some of INSTRUMENTS, to
     learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
-    leaves. `optimization` is GCC's -O: 1, 2, 3 or s.
+    leaves. `optimization` is GCC's -O: 1, 2, 3 or s. `board` is the name of a board, or the path of
+    its folder.
 
     An installed package brings the usual images, which need no compiler; `compiled` is for whoever
     needs the folder of the build as well.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
-    Raises BuildError, and WriteError where the folder cannot be made.
+    Raises BuildError, BoardError, and WriteError where the folder cannot be made.
     """
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
-    _check_locking(row, locking)
+    on = boards.board(board)
+    _check_locking(row, locking, on)
     row.check_knobs(knobs or {}, BuildError)
-    _check_heap(row, heap_bytes)
+    _check_heap(row, heap_bytes, on)
     chosen = _Build(
         allocator,
         art,
@@ -129,6 +139,7 @@ def build(
         extras,
         without,
         optimization,
+        on,
     )
     described = _cmake_build(chosen)
     if not compiled and (told := packaged.find(chosen.folder.name, described.definitions)):
@@ -171,9 +182,9 @@ def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str
     return said
 
 
-def _check_heap(row: catalogue.Allocator, heap_bytes: int) -> None:
-    if range_ := heap_size.refused(heap_bytes, region.largest_heap_bytes(slots=1)):
-        raise BuildError(f"A heap of {heap_bytes:,} bytes cannot be built: give {range_}.")
+def _check_heap(row: catalogue.Allocator, heap_bytes: int, board: Board) -> None:
+    if range_ := heap_size.refused(heap_bytes, region.largest_heap_bytes(1, board.memory.sram_bytes)):
+        raise BuildError(f"A heap of {heap_bytes:,} bytes cannot be built for {board.title}: give {range_}.")
     if refusal := row.objection(heap_bytes):
         raise BuildError(refusal)
 
@@ -202,9 +213,10 @@ def _configuration(chosen: _Build, kernel: str) -> Configuration:
     return Configuration(
         heap_bytes=chosen.heap_bytes,
         kernel=kernel,
-        flash_acr=_FLASH_ACR[chosen.art],
+        flash_acr=chosen.board.flash_acr(chosen.art),
         locking=chosen.locking,
         knobs=dict(chosen.knobs),
+        board=chosen.board.word,
     )
 
 
@@ -232,10 +244,11 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
     checkout = row.checkout
     definitions = {
         **row.definitions,
+        "TAILSCOPE_BOARD": chosen.board.word,
         "TAILSCOPE_ART": "on" if chosen.art else "off",
         "TAILSCOPE_LOCKING": chosen.locking,
         "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,
-        "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes),
+        "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes, chosen.board.memory.sram_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         **{f"TAILSCOPE_{name.upper()}": _on(name in chosen.extras) for name in EXTRAS},
         "TAILSCOPE_OPTIMIZATION": chosen.optimization,
@@ -261,7 +274,9 @@ def _check_allocator(allocator: str) -> None:
         raise BuildError(missing)
 
 
-def _check_locking(row: catalogue.Allocator, locking: str | None) -> None:
+def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) -> None:
+    if refusal := board.lock_refused(locking or row.lockings[0]):
+        raise BuildError(refusal)
     if locking is not None and locking not in row.lockings:
         raise BuildError(
             f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
@@ -283,10 +298,12 @@ SOURCE = ROOT / "firmware" / "wiring"
 _FOLDER = BUILDS / "wiring"
 
 
-def build_wiring() -> Path:
-    """The ELF file that `./lab wiring check` loads. Raises BuildError."""
+def build_wiring(board: Board | None = None) -> Path:
+    """The ELF file that `./lab wiring check` loads on a board. Raises BuildError."""
+    on = board or boards.default()
+    folder = _FOLDER if on.name == boards.DEFAULT else BUILDS / on.name / _FOLDER.name
     cmake_build.check_tools(TOOLS)
-    described = cmake_build.Build("The wiring firmware", SOURCE, _FOLDER, {})
-    with taking_turns(_FOLDER):
+    described = cmake_build.Build("The wiring firmware", SOURCE, folder, {"TAILSCOPE_BOARD": on.word})
+    with taking_turns(folder):
         described.make()
-    return _FOLDER / "wiring.elf"
+    return folder / "wiring.elf"

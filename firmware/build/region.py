@@ -16,34 +16,32 @@ from elftools.elf.sections import SymbolTableSection
 
 from base.files.errors import TailscopeError
 from base.heap_size import STEP_BYTES
+from firmware.build.boards import Board
 
-SRAM_BYTES = 96 << 10
-"""RM0368, section 2.3; board/f401re.ld has the same."""
 BENCH_BYTES = 9_728
 SLOT_BYTES = 8
 """Of a slot: an address and a size (bench/interpreter.c)."""
 MOST_SLOTS = 2048
 
-_SHARED_BYTES = SRAM_BYTES - BENCH_BYTES
 
-
-def slots_beside(heap_bytes: int) -> int:
+def slots_beside(heap_bytes: int, sram_bytes: int) -> int:
     """The slots of an image with such a region, at most MOST_SLOTS; none where it does not fit."""
-    return max(0, min(MOST_SLOTS, (_SHARED_BYTES - heap_bytes) // SLOT_BYTES))
+    return max(0, min(MOST_SLOTS, (sram_bytes - BENCH_BYTES - heap_bytes) // SLOT_BYTES))
 
 
-def largest_heap_bytes(slots: int) -> int:
+def largest_heap_bytes(slots: int, sram_bytes: int) -> int:
     """The largest region beside so many slots."""
-    return (_SHARED_BYTES - SLOT_BYTES * slots) // STEP_BYTES * STEP_BYTES
+    return (sram_bytes - BENCH_BYTES - SLOT_BYTES * slots) // STEP_BYTES * STEP_BYTES
 
 
-def objection(heap_bytes: int, slots: int, scenario: str) -> str | None:
+def objection(heap_bytes: int, slots: int, scenario: str, board: Board) -> str | None:
     """Why a region and the slots of a scenario do not fit together; None if they do."""
-    if slots <= slots_beside(heap_bytes):
+    sram_bytes = board.memory.sram_bytes
+    if slots <= slots_beside(heap_bytes, sram_bytes):
         return None
     return (
-        f"A heap of {heap_bytes:,} bytes does not fit the board beside the {slots:,} slots of {scenario}: "
-        f"it may have {largest_heap_bytes(slots):,} bytes at most."
+        f"A heap of {heap_bytes:,} bytes does not fit the board beside the {slots:,} slots of "
+        f"{scenario}: it may have {largest_heap_bytes(slots, sram_bytes):,} bytes at most."
     )
 
 

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 #include "board/priorities.h"
+#include "board_table.h"
 
-#define configCPU_CLOCK_HZ 84000000u
+#define configCPU_CLOCK_HZ BOARD_CORE_HZ
 #define configTICK_RATE_HZ 1000u
 #define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_32_BITS
 

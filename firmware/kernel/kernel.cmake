@@ -3,6 +3,7 @@
 # `freertos_kernel`.
 
 include("${CMAKE_CURRENT_LIST_DIR}/../cmake/crates.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../cmake/board.cmake")
 
 set(FREERTOS_KERNEL_PATH "$ENV{FREERTOS_KERNEL_PATH}" CACHE PATH "FreeRTOS-Kernel checkout; empty = the pinned one")
 set(kernel_port portable/GCC/ARM_CM4F)
@@ -39,4 +40,4 @@ if(TAILSCOPE_KERNEL_CALLS)
     target_sources(freertos_kernel PRIVATE "${kernel}/queue.c" "${kernel}/timers.c")
 endif()
 target_include_directories(freertos_kernel SYSTEM PUBLIC "${kernel}/include" "${kernel}/${kernel_port}")
-target_include_directories(freertos_kernel PUBLIC "${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_CURRENT_LIST_DIR}/..")
+target_include_directories(freertos_kernel PUBLIC "${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_CURRENT_LIST_DIR}/.." ${board_includes})

@@ -7,6 +7,7 @@ import pytest
 
 from base.run_folder.records import Boot, EndRecord
 from capture.acquisition.duration import longest_s
+from firmware.build import boards
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.operations import DEFAULT_BAUD
@@ -46,7 +47,7 @@ def test_a_run_lasts_as_long_as_its_line_needs(baud: int) -> None:
     """By the time that the plan foresees END is there; before, no more than the line can carry."""
     plan = short(baud)
     elf = firmware.build("tlsf").elf
-    whole_s = longest_s(plan)
+    whole_s = longest_s(plan, boards.default().core_hz)
     whole = simulator.run(elf, until=f"{whole_s * 1e6:.0f}us", image=plan.image)
     assert whole.records.first(EndRecord) is not None
     part_s = 0.25 * whole_s

@@ -13,14 +13,17 @@ import pytest
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.records import Boot, FailRecord, HeapRecord
+from firmware.build import boards, region
 from firmware.build import image as firmware
-from firmware.build import region
 from firmware.build.cmake_build import BuildError
 from firmware.build.footprint import section_bytes
 from firmware.tests.images import ALLOCATE, entry, image
 from firmware.tests.test_on_virtual_nucleo import runner
 
-LINKER_SCRIPT = ROOT / "firmware" / "board" / "f401re.ld"
+LINKER_SCRIPT = ROOT / "firmware" / "board" / "board.ld.in"
+BOARD = boards.default()
+SRAM_BYTES = 96 << 10
+"""RM0368, section 2.3."""
 THESIS_BYTES = 86_064
 """The heap of E. Auvinen's thesis (Tampere University 2022), the largest that a seed asks for."""
 SLOTS_BESIDE_IT = 314
@@ -65,8 +68,9 @@ def test_so_do_the_largest(build: Callable[[], firmware.FirmwareImage]) -> None:
 
 
 def test_the_linker_has_the_same_sram() -> None:
-    (kib,) = re.findall(r"SRAM \(rwx\) +: ORIGIN = 0x20000000, LENGTH = (\d+)K", LINKER_SCRIPT.read_text())
-    assert int(kib) * 1024 == region.SRAM_BYTES
+    script = firmware.build("tlsf", compiled=True).elf.parent / "board" / "board.ld"
+    (kib,) = re.findall(r"SRAM \(rwx\) +: ORIGIN = 0x20000000, LENGTH = (\d+)K", script.read_text())
+    assert int(kib) * 1024 == SRAM_BYTES
 
 
 @pytest.mark.parametrize(
@@ -81,19 +85,19 @@ def test_the_linker_has_the_same_sram() -> None:
     ],
 )
 def test_the_heap_leaves_so_many_slots(heap_bytes: int, slots: int) -> None:
-    assert region.slots_beside(heap_bytes) == slots
-    assert region.objection(heap_bytes, slots, "x") is None
-    assert region.largest_heap_bytes(slots) >= heap_bytes
+    assert region.slots_beside(heap_bytes, SRAM_BYTES) == slots
+    assert region.objection(heap_bytes, slots, "x", BOARD) is None
+    assert region.largest_heap_bytes(slots, SRAM_BYTES) >= heap_bytes
 
 
 def test_a_slot_too_many_is_told_with_the_heap_that_would_fit() -> None:
-    told = region.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag")
+    told = region.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag", BOARD)
     assert told == (
         "A heap of 86,064 bytes does not fit the board beside the 315 slots of mem_frag: "
         "it may have 86,056 bytes at most."
     )
     assert is_sentence(told, "*.")
-    assert region.objection(86_056, SLOTS_BESIDE_IT + 1, "mem_frag") is None
+    assert region.objection(86_056, SLOTS_BESIDE_IT + 1, "mem_frag", BOARD) is None
 
 
 @pytest.mark.parametrize("allocator", DEPENDENT)

@@ -32,10 +32,9 @@ from base.run_folder.records import (
     StillRecord,
     TickRecord,
 )
-from firmware.build import catalogue
+from firmware.build import boards, catalogue
 from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
-from scenarios.stimulus import NOMINAL_CORE_HZ
 from simulator import run as simulator
 
 FRAME_EDGES = 64
@@ -162,7 +161,7 @@ def test_records_come_in_order(odd: Run) -> None:
 
 def test_heap_begins_as_built_and_ends_sound(odd: Run) -> None:
     boot = odd.one(Boot)
-    assert boot.core_hz == NOMINAL_CORE_HZ
+    assert boot.core_hz == boards.default().core_hz
     assert boot.flash_acr == 0x702
     assert boot.locking in catalogue.allocators()[boot.allocator].lockings
     knobs = [f"{name}={value}" for name, value in catalogue.allocators()[boot.allocator].knobs.items()]

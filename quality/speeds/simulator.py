@@ -15,14 +15,14 @@ from pathlib import Path
 from statistics import median
 
 from base.files.errors import TailscopeError
+from firmware.build import boards
 from firmware.build import image as firmware
 from scenarios import catalogue
-from scenarios.stimulus import NOMINAL_CORE_HZ
 from simulator import run as simulator
 
 ALLOCATOR = "tlsf"
 SCENARIO = "mem_frag"
-RUN_CYCLES = 5 * NOMINAL_CORE_HZ
+RUN_CYCLES = 5 * boards.default().core_hz
 """About the length of the scenario: five seconds of the board."""
 UNICORN_INSTRUCTIONS = 30_000_000
 REPEATS = 5

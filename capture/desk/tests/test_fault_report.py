@@ -18,8 +18,11 @@ from capture.desk.debug_probe import ProbeSession
 from capture.desk.fault_report import FaultRegisters, decode, report
 from capture.desk.pyocd import ProbeAddress, post_mortem
 from capture.desk.tests.faulting import compiled
-from capture.desk.virtual_board import TARGET, VirtualBoard
+from capture.desk.virtual_board import VirtualBoard
+from firmware.build import boards
 from simulator.serve import Served
+
+TARGET = boards.default().pyocd_target
 
 
 def address_of(elf: Path, name: str) -> str:

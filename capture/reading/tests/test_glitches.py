@@ -95,9 +95,9 @@ def test_half_of_eighteen_cycles_in_samples(samplerate_hz: int, samples: int) ->
 
 
 def test_a_rate_that_cannot_tell_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
-    check_can_be_told(9_333_334)
+    check_can_be_told(9_333_334, 84_000_000)
     with pytest.raises(CaptureError, match=r"take 9,333,334 or more\.$"):
-        check_can_be_told(9_333_333)
+        check_can_be_told(9_333_333, 84_000_000)
     request = RunRequest(
         scenarios.load("mem_frag", {"depth": 1}).compile(),
         firmware.build("tlsf"),

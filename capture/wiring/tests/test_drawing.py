@@ -13,7 +13,10 @@ import pytest
 from base.paths import ROOT
 from capture.desk.bench import read_bench
 from capture.wiring import drawing
-from capture.wiring.plan import PLACES, as_text, clips
+from capture.wiring.plan import as_text, clips, places
+from firmware.build import boards
+
+PLACES = places(boards.default())
 
 DOCS = ROOT / "docs" / "reference"
 NUCLEO = read_bench().board("nucleo")

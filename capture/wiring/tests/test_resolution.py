@@ -13,10 +13,9 @@ from base.run_folder.edges import EdgeList
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.reading.vectorised import pulses
-from capture.wiring.resolution import RATES_HZ, Resolution, table
+from capture.wiring.resolution import CORE_HZ, RATES_HZ, Resolution, table
 from firmware.build import image as firmware
 from scenarios import catalogue
-from scenarios.stimulus import NOMINAL_CORE_HZ
 
 
 def captured(samplerate_hz: int, runs: Path) -> EdgeList:
@@ -30,9 +29,9 @@ def captured(samplerate_hz: int, runs: Path) -> EdgeList:
 @pytest.fixture(scope="module")
 def exact_ns(tmp_path_factory: pytest.TempPathFactory) -> npt.NDArray[np.float64]:
     """The widths of CRIT to the cycle, in ns."""
-    widths = pulses(captured(NOMINAL_CORE_HZ, tmp_path_factory.mktemp("runs")), "CRIT").width
-    found: npt.NDArray[np.float64] = widths.astype(np.float64) * 1e9 / NOMINAL_CORE_HZ
-    return found
+    widths = pulses(captured(CORE_HZ, tmp_path_factory.mktemp("runs")), "CRIT").width
+    exact: npt.NDArray[np.float64] = widths.astype(np.float64) * 1e9 / CORE_HZ
+    return exact
 
 
 @pytest.mark.parametrize("samplerate_hz", RATES_HZ)
@@ -43,7 +42,7 @@ def test_no_width_is_off_by_more_than_a_sample_and_some_by_half_of_one(
     widths = pulses(captured(samplerate_hz, tmp_path), "CRIT").width
     off = np.abs(widths * found.sample_ns - exact_ns)
     assert off.max() < found.sample_ns
-    assert samplerate_hz == NOMINAL_CORE_HZ or off.max() > 0.5 * found.sample_ns
+    assert samplerate_hz == CORE_HZ or off.max() > 0.5 * found.sample_ns
     assert widths.min() >= found.shortest_samples[0]
     assert widths.min() > found.glitch_samples
 

@@ -1,7 +1,7 @@
 #include "said.h"
 
-#include "board/stm32f401.h"
 #include "board/uart.h"
+#include "registers.h"
 
 void said_start(void) {
     RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA;

@@ -83,6 +83,7 @@ const F103: Layout = Layout {
     lsi_hz: 40_000,
     pll_lock_us: 200,
     pll_settings: (CFGR, 1 << 16 | PLLXTPRE | PLLMUL),
+    timers_fast: None,
     pll: pll_f103,
 };
 
@@ -182,6 +183,7 @@ pub static LAYOUT_F072: Layout = Layout {
         Some(Source::Internal48),
     ],
     pll_settings: (CFGR, PLLSRC | PLLXTPRE | PLLMUL),
+    timers_fast: None,
     pll: pll_f072,
     ..F103
 };

@@ -15,6 +15,8 @@ pub const AHB1ENR: u32 = 0x30;
 pub const AHB2ENR: u32 = 0x34;
 pub const APB1ENR: u32 = 0x40;
 pub const APB2ENR: u32 = 0x44;
+const DCKCFGR: u32 = 0x8C;
+const TIMPRE: u32 = 1 << 24;
 
 const HSI_HZ: u64 = 16_000_000;
 const READY_FLAGS: u32 = HSIRDY | HSERDY | PLLRDY | 1 << 27 | 0xFF << 8;
@@ -44,6 +46,7 @@ const fn layout(table: &'static [Register]) -> Layout {
         lsi_hz: 32_000,
         pll_lock_us: 200,
         pll_settings: (PLLCFGR, !0),
+        timers_fast: None,
         pll,
     }
 }
@@ -58,6 +61,8 @@ pub static LAYOUT_F446: Layout = Layout {
         Some(Source::Pll),
         Some(Source::SecondPll),
     ],
+    // RM0390 §6.3.25.
+    timers_fast: Some((DCKCFGR, TIMPRE)),
     ..layout(&TABLE_F446)
 };
 
@@ -197,7 +202,7 @@ const fn table(clocks: &ClockBits) -> [Register; 24] {
             .inert(LSIRDY | RESET_FLAGS),
         Register::unmodelled(0x80, "SSCGR"),
         Register::unmodelled(0x84, "PLLI2SCFGR"),
-        Register::unmodelled(0x8C, "DCKCFGR"),
+        Register::unmodelled(DCKCFGR, "DCKCFGR"),
     ]
 }
 
@@ -209,5 +214,26 @@ static TABLE_F446: [Register; 24] = {
     let mut table = table(&F446);
     table[0] = table[0].missing(1 << 19 | 1 << 26 | 1 << 28);
     table[1] = Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x7F43_7FFF);
+    // §6.3.25: what it chooses for SAI and I2S is not modelled.
+    table[23] = Register::new(DCKCFGR, "DCKCFGR", 0, TIMPRE).missing(0x07F0_1F1F & !TIMPRE);
     table
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_of_the_f446_run_as_timpre_says() {
+        // PPRE1 and PPRE2 of CFGR; RM0390 §6.3.25.
+        for (divider, code, slow, fast) in [(2, 4, 1, 1), (4, 5, 2, 1), (8, 6, 4, 2)] {
+            let mut rcc = Rcc::of(Chip::named("f446re").unwrap());
+            rcc.write(CFGR, code << 10 | code << 13, 0).unwrap();
+            assert_eq!(rcc.clocks().apb1_divider, divider);
+            assert_eq!(rcc.clocks().timer_divider(), slow);
+            rcc.write(DCKCFGR, TIMPRE, 0).unwrap();
+            assert_eq!(rcc.clocks().timer_divider(), fast);
+            assert_eq!(rcc.clocks().timer_divider_2(), fast);
+        }
+    }
+}

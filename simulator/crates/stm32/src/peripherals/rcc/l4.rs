@@ -117,6 +117,7 @@ pub static LAYOUT: Layout = Layout {
     lsi_hz: 32_000,
     pll_lock_us: 40,
     pll_settings: (PLLCFGR, !0),
+    timers_fast: None,
     pll,
 };
 

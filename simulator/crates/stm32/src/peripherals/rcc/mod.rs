@@ -63,6 +63,8 @@ struct Layout {
     pll_lock_us: u64,
     /// The register with the PLL's settings, and their bits: not to be written while it is on.
     pll_settings: (u32, u32),
+    /// TIMPRE, where there is one: its register and bit.
+    timers_fast: Option<(u32, u32)>,
     pll: fn(&Rcc) -> Pll,
 }
 
@@ -260,26 +262,25 @@ pub struct Clocks {
     /// Core cycles per PCLK1 and PCLK2 cycle.
     pub apb1_divider: u64,
     pub apb2_divider: u64,
+    /// TIMPRE: timers run at HCLK or four times their bus (RM0390 §6.3.25).
+    pub timers_fast: bool,
 }
 
 impl Clocks {
-    /// Core cycles per clock of TIM2–5. Timers run at twice PCLK1, unless PCLK1 is undivided (§6.2,
-    /// TIMPRE = 0).
+    /// Core cycles per clock of TIM2–5. Timers run at twice PCLK1, unless PCLK1 is undivided (§6.2).
     pub fn timer_divider(&self) -> u64 {
-        timer_divider(self.apb1_divider)
+        timer_divider(self.apb1_divider, self.timers_fast)
     }
 
     /// The same for the timers of APB2.
     pub fn timer_divider_2(&self) -> u64 {
-        timer_divider(self.apb2_divider)
+        timer_divider(self.apb2_divider, self.timers_fast)
     }
 }
 
-fn timer_divider(apb_divider: u64) -> u64 {
-    match apb_divider {
-        1 => 1,
-        divider => divider / 2,
-    }
+fn timer_divider(apb_divider: u64, fast: bool) -> u64 {
+    let times = if fast { 4 } else { 2 };
+    (apb_divider / times).max(1)
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -350,6 +351,9 @@ impl Rcc {
                 .over(ahb_divider(configuration >> 4 & 0xF)),
             apb1_divider: apb_divider(configuration >> layout.apb1_shift & 0b111),
             apb2_divider: apb_divider(configuration >> layout.apb2_shift & 0b111),
+            timers_fast: layout
+                .timers_fast
+                .is_some_and(|(register, bits)| self.registers.get(register) & bits != 0),
         }
     }
 

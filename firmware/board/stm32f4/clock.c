@@ -1,16 +1,21 @@
 #include "board/clock.h"
 
-#include "board/stm32f401.h"
+#include "board_table.h"
+#include "registers.h"
 
-/* RM0368, section 6.2: the HSI, and the HSE as the Nucleo has it (UM1724, "OSC clock supply"). */
-enum { HSI_HZ = 16000000, HSE_HZ = 8000000 };
+/* RM0368, section 6.2. */
+enum { HSI_HZ = 16000000, HSE_HZ = BOARD_HSE_HZ };
 
-/* Either source / M = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48
- * MHz domain in range (6.3.2). */
-enum { PLL_HZ = 2000000, PLL_N = 168, PLL_P = 4, PLL_Q = 7 };
+/* Either source / M = the PLL's input (2 MHz has the least jitter), x N, / P = the core's clock; Q
+ * keeps the unused 48 MHz domain in range (6.3.2). */
+enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N, PLL_P = BOARD_PLL_P, PLL_Q = BOARD_PLL_Q };
 
-/* 84 MHz at 2.7 V to 3.6 V: RM0368, section 3.4.1. */
-enum { FLASH_WAIT_STATES = 2 };
+/* At 2.7 V to 3.6 V: RM0368, section 3.4.1. */
+enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
+
+/* PPREx: a divider of 2 is 4, each further bit of it one more (6.3.3). */
+#define DIVIDER_BITS(divider) \
+    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
 
 /* The ST-Link's clock is there before the reset ends: it has 1 ms or more. A crystal takes 2 ms
  * (DS10086): it has 20 ms or more. The PLL locks within 0.3 ms, and a poll takes more than four
@@ -36,11 +41,11 @@ static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
     return wait_polls(target, mask, value, READY_POLLS);
 }
 
-/* 84 MHz needs scale 2 (RM0368, section 5.4.1), which may be chosen only while the PLL is off. */
+/* A scale (RM0368, section 5.4.1) may be chosen only while the PLL is off. */
 static void choose_voltage_scale(void) {
     RCC_APB1ENR |= RCC_APB1ENR_PWR;
     (void)RCC_APB1ENR;
-    PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | PWR_CR_VOS_SCALE2;
+    PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | (uint32_t)BOARD_VOLTAGE_SCALE << PWR_CR_VOS_Pos;
 }
 
 /* HSEBYP may be written only while the HSE is off (6.3.1). An HSE that does not come is turned off
@@ -61,7 +66,8 @@ static bool start_hse(clock_source wanted) {
 }
 
 static bool start_pll(uint32_t source_bit, uint32_t source_hz) {
-    RCC_PLLCFGR = (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | source_bit |
+    RCC_PLLCFGR = (uint32_t)BOARD_PLL_R << RCC_PLLCFGR_R_Pos |
+                  (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | source_bit |
                   (uint32_t)(PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos |
                   (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos | source_hz / PLL_HZ << RCC_PLLCFGR_M_Pos;
     RCC_CR |= RCC_CR_PLLON;
@@ -78,12 +84,36 @@ static bool start_flash(void) {
     return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
 }
 
-bool clock_start(clock_source wanted) {
-    choose_voltage_scale();
-    if (!start_oscillators(wanted) || !start_flash()) {
+/* What more than scale 1 takes, while the core runs from HSI or HSE (RM0390, section 5.1.4). */
+static bool start_over_drive(void) {
+#ifdef BOARD_OVER_DRIVE
+    PWR_CR |= PWR_CR_ODEN;
+    if (!wait_for(&PWR_CSR, PWR_CSR_ODRDY, PWR_CSR_ODRDY)) {
         return false;
     }
-    RCC_CFGR = RCC_CFGR_PPRE1_DIV2 | RCC_CFGR_SW_PLL;
+    PWR_CR |= PWR_CR_ODSWEN;
+    return wait_for(&PWR_CSR, PWR_CSR_ODSWRDY, PWR_CSR_ODSWRDY);
+#else
+    return true;
+#endif
+}
+
+/* Timers count the core's clock: behind a divider of 4, only with TIMPRE (RM0390, section 6.3.25).
+ */
+static void keep_timers_fast(void) {
+#if BOARD_APB1_DIVIDER > 2
+    RCC_DCKCFGR |= RCC_DCKCFGR_TIMPRE;
+#endif
+}
+
+bool clock_start(clock_source wanted) {
+    choose_voltage_scale();
+    keep_timers_fast();
+    if (!start_oscillators(wanted) || !start_over_drive() || !start_flash()) {
+        return false;
+    }
+    RCC_CFGR = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |
+               DIVIDER_BITS(BOARD_APB2_DIVIDER) << RCC_CFGR_PPRE2_Pos | RCC_CFGR_SW_PLL;
     return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
 }
 
@@ -107,7 +137,8 @@ uint32_t clock_core_hz(void) {
 }
 
 uint32_t clock_apb1_hz(void) {
-    return (RCC_CFGR & RCC_CFGR_PPRE1_DIV2) != 0u ? clock_core_hz() / 2u : clock_core_hz();
+    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
+    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
 }
 
 uint32_t clock_flash_acr(void) {

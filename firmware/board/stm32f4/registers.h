@@ -1,15 +1,18 @@
 /**
- * The registers of the STM32F401RE that the firmware uses, and no others. "RM" is ST's RM0368, "PM"
+ * The registers of an STM32F4 that the firmware uses, and no others. "RM" is ST's RM0368, whose
+ * sections these are; F411 (RM0383) and F446 (RM0390) have the same. "PM"
  * is ST's PM0214 (Cortex-M4), "ARM" is the ARMv7-M Architecture Reference Manual. Base addresses
  * (RM 2.3) are usable in assembly.
  */
-#ifndef TAILSCOPE_BOARD_STM32F401_H
-#define TAILSCOPE_BOARD_STM32F401_H
+#ifndef TAILSCOPE_BOARD_STM32F4_REGISTERS_H
+#define TAILSCOPE_BOARD_STM32F4_REGISTERS_H
 
 #define TIM2 0x40000000
 #define TIM3 0x40000400
+#define TIM4 0x40000800
 #define TIM5 0x40000C00
 #define USART2 0x40004400
+#define USART3 0x40004800
 #define PWR 0x40007000
 #define GPIOA 0x40020000
 #define GPIOB 0x40020400
@@ -39,28 +42,39 @@
 #define RCC_PLLCFGR_P_Pos 16u
 #define RCC_PLLCFGR_SRC_HSE (1u << 22)
 #define RCC_PLLCFGR_Q_Pos 24u
+#define RCC_PLLCFGR_R_Pos 28u         /* RM0390, 6.3.2 */
 #define RCC_CFGR REGISTER(RCC + 0x08) /* 6.3.3 */
 #define RCC_CFGR_SW_PLL (2u << 0)
 #define RCC_CFGR_SWS_Msk (3u << 2)
 #define RCC_CFGR_SWS_PLL (2u << 2)
-#define RCC_CFGR_PPRE1_DIV2 (4u << 10)
+#define RCC_CFGR_PPRE1_Pos 10u
+#define RCC_CFGR_PPRE2_Pos 13u
 #define RCC_AHB1ENR REGISTER(RCC + 0x30) /* 6.3.9 */
 #define RCC_AHB1ENR_GPIOA (1u << 0)
 #define RCC_AHB1ENR_GPIOB (1u << 1)
 #define RCC_APB1ENR REGISTER(RCC + 0x40) /* 6.3.11 */
-#define RCC_APB1ENR_TIM2 (1u << 0)
-#define RCC_APB1ENR_TIM3 (1u << 1)
-#define RCC_APB1ENR_TIM5 (1u << 3)
-#define RCC_APB1ENR_USART2 (1u << 17)
+#define RCC_ENABLE_TIM2 (1u << 0)
+#define RCC_ENABLE_TIM3 (1u << 1)
+#define RCC_ENABLE_TIM4 (1u << 2)
+#define RCC_ENABLE_TIM5 (1u << 3)
+#define RCC_ENABLE_USART2 (1u << 17)
+#define RCC_ENABLE_USART3 (1u << 18)
 #define RCC_APB1ENR_PWR (1u << 28)
 #define RCC_CSR REGISTER(RCC + 0x74) /* 6.3.18 */
 #define RCC_CSR_RMVF (1u << 24)
 #define RCC_CSR_CAUSES (0x7Fu << 25)
+#define RCC_DCKCFGR REGISTER(RCC + 0x8C) /* RM0390, 6.3.25 */
+#define RCC_DCKCFGR_TIMPRE (1u << 24)
 
 /* Power control, RM 5.4 */
 #define PWR_CR REGISTER(PWR + 0x00) /* 5.4.1 */
 #define PWR_CR_VOS_Msk (3u << 14)
-#define PWR_CR_VOS_SCALE2 (2u << 14)
+#define PWR_CR_VOS_Pos 14u
+#define PWR_CR_ODEN (1u << 16)   /* RM0390, 5.4.1 */
+#define PWR_CR_ODSWEN (1u << 17) /* RM0390, 5.4.1 */
+#define PWR_CSR REGISTER(PWR + 0x04)
+#define PWR_CSR_ODRDY (1u << 16)   /* RM0390, 5.4.2 */
+#define PWR_CSR_ODSWRDY (1u << 17) /* RM0390, 5.4.2 */
 
 /* Flash interface, RM 3.8 */
 #define FLASH_ACR REGISTER(FLASH + 0x00) /* 3.8.1 */
@@ -106,10 +120,6 @@
 #define USART_CR1(usart) REGISTER((usart) + 0x0C) /* 19.6.4 */
 #define USART_CR1_TE (1u << 3)
 #define USART_CR1_UE (1u << 13)
-
-/* Interrupt numbers, RM 10.1.3 */
-#define IRQ_TIM2 28u
-#define IRQ_TIM5 50u
 
 /* Nested vectored interrupt controller, PM 4.3 */
 #define NVIC_ISER(word) REGISTER(0xE000E100 + 4 * (word))                    /* 4.3.2 */

@@ -1,0 +1,107 @@
+"""What the firmware is compiled and linked with of a board: a header and a linker script, made of
+its board.toml.
+
+CMake runs this with whatever Python it finds, so it needs only the standard library:
+`python -m firmware.build.board_table FOLDER OUT` writes `board_table.h` and `board.ld` into OUT and
+prints what CMake must know: `family;core`. The table itself is checked in boards.py.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from base.paths import ROOT
+
+TABLE = "board.toml"
+_SHARED = ROOT / "firmware" / "board"
+_SCRIPT = _SHARED / "board.ld.in"
+_PIN = re.compile(r"P([A-K])([0-9]{1,2})")
+
+Tables = Mapping[str, Any]
+
+
+def header(name: str, table: Tables) -> str:
+    """The text of board_table.h: constants, usable in assembly."""
+    lines = [f"/* Made of {TABLE} of {name} by firmware/build/board_table.py. */"]
+    lines += ["#ifndef TAILSCOPE_BOARD_TABLE_H", "#define TAILSCOPE_BOARD_TABLE_H", ""]
+    lines += [f"#define {key} {value}" for key, value in _definitions(name, table)]
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+def script(table: Tables) -> str:
+    """The text of the linker script: the template with the sizes of the board's memories."""
+    kib = {f"@{key}_KIB@": str(table["memory"][f"{key.lower()}_bytes"] >> 10) for key in ("SRAM",)}
+    text = _SCRIPT.read_text(encoding="utf-8")
+    for key, value in kib.items():
+        text = text.replace(key, value)
+    return text
+
+
+def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
+    yield "BOARD_NAME", f'"{name}"'
+    yield "BOARD_VIRTUAL_CHIP", f'"{table.get("virtual_chip", "")}"'
+    if table.get("named_in_boot", True):
+        yield "BOARD_NAMED_IN_BOOT", "1"
+    yield "BOARD_INTERRUPTS", str(table["interrupts"])
+    yield from _clock(table["clock"])
+    for role, timer in table["timers"].items():
+        yield from _timer(role.upper(), timer)
+    serial = table["serial"]
+    yield "SERIAL_USART", serial["usart"]
+    yield "SERIAL_CLOCK", f"RCC_ENABLE_{serial['usart']}"
+    yield "SERIAL_ALTERNATE", str(serial["alternate"])
+    for role, place in {**table["pins"], "UART_TX": serial}.items():
+        yield from _pin(role, place["pin"])
+
+
+def _clock(clock: Tables) -> Iterator[tuple[str, str]]:
+    yield "BOARD_CORE_HZ", f"{clock['core_hz']}u"
+    yield "BOARD_HSE_HZ", str(clock["hse_hz"])
+    yield "BOARD_PLL_HZ", str(clock["pll"]["input_hz"])
+    for factor in ("n", "p", "q", "r"):
+        yield f"BOARD_PLL_{factor.upper()}", str(clock["pll"].get(factor, 0))
+    for key in ("apb1_divider", "apb2_divider", "voltage_scale", "wait_states"):
+        yield f"BOARD_{key.upper()}", str(clock[key])
+    if clock["over_drive"]:
+        yield "BOARD_OVER_DRIVE", "1"
+
+
+def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
+    name = timer["timer"]
+    yield f"{role}_TIMER", name
+    yield f"{role}_CLOCK", f"RCC_ENABLE_{name}"
+    yield f"{role}_CHANNEL", str(timer["channel"])
+    yield f"{role}_ALTERNATE", str(timer["alternate"])
+    yield f"{role}_IRQ", f"{timer['interrupt']}u"
+    yield f"{role}_HANDLER", f"{name}_IRQHandler"
+
+
+def _pin(role: str, pin: str) -> Iterator[tuple[str, str]]:
+    found = _PIN.fullmatch(pin)
+    if found is None:
+        raise ValueError(f"{pin} is no pin")
+    yield f"{role}_PORT", f"GPIO{found[1]}"
+    yield f"{role}_PIN", found[2]
+
+
+def _write(folder: Path, out: Path) -> str:
+    """Writes both files and returns what CMake must know."""
+    table = tomllib.loads((folder / TABLE).read_text(encoding="utf-8"))
+    out.mkdir(parents=True, exist_ok=True)
+    for file, text in (("board_table.h", header(folder.name, table)), ("board.ld", script(table))):
+        place = out / file
+        if not place.exists() or place.read_text(encoding="utf-8") != text:
+            place.write_text(text, encoding="utf-8")
+    return f"{table['family']};{table['core']}"
+
+
+if __name__ == "__main__":
+    try:
+        print(_write(Path(sys.argv[1]), Path(sys.argv[2])), end="")
+    except (IndexError, LookupError, TypeError, ValueError, OSError) as error:
+        sys.exit(f"{sys.argv[1:2]} has no {TABLE} that a firmware can be made of: {error!r}.")

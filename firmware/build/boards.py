@@ -1,0 +1,275 @@
+"""The boards that the firmware can be built for: a folder each, with a board.toml
+(docs/reference/board-toml.md).
+
+Those that come with the bench are in firmware/boards. A folder may lie elsewhere too; its path
+names it then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt, Strict, model_validator
+
+from base.files.complaints import WrongValueError, expecting
+from base.files.documents import Document, Table, open_toml
+from base.files.errors import TailscopeError, near_miss
+from base.paths import ROOT
+from base.run_folder.edges import CHANNELS
+from base.run_folder.manifest import FIRST_BOARD, AskedFirmware
+from base.run_folder.records import Locking
+from firmware.build.board_table import TABLE
+
+FOLDER = ROOT / "firmware" / "boards"
+DEFAULT = FIRST_BOARD
+"""The board of a command that names none."""
+
+LEAST_FLASH_BYTES = 512 << 10
+"""The firmware has the first half of it, the operation image the second."""
+_ACCELERATOR = 0x700
+"""PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
+_HSI_HZ = 16_000_000
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+
+_Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
+_Pin = Annotated[str, Field(pattern=r"^P[A-K](1[0-5]|[0-9])$"), expecting("a pin such as PA8")]
+_Connector = Annotated[str, Field(pattern=r"^CN[0-9]+-[0-9]+$"), expecting("a place such as CN9-8")]
+_Divider = Literal[1, 2, 4, 8, 16]
+
+
+class BoardError(TailscopeError):
+    """A board's folder cannot be used; the message says where and why, in one sentence."""
+
+
+class Pll(Table):
+    """What makes the core's clock: `input_hz` x `n` / `p`; `q` is of the domain of 48 MHz, `r` of
+    a second output, which not every chip has.
+    """
+
+    input_hz: PositiveInt
+    n: PositiveInt
+    p: Literal[2, 4, 6, 8]
+    q: PositiveInt
+    r: Annotated[int, Field(ge=0, le=7)] = 0
+
+
+class Clock(Table):
+    """The clock tree. `voltage_scale` is PWR_CR's VOS."""
+
+    core_hz: PositiveInt
+    hse_hz: PositiveInt
+    pll: Pll
+    apb1_divider: _Divider
+    apb2_divider: _Divider
+    voltage_scale: Annotated[int, Field(ge=0, le=3)]
+    over_drive: bool
+    wait_states: Annotated[int, Field(ge=0, le=15)]
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Clock:
+        made = self.pll.input_hz * self.pll.n / self.pll.p
+        if made != self.core_hz:
+            raise WrongValueError(f"must be the {made:,.0f} that pll makes, not {self.core_hz:,}", "core_hz")
+        for name, hz in (("hse_hz", self.hse_hz), ("pll.input_hz", _HSI_HZ)):
+            if hz % self.pll.input_hz:
+                raise WrongValueError(f"does not divide into {hz:,}", *name.split("."))
+        if self.apb1_divider > 4:
+            raise WrongValueError("must be 4 or less: the timers count the core's clock", "apb1_divider")
+        return self
+
+
+class Memory(Table):
+    """Sizes in bytes."""
+
+    flash_bytes: PositiveInt
+    sram_bytes: PositiveInt
+
+    @model_validator(mode="after")
+    def _holds_an_image(self) -> Memory:
+        if self.flash_bytes < LEAST_FLASH_BYTES:
+            words = f"must be {LEAST_FLASH_BYTES:,} or more: firmware and operation image have a half each"
+            raise WrongValueError(words, "flash_bytes")
+        if self.sram_bytes % 1024:
+            raise WrongValueError("must be a multiple of 1,024", "sram_bytes")
+        return self
+
+
+class Timer(Table):
+    """A timer of 32 bits that counts the core's clock, and the output that moves its pin."""
+
+    timer: _Word
+    channel: Literal[1, 2]
+    alternate: Annotated[int, Field(ge=0, le=15)]
+    interrupt: Annotated[int, Field(ge=0, le=239)]
+
+
+class Timers(Table):
+    """The timers by what they do: the stimulus, the control, the frames on SYNC."""
+
+    stimulus: Timer
+    control: Timer
+    frame: Timer
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Timers:
+        names = [self.stimulus.timer, self.control.timer, self.frame.timer]
+        if len(set(names)) < len(names):
+            raise WrongValueError("must be three timers", "frame")
+        if self.control.interrupt <= self.stimulus.interrupt + 1:
+            words = "must be a greater one than the stimulus has: it ends the vector table"
+            raise WrongValueError(words, "control", "interrupt")
+        return self
+
+
+class Serial(Table):
+    """The line to the ST-Link: its pin is the transmitter's."""
+
+    usart: _Word
+    pin: _Pin
+    alternate: Annotated[int, Field(ge=0, le=15)]
+
+
+class Place(Table):
+    """Where a channel is: the chip's pin, the Arduino's name of it, connector and position.
+
+    `morpho` is where the same pin is on ST's own headers, empty if it is not there.
+    """
+
+    pin: _Pin
+    header: _Word
+    connector: _Connector
+    morpho: _Connector | Literal[""] = ""
+
+
+class VirtualAnalyzer(Table):
+    """The analyzer of the virtual board."""
+
+    samplerate_hz: PositiveInt
+
+
+class _Tables(Table):
+    """The whole file."""
+
+    title: _Word
+    family: _Word
+    core: Literal["cortex-m4f"]
+    locks: Annotated[tuple[Locking, ...], Strict(False), Field(min_length=1)]
+    interrupts: Annotated[int, Field(ge=1, le=240)]
+    pyocd_target: str = ""
+    virtual_chip: str = ""
+    named_in_boot: bool = True
+    clock: Clock
+    memory: Memory
+    timers: Timers
+    serial: Serial
+    analyzer: VirtualAnalyzer
+    pins: dict[str, Place]
+
+    @model_validator(mode="after")
+    def _has_all_channels(self) -> _Tables:
+        if set(self.pins) != set(CHANNELS):
+            raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else", "pins")
+        used: dict[str, str] = {self.serial.pin: "the serial line's"}
+        for channel, place in self.pins.items():
+            if place.pin in used:
+                raise WrongValueError(f"is {used[place.pin]} too", "pins", channel, "pin")
+            used[place.pin] = f"{channel}'s"
+        return self
+
+
+class Board(_Tables):
+    """A board's table, by its name, which is its folder's."""
+
+    name: str
+    folder: Path
+
+    @property
+    def core_hz(self) -> int:
+        """The clock of the core and of the timers, as the firmware sets it."""
+        return self.clock.core_hz
+
+    @property
+    def apb1_hz(self) -> int:
+        """The clock that the serial line divides."""
+        return self.core_hz // self.clock.apb1_divider
+
+    @property
+    def word(self) -> str:
+        """What names it: the folder's name, or its path where it is none of the bench's."""
+        return self.name if self.folder == FOLDER / self.name else str(self.folder)
+
+    def flash_acr(self, art: bool) -> int:
+        """FLASH_ACR as the firmware sets it, with prefetch and both caches or without."""
+        return self.clock.wait_states | (_ACCELERATOR if art else 0)
+
+    def lock_refused(self, locking: str) -> str | None:
+        """Why the heap cannot be locked so on this core, in one sentence; None if it can."""
+        if locking in self.locks:
+            return None
+        return f"The core of {self.name} has no {locking} lock: choose {' or '.join(self.locks)}."
+
+    @property
+    def virtual_options(self) -> tuple[str, ...]:
+        """What the simulator is told of the chip. Raises BoardError where it has none."""
+        if not self.virtual_chip:
+            raise BoardError(
+                f"{self.name} names no virtual_chip, so it cannot be simulated: add what "
+                "`virtual-nucleo --chip` calls the chip, or use a real board."
+            )
+        return () if self.name == DEFAULT else ("--chip", self.virtual_chip)
+
+
+def names() -> tuple[str, ...]:
+    """The boards that come with the bench, the default first."""
+    found = sorted(path.parent.name for path in FOLDER.glob(f"*/{TABLE}"))
+    return tuple(sorted(found, key=lambda name: name != DEFAULT))
+
+
+def boards() -> Mapping[str, Board]:
+    """The boards that come with the bench, by name. Raises BoardError."""
+    return MappingProxyType({name: board(name) for name in names()})
+
+
+def default() -> Board:
+    """The board of a command that names none."""
+    return board(DEFAULT)
+
+
+def board_of(asked: AskedFirmware | None) -> Board:
+    """The board that a run was made on; that of old runs where nobody knows. Raises BoardError."""
+    return board(asked.board) if asked else default()
+
+
+def nominal_hz(asked: AskedFirmware | None) -> int:
+    """The core's clock of a run whose firmware does not tell it. Raises BoardError."""
+    return (asked.core_hz if asked else None) or board_of(asked).core_hz
+
+
+def board(word: str) -> Board:
+    """The board of this name, or whose folder has this path. Raises BoardError."""
+    is_path = "/" in word
+    folder = Path(word).resolve() if is_path else FOLDER / word
+    if not (folder / TABLE).is_file():
+        if is_path:
+            raise BoardError(f"{word} has no {TABLE}: name a board's folder (docs/how-to/add-a-board.md).")
+        raise BoardError(
+            f"There is no board {word!r}: choose one of {', '.join(names())}, or the path of a "
+            f"folder with a {TABLE}.{near_miss(word, names())}"
+        )
+    return _read(folder)
+
+
+@cache
+def _read(folder: Path) -> Board:
+    if not _NAME.fullmatch(folder.name):
+        raise BoardError(
+            f"{folder}: a board is called as its folder is; name it in small letters, digits and dashes."
+        )
+    document: Document = open_toml(folder / TABLE, BoardError)
+    tables = document.check(_Tables)
+    return Board.model_construct(name=folder.name, folder=folder, **dict(tables))

@@ -1,0 +1,50 @@
+include_guard(DIRECTORY)
+
+# The board that the firmware is for: what is shared is in firmware/board, by role; what is the
+# board's is in its folder, most of it as a table (docs/reference/board-toml.md).
+#
+# Sets board (the shared folder), board_folder, board_includes, board_clock (a C file), board_script
+# (the linker's) and board_family.
+set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, or the path of one elsewhere")
+set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
+cmake_path(NORMAL_PATH board)
+
+function(tailscope_find_board result)
+    cmake_path(ABSOLUTE_PATH TAILSCOPE_BOARD BASE_DIRECTORY "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../boards" NORMALIZE
+               OUTPUT_VARIABLE folder)
+    if(NOT EXISTS "${folder}/board.toml")
+        message(FATAL_ERROR "${folder} has no board.toml: set TAILSCOPE_BOARD to a folder of firmware/boards.")
+    endif()
+    set(${result} "${folder}" PARENT_SCOPE)
+endfunction()
+
+tailscope_find_board(board_folder)
+find_program(TAILSCOPE_PYTHON python3 REQUIRED) # not find_package, which takes longer than a compilation
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             "${board_folder}/board.toml" "${board}/board.ld.in"
+             "${CMAKE_CURRENT_LIST_DIR}/../build/board_table.py")
+set(board_made "${CMAKE_BINARY_DIR}/board")
+execute_process(
+    COMMAND "${TAILSCOPE_PYTHON}" -B -m firmware.build.board_table "${board_folder}" "${board_made}"
+    WORKING_DIRECTORY "${CMAKE_CURRENT_LIST_DIR}/../.."
+    OUTPUT_VARIABLE told ERROR_VARIABLE complaint RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${complaint}")
+endif()
+list(GET told 0 board_family)
+list(GET told 1 core)
+if(NOT core STREQUAL "cortex-m4f")
+    message(FATAL_ERROR "${board_folder} has the core '${core}': the firmware is written for cortex-m4f.")
+endif()
+set(board_script "${board_made}/board.ld")
+
+# A folder may bring its own clock.c or registers.h instead of its family's.
+if(EXISTS "${board_folder}/clock.c")
+    set(board_clock "${board_folder}/clock.c")
+else()
+    set(board_clock "${board}/${board_family}/clock.c")
+endif()
+set(board_includes "${board_made}" "${board_folder}" "${board}/${board_family}")
+if(NOT EXISTS "${board_clock}")
+    message(FATAL_ERROR "${board_folder} has no clock.c, and there is no family '${board_family}': add the file.")
+endif()

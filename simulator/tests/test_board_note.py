@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from firmware.build import image as firmware
+from simulator.board_note import chip_of
+
+
+def test_an_image_names_the_chip_that_it_is_for() -> None:
+    assert chip_of(firmware.build("tlsf").elf) == ()
+    assert chip_of(firmware.build("tlsf", board="nucleo-f411re").elf) == ("--chip", "stm32f411re")
+
+
+def test_what_is_no_image_names_none(tmp_path: Path) -> None:
+    file = tmp_path / "x.elf"
+    assert chip_of(file) == ()
+    file.write_bytes(b"\x7fELF and no more")
+    assert chip_of(file) == ()
