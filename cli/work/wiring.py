@@ -39,13 +39,13 @@ def run(what: str, board_name: str | None, picture: Path | None = None, as_json:
         write_bytes(picture, drawing.svg(plan.clips(board)).encode())
     if what == "plan":
         return Done(json.dumps(plan.as_json(board), indent=2) if as_json else plan.as_text(board))
-    return _check(board, as_json)
+    return _check(board, board_name, as_json)
 
 
-def _check(board: BoardResource, as_json: bool) -> Done:
+def _check(board: BoardResource, board_name: str | None, as_json: bool) -> Done:
     from capture.wiring.check import check  # loads what captures, which takes a while
 
-    where.run(board.name)
+    where.run(board_name)
     found = check(board, _tell)
     text = json.dumps(found.as_json(), indent=2) if as_json else _as_text(found)
     return Done(text, int(not found.right))
