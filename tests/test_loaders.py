@@ -62,7 +62,7 @@ def run_of(folder: Path, *words: str, environment: dict[str, str] | None = None)
 def test_stock_openocd_loads_a_run_that_is_complete(tmp_path: Path) -> None:
     run = run_of(tmp_path, "--board", str(board(tmp_path, *LOADERS["openocd"])))
     assert run["verdict"] == "complete"
-    assert "Open On-Chip Debugger" in str(run["tools"])
+    assert "'openocd': '0.1" in str(run["tools"])
 
 
 def sees_the_desk(program: str) -> bool:

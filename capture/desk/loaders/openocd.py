@@ -72,7 +72,8 @@ class OpenOcd:
 
     def tools(self) -> Mapping[str, str]:
         """OpenOCD's version."""
-        return {"openocd": self._tool.version("--version", _VERSION)}
+        version = self._tool.version("--version", _VERSION)
+        return {"openocd": version.removeprefix("Open On-Chip Debugger ")}
 
     def _arguments(self, *commands: str) -> list[str]:
         settings = self._settings

@@ -7,10 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+import yaml
 
 from base.files.errors import CaptureError
+from base.paths import ROOT
 from capture.desk import labgrid
 from capture.desk.bench import BoardResource, read_bench
 
@@ -170,6 +173,16 @@ def test_a_client_that_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         CaptureError, match=r"^labgrid-client is not there: install labgrid in an environment"
     ):
         board("b1")
+
+
+def test_the_page_shows_the_example_that_the_exporter_takes() -> None:
+    """The same resources, and channels that the bench can use."""
+    page = (ROOT / "docs/how-to/labgrid.md").read_text()
+    shown = dedent(page.partition("```\n")[2].partition("```")[0].replace("    nucleo-1", "nucleo-1", 1))
+    example = yaml.safe_load((ROOT / "docs/examples/labgrid/exporter.yaml").read_text())
+    assert [*example["nucleo-1"]] == ["USBSerialPort", "SigrokUSBDevice", "USBDebugger"]
+    for line in (ROOT / "docs/examples/labgrid/exporter.yaml").read_text().splitlines()[2:]:
+        assert line.strip() in shown
 
 
 def test_a_place_without_a_name() -> None:

@@ -65,11 +65,11 @@ OPENOCD = replace(
 
 
 def test_the_tool_that_loads_is_looked_at_where_it_is_not_pyocd() -> None:
-    (used, *_) = advise(OPENOCD, replace(READY, loader="Open On-Chip Debugger 0.12.0"))
+    (used, *_) = advise(OPENOCD, replace(READY, loader="0.12.0"))
     assert (used.subject, used.state, used.words) == (
         "loader",
         "used",
-        "OpenOCD Open On-Chip Debugger 0.12.0",
+        "OpenOCD 0.12.0",
     )
     missing = advise(OPENOCD, replace(READY, loader_fault="OpenOCD is not there (openocd on PATH): get it."))
     assert not may_run(missing) and missing[0].words.startswith("OpenOCD is not there")

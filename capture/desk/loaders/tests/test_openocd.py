@@ -140,4 +140,4 @@ def test_an_elf_file_that_is_none_is_one_sentence(openocd: StandIn, tmp_path: Pa
 
 def test_the_version_is_openocds(openocd: StandIn) -> None:
     openocd.says({"says": "Open On-Chip Debugger 0.12.0\nLicensed under GNU GPL v2", "aloud": True})
-    assert loader().programmer().tools() == {"openocd": "Open On-Chip Debugger 0.12.0"}
+    assert loader().programmer().tools() == {"openocd": "0.12.0"}
