@@ -34,8 +34,8 @@ class BroughtUp:
     """What a bring-up on a desk left: status, lines, JSON and page."""
 
     def __init__(self, desk: EmulatedDesk, folder: Path, behind: str = "", request: str = "") -> None:
-        """`request` is what the desk is asked for once the step `behind` is done, for the next
-        capture.
+        """`request` is what the desk is asked for once the step `behind` is done: it is for the
+        capture that comes next.
         """
         self.page = folder / "bring-up.html"
         words = ["first-run", "--board", "desk", "--output", str(self.page), "--runs", str(folder / "runs")]

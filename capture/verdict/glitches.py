@@ -12,7 +12,7 @@ Judge = Callable[[Evidence], tuple[Verdict, tuple[str, ...]]]
 
 
 def named(evidence: Evidence, reasons: tuple[str, ...], judge: Judge) -> Iterator[str]:
-    """A further reason, if the run without its glitches has fewer of `reasons` and no other."""
+    """A further reason, if the run without glitches has fewer of these `reasons` and no other."""
     found = evidence.glitches
     if not reasons or evidence.without_glitches or found is None or not found.count:
         return
