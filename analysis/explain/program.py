@@ -204,11 +204,9 @@ class Program:
 
     def code(self, address: int, size: int) -> bytes:
         """`size` bytes of the image from `address` on; empty if the image does not hold them."""
-        for segment in self._file.iter_segments():
-            header = segment.header
-            offset = address - int(header.p_vaddr)
-            if header.p_type == "PT_LOAD" and offset >= 0 and offset + size <= int(header.p_filesz):
-                data: bytes = segment.data()
+        for first, length, data in self._loaded:
+            offset = address - first
+            if offset >= 0 and offset + size <= length:
                 return data[offset : offset + size]
         return b""
 
@@ -228,6 +226,15 @@ class Program:
         for _, _, mnemonic, operands in self._decoder.disasm_lite(code, address, 1):
             return f"{mnemonic} {operands}".strip()
         return f".inst {opcode:#x}"
+
+    @cached_property
+    def _loaded(self) -> list[tuple[int, int, bytes]]:
+        """First address, length and content of what the file has for memory.
+
+        It is asked for by each call of each stack, and to read the headers anew takes far longer.
+        """
+        segments = (one for one in self._file.iter_segments() if one.header.p_type == "PT_LOAD")
+        return [(int(one.header.p_vaddr), int(one.header.p_filesz), one.data()) for one in segments]
 
     @cached_property
     def _constants(self) -> list[tuple[int, int, bytes]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from base import timeline
 from base.timeline import Timeline
 
 Slice = tuple[int, int]
@@ -112,6 +113,26 @@ def test_folded_slices_nest_and_none_is_lost(seed: int) -> None:
         assert 1000 * max(last - first for first, last in within) == one["args"]["longest_ns"]
         covered = {at for first, last in within for at in range(first, last)}
         assert 1000 * len(covered) == one["args"]["total_ns"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_width_that_cannot_suffice_is_passed_over_and_no_other(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)
+    depth = seed % 3
+    slices = nested(chance, 0, 4_000, depth) if depth else flat(chance)
+    few, _ = drawn(made(slices, chance.randint(1, len(slices)), [(50, 70)]))
+    most = len(few)
+    quick = made(slices, most, [(50, 70)]).document()
+    monkeypatch.setattr(timeline, "_least_drawn", lambda *_: 0)
+    assert quick == made(slices, most, [(50, 70)]).document()
+
+
+def flat(chance: random.Random) -> list[Slice]:
+    """Slices one behind the other, some of them without any length."""
+    ends = sorted(chance.randint(0, 3_000) for _ in range(2 * chance.randint(1, 200)))
+    return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 def test_a_name_that_ends_in_gz_is_compressed_to_equal_bytes(tmp_path: Path) -> None:

@@ -12,9 +12,39 @@ pub(super) const FIRST_OTHER: usize = FLASH + 1;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
 pub(super) struct Schedule {
     cycles: Vec<u64>,
     next: u64,
+    /// The sources that have an event, in their order: a few of all.
+    armed: Vec<usize>,
+}
+
+/// A schedule as a snapshot stores it.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    cycles: Vec<u64>,
+    next: u64,
+}
+
+impl From<Schedule> for Saved {
+    fn from(schedule: Schedule) -> Saved {
+        Saved {
+            cycles: schedule.cycles,
+            next: schedule.next,
+        }
+    }
+}
+
+impl From<Saved> for Schedule {
+    fn from(saved: Saved) -> Schedule {
+        let armed = (0..saved.cycles.len()).filter(|source| saved.cycles[*source] != NEVER);
+        Schedule {
+            armed: armed.collect(),
+            cycles: saved.cycles,
+            next: saved.next,
+        }
+    }
 }
 
 impl Schedule {
@@ -23,6 +53,7 @@ impl Schedule {
         Schedule {
             cycles: vec![NEVER; FIRST_OTHER + others],
             next: NEVER,
+            armed: Vec::new(),
         }
     }
 
@@ -34,8 +65,8 @@ impl Schedule {
 
     /// The first source from `from` on that has an event up to `cycle`.
     pub fn next_due(&self, from: usize, cycle: u64) -> Option<usize> {
-        let due = self.cycles[from..].iter().position(|next| *next <= cycle);
-        due.map(|place| from + place)
+        let mut armed = self.armed.iter().copied();
+        armed.find(|source| *source >= from && self.cycles[*source] <= cycle)
     }
 
     /// Sets the next event of a source. True if the next of all events changed.
@@ -44,9 +75,23 @@ impl Schedule {
         if self.cycles[source] == cycle {
             return false;
         }
+        self.arm(source, cycle != NEVER);
         self.cycles[source] = cycle;
-        let next = self.cycles.iter().copied().fold(NEVER, u64::min);
+        let armed = self.armed.iter().map(|source| self.cycles[*source]);
+        let next = armed.fold(NEVER, u64::min);
         std::mem::replace(&mut self.next, next) != next
+    }
+
+    /// Notes whether a source has an event from now on.
+    #[inline]
+    fn arm(&mut self, source: usize, event: bool) {
+        if event == (self.cycles[source] != NEVER) {
+            return;
+        }
+        match self.armed.binary_search(&source) {
+            Ok(place) => _ = self.armed.remove(place),
+            Err(place) => self.armed.insert(place, source),
+        }
     }
 }
 
@@ -85,7 +130,9 @@ pub(super) mod tests {
 
     fn is_scheduled(soc: &Soc) -> bool {
         let cycles = &soc.schedule.cycles;
+        let armed = (0..cycles.len()).filter(|source| cycles[*source] != NEVER);
         (0..cycles.len()).all(|source| cycles[source] == soc.event_of(source).unwrap_or(NEVER))
+            && armed.eq(soc.schedule.armed.iter().copied())
             && soc.schedule.next == cycles.iter().copied().fold(NEVER, u64::min)
     }
 
