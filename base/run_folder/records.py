@@ -21,7 +21,7 @@ _NAMES_BOARD = 6
 """The format of every board but the first, whose images are older than boards that tell."""
 # What came before that: its runs have no timer that tells of the latencies.
 _WITHOUT_TIMER = 3
-LINE_LIMIT_BYTES = 128
+LINE_LIMIT_BYTES = 192
 MOST_LOG_BYTES = 16 << 20
 """Five times what a run can say, for what a board said before it."""
 MOST_LINES = 1 << 17
