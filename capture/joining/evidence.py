@@ -100,7 +100,6 @@ def decode(
     return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)
 
 
-
 def _board(asked: AskedFirmware | None) -> boards.Board:
     """The board that a run was made on; that of old runs where nobody knows. Raises BoardError."""
     return boards.board(asked.board) if asked else boards.default()
