@@ -8,24 +8,27 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from base.files.errors import TailscopeError
+from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import WriteError
 from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.folder import RunFolder, check_writable, is_observed
+from base.run_folder.observed import Asked
 from base.run_folder.progress_file import ProgressFile
-from capture.acquisition.account import Setting
+from capture.acquisition.account import Account, Setting
 from capture.acquisition.direct import Direct
 from capture.acquisition.live import Watch
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Place, Source
 from capture.acquisition.stored import read_stored, read_stored_pins
 from capture.joining.evidence import Evidence
+from capture.reading.glitches import check_can_be_told
 from capture.store import RunResult, begin_folder, judge, keep_observation, kind_of, store_session
+from firmware.build import boards
 
 
 def run(source: Source) -> RunResult:
@@ -46,9 +49,9 @@ def run(source: Source) -> RunResult:
             kind = kind_of(opened.account)
             folder = begin_folder(request.runs, name, began, kind)
             file = stack.enter_context(ProgressFile(folder.path))
-            watch = Watch(name, began, file, request.progress, request.live, request.part, kind.work)
-            if request.wire:
-                watch.tell_edges(folder.path / names.EDGE_STREAM, request.wire)
+            watch = Watch(
+                name, began, file, request.progress, request.live, request.part, kind.work, request.wire
+            )
             try:
                 seen = opened.observe(Place(folder.path, watch))
             except (TailscopeError, signals.Stopped):
@@ -65,19 +68,37 @@ def run(source: Source) -> RunResult:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
 
 
-def redecode(folder: Path) -> RunResult:
+def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
     """Decodes, joins and judges the run in `folder` again, and replaces what was found in it.
 
-    What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
+    What was observed stays as it is. Glitches are left out if `ignore_glitches` says so; None is as
+    before. Raises TailscopeError where a file is missing or damaged, or where it cannot be told
+    what is a glitch.
     """
     account, seen = read_stored_pins(folder) if is_observed(folder) else read_stored(folder)
+    if ignore_glitches is not None:
+        account = _ignoring(account, ignore_glitches, seen.edges.samplerate_hz)
     run_folder = RunFolder(folder)
+    kind = kind_of(account)
+    run_folder.remove_file(names.PROGRESS)
+    if seen.kept is not None:
+        return kind.conclude(run_folder, seen)
     if not (folder / names.EDGES).exists():
         run_folder.write(names.EDGES, seen.edges.write_parquet)
     run_folder.remove_file(names.EDGE_STREAM)
-    run_folder.remove_file(names.PROGRESS)
     notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
-    return kind_of(account).conclude(run_folder, seen, lambda: notes)
+    return kind.conclude(run_folder, seen, lambda: notes)
+
+
+def _ignoring(account: Account | Asked, ignore_glitches: bool, samplerate_hz: int) -> Account | Asked:
+    if isinstance(account, Asked):
+        raise CaptureError(
+            "Of a run from the wire alone nobody knows the shortest pulse, so nothing in it is a glitch; "
+            "leave the option out."
+        )
+    if ignore_glitches:
+        check_can_be_told(samplerate_hz, boards.nominal_hz(account.asked))
+    return replace(account, setting=replace(account.setting, ignore_glitches=ignore_glitches))
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ from base.files.whole import WriteError
 from base.run_folder import folder as names
 from base.run_folder.edges import EdgeList
 from base.run_folder.folder import RunFolder, RunName
+from base.run_folder.kept import write_kept
 from base.run_folder.manifest import Verdict
 from base.run_folder.memory import with_memory
-from base.run_folder.observed import Asked
+from base.run_folder.observed import Asked, ObservedManifest
 from base.run_folder.records import Boot
 from base.run_folder.session_file import MOST_SAMPLES, write_sr
 from base.run_folder.tables import write_table
@@ -35,8 +36,10 @@ from capture.acquisition.observe import Observation
 from capture.acquisition.plan_file import write_plan
 from capture.joining.evidence import Evidence, decode
 from capture.reading.observed import read_observed
+from capture.summary.kept import summarise_kept
 from capture.summary.observed import summarise_observed
 from capture.summary.summary import summarise_run
+from capture.verdict.kept import SeenKept
 from capture.verdict.observed import Seen
 
 
@@ -75,7 +78,9 @@ class Kind(Protocol):
 
 def kind_of(account: Account | Asked) -> Kind:
     """The kind of the run of which this is known."""
-    return OfOperations(account) if isinstance(account, Account) else OfPins(account)
+    if isinstance(account, Account):
+        return OfOperations(account)
+    return OfWindows(account) if account.keep else OfPins(account)
 
 
 @dataclass(frozen=True)
@@ -130,12 +135,51 @@ class OfPins:
 
     def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
         """Writes run.json."""
-        if not set(seen.edges.channels) <= set(self.asked.pins):
-            raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
+        _check_channels(seen.edges.channels, self.asked)
         observed = read_observed(seen.edges, self.asked.stimulus_edges, core_hz=self.asked.core_hz)
-        manifest = summarise_observed(Seen(seen.report, observed, self.asked.pins), self.asked, notes())
-        folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
-        return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
+        judged = Seen(seen.report, self.asked.pins, observed)
+        return _concluded(folder, summarise_observed(judged, self.asked, notes()))
+
+
+@dataclass(frozen=True)
+class OfWindows:
+    """A run from the wire alone of which windows were kept."""
+
+    asked: Asked
+    work = None
+
+    def keep_known(self, folder: RunFolder) -> None:
+        """Writes observed.json."""
+        OfPins(self.asked).keep_known(folder)
+
+    def keep_seen(self, folder: RunFolder, seen: Observation) -> None:
+        """Writes windows and counts."""
+        assert seen.kept is not None
+        write_kept(folder.path / names.KEPT, seen.kept)
+
+    def conclude(self, folder: RunFolder, seen: Observation, notes: Notes = tuple) -> RunResult:
+        """Writes the copies for PulseView, and run.json."""
+        kept = seen.kept
+        assert kept is not None
+        _check_channels(kept.channels, self.asked)
+        told = [*notes()]
+        for window in kept.windows:
+            name = f"{names.WINDOWS}/{window.place.name}.sr"
+            if not (folder.path / name).exists():
+                told += store_session(folder, window.edges, name)
+        return _concluded(
+            folder, summarise_kept(SeenKept(seen.report, self.asked.pins, kept), self.asked, told)
+        )
+
+
+def _check_channels(channels: tuple[str, ...], asked: Asked) -> None:
+    if not set(channels) <= set(asked.pins):
+        raise CaptureError("The capture has other channels than were asked for; restore the run's files.")
+
+
+def _concluded(folder: RunFolder, manifest: ObservedManifest) -> RunResult:
+    folder.write_json(names.MANIFEST, manifest.model_dump(mode="json", by_alias=True))
+    return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
 
 
 def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
@@ -143,7 +187,15 @@ def judge(account: Account, seen: Observation) -> tuple[Evidence, Setting]:
 
     Raises CaptureError where the board's counts are damaged.
     """
-    evidence = decode(account.plan, seen.report, seen.edges, seen.serial_bytes, seen.counts, account.asked)
+    evidence = decode(
+        account.plan,
+        seen.report,
+        seen.edges,
+        seen.serial_bytes,
+        seen.counts,
+        account.asked,
+        ignore_glitches=account.setting.ignore_glitches,
+    )
     boot = evidence.log.first(Boot)
     setting = account.setting
     if account.bounds:
@@ -204,8 +256,8 @@ def _kept_elsewhere(name: str, kind: Kind, seen: Observation) -> RunFolder | Non
         return None
 
 
-def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
-    """Writes the copy for PulseView. Where that fails,
+def store_session(folder: RunFolder, edges: EdgeList, name: str = names.SESSION) -> tuple[str, ...]:
+    """Writes the copy for PulseView as file `name`. Where that fails,
     nothing is lost: returns a sentence for run.json.
     """
     if edges.total_samples > MOST_SAMPLES:
@@ -214,7 +266,7 @@ def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
             f"samples, and at most {MOST_SAMPLES:,} are unpacked.",
         )
     try:
-        folder.write(names.SESSION, lambda path: write_sr(path, edges))
+        folder.write(name, lambda path: write_sr(path, edges))
     except WriteError as error:
         return (f"There is no copy of the capture for PulseView: {error} Decode the run again to have one.",)
     return ()

@@ -41,6 +41,7 @@ from cli.shell.values import FILE, RUN, SAMPLERATE, SCENARIO, Allocators, Pairs
 @shared.seed
 @shared.parameter
 @shared.records
+@shared.ignore_glitches
 @json_option
 def command(
     file: Path,

@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import declare, json_option, option
-from cli.shell.values import FILE, SECONDS, Choice, Pairs
+from cli.shell.values import FILE, SECONDS, Choice, Pairs, Worst
 
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("both", "rising", "falling")
@@ -42,6 +42,13 @@ EDGES = ("both", "rising", "falling")
     default="both",
     help="which edges of STIM and CTRL are stimuli: both, rising or falling",
 )
+@option(
+    "--keep",
+    type=Worst(),
+    help="keep only windows around the longest pulses and latencies, 10 or as many as worst=N says, of a "
+    "capture that may last hours",
+)
+@option("--around", "around_s", type=SECONDS, default="2ms", help="with --keep: so much before and after")
 @option("--live", is_flag=True, help="draw the last edges and the tail while the capture goes on")
 @shared.own_program
 @json_option

@@ -44,6 +44,7 @@ ART = {"on": True, "off": False}
     type=Several("basepri", "primask", "scheduler"),
     help="how the heap holds others off, or several with commas; the allocator's own when not given",
 )
+@shared.ignore_glitches
 @shared.knob
 @shared.trace
 @shared.scale

@@ -126,8 +126,8 @@ class Image:
         _check_name(self.name)
         if not BAUD_MIN <= self.baud <= BAUD_MAX or self.baud % BAUD_UNIT:
             raise ImageError(
-                f"The serial line cannot have {quoted(self.baud)} baud; choose {BAUD_MIN:,} to {BAUD_MAX:,}, in "
-                "hundreds."
+                f"The serial line cannot have {quoted(self.baud)} baud; choose {BAUD_MIN:,} to {BAUD_MAX:,}, "
+                "in hundreds."
             )
         if self.clock not in CLOCKS:
             raise ImageError(f"The clock {quoted(self.clock)} is unknown; use one of {', '.join(CLOCKS)}.")

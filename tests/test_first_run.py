@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,8 +33,10 @@ pytestmark = pytest.mark.skipif(
 class BroughtUp:
     """What a bring-up on a desk left: status, lines, JSON and page."""
 
-    def __init__(self, desk: EmulatedDesk, folder: Path, at_rate: str = "") -> None:
-        """`at_rate` is what the desk is asked for when the step `rate` begins."""
+    def __init__(self, desk: EmulatedDesk, folder: Path, behind: str = "", request: str = "") -> None:
+        """`request` is what the desk is asked for once the step `behind` is done: it is for the
+        capture that comes next.
+        """
         self.page = folder / "bring-up.html"
         words = ["first-run", "--board", "desk", "--output", str(self.page), "--runs", str(folder / "runs")]
         seeing = emulated.seeing(read_bench().board("desk"), desk)
@@ -49,9 +52,8 @@ class BroughtUp:
             lines = []
             for line in process.stdout:
                 lines.append(line.rstrip("\n"))
-                # The step before: a request is for the capture that comes next.
-                if at_rate and line.split()[1:2] == ["threshold"]:
-                    desk.ask(at_rate)
+                if request and line.split()[1:2] == [behind]:
+                    desk.ask(request)
             _, self.complaints = process.communicate(timeout=TIMEOUT_S)
         self.lines, self.status = lines, process.returncode
         assert "Traceback" not in self.complaints, self.complaints
@@ -115,11 +117,28 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
 def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     """Wiring and line are right; 1,000 samples are missing, and no driver says so."""
     with EmulatedDesk() as desk:
-        found = BroughtUp(desk, tmp_path, at_rate="fault lose 1000 at 3000000")
+        found = BroughtUp(desk, tmp_path, "threshold", "fault lose 1000 at 3000000")
     assert found.status == 1
     assert list(found.states) == list(STEPS[:10]) and found.states["rate"] == "stop"
     assert {state for key, state in found.states.items() if key != "rate"} == {"right"}
-    assert any("lower samplerate" in sentence for sentence in found.told["steps"][-1]["todo"])
+    told = found.told["steps"][-1]["todo"]
+    assert "lower samplerate" in told[0] and "samples were lost" in told[1]
+
+
+def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
+    """The desk inverts bits of one capture; the next one, at half the rate, is whole."""
+    with EmulatedDesk() as desk:
+        found = BroughtUp(desk, tmp_path, "wiring", "serial noise 97 at 2000")
+    assert found.status == 1
+    assert list(found.states) == list(STEPS[:7]) and found.states["line"] == "stop"
+    assert found.told["steps"][-1]["todo"][0].startswith("At 500,000 baud they came whole: set baud = 500000")
+    assert found.figure("line", "lines that cannot be read")["value"] > 0
+    assert len(found.told["runs"]) == 2
+
+
+def test_the_page_tells_of_the_steps() -> None:
+    page = (ROOT / "docs" / "how-to" / "bring-up.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^\| (\w+) \| .*\? \|$", page, re.MULTILINE)) == STEPS
 
 
 def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from base.paths import ROOT
-from base.run_folder.edges import read_parquet
+from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.session_file import read_sr
 from firmware.build import image as firmware
 from firmware.tests.probe_programs import program
@@ -221,6 +221,63 @@ def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> Non
     done = lab.run("observe", *words)
     assert done.returncode == 2
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+UNFRAMED = ("--pins", "CRIT=PA8,OP=PA9", "--elf", program("tasks"), "--duration", "60ms")
+
+
+def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
+    whole = observed(*UNFRAMED)
+    found = observed(*UNFRAMED, "--keep", "worst=2", "--around", "100us")
+    for part in ("widths_ns", "intervals_ns", "latencies_ns", "verdict", "reasons", "total_samples"):
+        assert found[part] == whole[part]
+    folder, edges = Path(found["folder"]), read_parquet(Path(whole["folder"]) / "edges.parquet")
+    assert {path.name for path in folder.iterdir()} == {
+        *("run.json", "observed.json", "kept.parquet", "windows"),
+    }
+    windows = found["kept"]["windows"]
+    assert [one["name"] for one in windows] == ["CRIT-1", "CRIT-2", "OP-1", "OP-2", "end"]
+    longest = max(end - begin for begin, end in pulses_of(edges, "CRIT"))
+    assert windows[0]["end"] - windows[0]["start"] == longest
+    for place in windows:
+        kept_edges = read_sr(folder / "windows" / f"{place['name']}.sr")
+        assert kept_edges.total_samples == place["until"] - place["begin"]
+        levels = np.repeat(kept_edges.word, np.diff(kept_edges.sample, append=kept_edges.total_samples))
+        every = np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples))
+        assert np.array_equal(levels, every[place["begin"] : place["until"]])
+    assert any("Only the windows were kept" in sentence for sentence in found["unjudged"])
+    before = (folder / "run.json").read_bytes()
+    (folder / "windows" / "CRIT-1.sr").unlink()
+    (folder / "run.json").unlink()
+    assert lab.run("redecode", folder).returncode == 1  # what the tools said went with run.json
+    told = json.loads((folder / "run.json").read_text())
+    assert told["verdict"] == "inconclusive" and told["widths_ns"] == found["widths_ns"]
+    assert (
+        read_sr(folder / "windows" / "CRIT-1.sr").total_samples == windows[0]["until"] - windows[0]["begin"]
+    )
+    (folder / "run.json").write_bytes(before)
+    assert lab.run("redecode", folder).stdout == "complete\n"
+    assert (folder / "run.json").read_bytes() == before
+
+
+def pulses_of(edges: EdgeList, channel: str) -> list[tuple[int, int]]:
+    moved = edges.transitions(channel)
+    rises, falls = moved.sample[moved.level].tolist(), moved.sample[~moved.level].tolist()
+    return [(rise, next(fall for fall in falls if fall > rise)) for rise in rises if rise < falls[-1]]
+
+
+def test_windows_are_told_and_drawn_on_the_desk_whose_analyzer_may_drop_samples() -> None:
+    """At 24 MS/s some pulses last a sample only: it is inconclusive."""
+    done = lab.run("observe", *UNFRAMED, "--board", "desk", "--keep", "worst=1", "--live")
+    kept.append(Path(done.stdout.splitlines()[-1]))
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"^\d\.\d s captured; CRIT, width: \d+", done.stderr, re.M), done.stderr
+    told = r"^Of \d\.\d+ s with [\d,]+ pulses, 0\.0\d+ s in 3 windows were kept: 2 ms around the 1 longest"
+    assert re.search(told, done.stdout, re.M)
+    assert re.search(r"^CRIT  [▔▁│]{64}$", done.stdout, re.M)
+    verdict = done.stdout.splitlines()[-2]
+    assert verdict.startswith("inconclusive: CRIT (PA8) has pulses of a single sample")
+    assert "Samples that the analyzer dropped without a word would not be seen" in verdict
 
 
 def test_the_wire_is_told_while_it_is_captured() -> None:

@@ -85,7 +85,7 @@ def test_a_boards_name_finds_the_entry_that_has_it(desk: Bench) -> None:
 
 
 def test_a_board_that_no_entry_has_is_refused_with_how_to_simulate_it(desk: Bench) -> None:
-    with pytest.raises(CaptureError, match="has no Nucleo-F446RE: .*--board virtual:nucleo-f446re"):
+    with pytest.raises(CaptureError, match=r"has no Nucleo-F446RE: .*--board virtual:nucleo-f446re"):
         desk.board("nucleo-f446re")
 
 

@@ -109,7 +109,7 @@ def test_the_reset_pin_starts_a_halted_core(desk: Desk) -> None:
     that it has no operations.
     """
     assert desk.pyocd("load", *HALTED, str(elf_of("seglist"))).returncode == 0
-    listen = "import serial; port = serial.Serial('/dev/ttyACM0', 2_000_000, timeout=20); "
+    listen = "import serial; port = serial.Serial('/dev/ttyACM0', 1_000_000, timeout=20); "
     listen += "print('open', flush=True); print(port.read_until(b'@FAIL,'), port.read_until())"
     with subprocess.Popen(
         [sys.executable, "-c", listen],

@@ -26,7 +26,9 @@ from scenarios import catalogue
 SAMPLES_PER_S = CYCLES_PER_S = 84_000_000
 ROUNDS = 600
 STEP_CYCLES = 2400 // ROUNDS
-BEYOND_CYCLES = {"basepri": (0, 33), "scheduler": (-80, 400)}
+BEYOND_CYCLES = {"basepri": (0, 33), "scheduler": (-100, 400)}
+MOST_TICK_CYCLES = 200
+"""SysTick's handler, with entry and return: some 150 cycles."""
 RUNS = [
     *((name, lock) for name in ("seglist", "tlsf", "pool") for lock in ("basepri", "scheduler")),
     ("heap_4", "scheduler"),
@@ -96,25 +98,44 @@ def test_it_waits_for_what_is_left_of_the_others_section(made: Any, allocator: s
     assert least <= beyond.min() <= beyond.max() <= most
 
 
+@dataclass(frozen=True)
+class Wait:
+    """The longest that no tick came into, in cycles, and the operation that was waited for."""
+
+    cycles: int
+    seq: int
+
+
+def longest_calm_wait(run: Made) -> Wait:
+    calm = run.interrupts.filter(~pl.col("task_tick")).sort("task_latency_ns", descending=True)
+    longest = calm.row(0, named=True)
+    beyond_ns = longest["task_latency_ns"] - run.told["heap_wait"]["undisturbed_ns"]
+    return Wait(cycles(beyond_ns), longest["operation_seq"])
+
+
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf", "pool"])
 def test_the_longest_wait_is_the_section_that_the_records_tell(made: Any, allocator: str) -> None:
-    """DWT of the operation that was waited for: a stimulus fell within its first few cycles."""
+    """DWT of the operation that was waited for: a stimulus fell within its first few cycles. A tick
+    may come on top, once.
+    """
     run: Made = made(allocator, "basepri")
-    wait = run.told["heap_wait"]
-    section = run.operations.filter(pl.col("seq") == wait["seq"])["dwt_cycles"].item()
+    wait = longest_calm_wait(run)
+    section = run.operations.filter(pl.col("seq") == wait.seq)["dwt_cycles"].item()
     assert section == run.operations.filter("measured")["dwt_cycles"].max()
-    assert section - STEP_CYCLES <= cycles(wait["max"]) <= section + 80
-    assert cycles(wait["resolution_ns"]) <= 4
+    assert section - STEP_CYCLES <= wait.cycles <= section + 80
+    told = run.told["heap_wait"]
+    assert wait.cycles <= cycles(told["max"]) <= wait.cycles + MOST_TICK_CYCLES
+    assert cycles(told["resolution_ns"]) <= 4
 
 
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_with_the_scheduler_suspended_the_task_waits_and_the_interrupt_does_not(
     made: Any, allocator: str
 ) -> None:
-    waits, latencies = (
-        {lock: made(allocator, lock).told[key]["max"] for lock in BEYOND_CYCLES}
-        for key in ("heap_wait", "interrupt_latency_ns")
-    )
+    waits = {lock: longest_calm_wait(made(allocator, lock)).cycles for lock in BEYOND_CYCLES}
+    latencies = {
+        lock: cycles(made(allocator, lock).told["interrupt_latency_ns"]["max"]) for lock in BEYOND_CYCLES
+    }
     assert waits["scheduler"] > waits["basepri"]
     assert latencies["scheduler"] < waits["scheduler"] / 4
     assert latencies["basepri"] > waits["basepri"]

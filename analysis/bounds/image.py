@@ -13,7 +13,9 @@ from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.counted import Counted
 from analysis.bounds.facts import Loops
 from analysis.bounds.graph import Disassembler, Instruction
-from analysis.bounds.sections import Price, Sections, Stated
+from analysis.bounds.price import Price
+from analysis.bounds.sections import Sections
+from analysis.bounds.stated import Stated
 from analysis.errors import ExplainError, NoBoundError
 from analysis.explain.program import Program
 from base.files.remembered import remembered

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analysis.bounds.flow import Body, Node
 from analysis.bounds.graph import Instruction
 from analysis.bounds.longest import Trace
-from analysis.bounds.sections import Again, Into, Part, Price, Step, Walk
+from analysis.bounds.price import Again, Into, Part, Price, Step, Walk
 
 _NODE = 2
 """So long is an item of a trace that is a node."""

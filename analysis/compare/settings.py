@@ -113,7 +113,7 @@ _CHOSEN = frozenset(
 _MADE_BY = frozenset(
     (
         *(FIRMWARE, COMPILER, VIRTUAL_BOARD, "kernel", "allocator's file sha256", "probes"),
-        *("pyocd", "sigrok_cli", "libsigrok"),
+        *("pyocd", "openocd", "probe_rs", "jlink", "sigrok_cli", "libsigrok"),
     )
 )
 

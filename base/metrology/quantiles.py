@@ -7,6 +7,8 @@ HdrHistogram's AbstractHistogram.outputPercentileDistribution.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
+from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
@@ -93,6 +95,46 @@ def summarise(values: npt.ArrayLike) -> Summary:
         **found,
         max=_at_rank(ordered, n),
     )
+
+
+def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
+    """summarise() of values that occur as often as `counts` says, to the last bit.
+
+    `values` increase; both are one-dimensional and of one length, and no count is 0.
+    """
+    ordered, times = np.asarray(values), np.asarray(counts)
+    if not len(ordered):
+        return Summary(n=0)
+    until = np.cumsum(times)
+    n = int(until[-1])
+
+    def at(number: int) -> float | int:
+        return _at_rank(ordered, int(np.searchsorted(until, number)) + 1)
+
+    found = {
+        name: at(rank(n, share)) if n >= samples_needed(share) else None
+        for name, share in PERCENTILES.items()
+    }
+    mean = _exact_sum(ordered, times) / n
+    distances = ordered.astype(np.float64) - mean
+    squares = _exact_sum(distances * distances, times)
+    return Summary(
+        n=n,
+        min=at(1),
+        mean=mean,
+        stdev=math.sqrt(squares / (n - 1)) if n > 1 else None,
+        **found,
+        max=at(n),
+    )
+
+
+def _exact_sum(values: npt.NDArray[Any], times: npt.NDArray[Any]) -> float:
+    """The sum of each value as often as it occurs, rounded once, as by math.fsum."""
+    by_denominator: dict[int, int] = defaultdict(int)
+    for value, count in zip(values.tolist(), times.tolist(), strict=True):
+        numerator, denominator = value.as_integer_ratio()
+        by_denominator[denominator] += numerator * count
+    return float(sum(Fraction(top, bottom) for bottom, top in by_denominator.items()))
 
 
 def _sample_deviation(values: npt.NDArray[Any], mean: float) -> float:

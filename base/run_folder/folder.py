@@ -35,6 +35,10 @@ PLAN = "plan.parquet"
 PLACEMENTS = "placements.json"
 OBSERVED = "observed.json"
 """What was asked of a run from the wire alone; no other run has it."""
+KEPT = "kept.parquet"
+"""Of such a run of which only windows were kept."""
+WINDOWS = "windows"
+"""The folder with a copy of each for PulseView."""
 
 MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: MOST_LOG_BYTES, COUNTS: 16 << 20}
 """Of the files that are read as they are: as much as is

@@ -64,6 +64,18 @@ class ToolReport(Table):
     oddities: Sentences = ()
 
 
+class LeftOut(Table):
+    """Glitches that were left out of a run, as somebody asked.
+
+    Each had at most `longest_samples` and stood alone. The firmware's shortest pulse lasts
+    `shortest_pulse_cycles` at least; None where no record told. `count` is by channel.
+    """
+
+    shortest_pulse_cycles: Count | None
+    longest_samples: Count
+    count: dict[Name, Count]
+
+
 class Imported(Table):
     """Another tool's file that a capture is from, and how it was read.
 
@@ -491,6 +503,7 @@ class Manifest(Table):
     firmware: Firmware
     asked: AskedFirmware | None = None
     imported: Imported | None = None
+    glitches: LeftOut | None = None
     records: Name
     locking: Name | None
     knobs: _Knobs
@@ -627,6 +640,7 @@ class Origin(BaseModel):
     footprint: AllocatorFootprint | None = None
     asked: AskedFirmware | None = None
     imported: Imported | None = None
+    glitches: LeftOut | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -12,6 +12,7 @@ from base.files.errors import RunError
 from base.metrology.quantiles import Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ
 from base.run_folder.folder import check_members
+from base.run_folder.kept import MOST_WORST, Place
 from base.run_folder.manifest import REMEDY, Count, Sentences, ToolReport, Verdict
 
 Schema = Literal[1]
@@ -28,11 +29,18 @@ class Program(Table):
     elf_sha256: str | None
 
 
+class Keep(Table):
+    """That only windows are kept: so much around the `worst` longest of each quantity."""
+
+    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    around_s: Annotated[Number, Field(ge=0)]
+
+
 class Observed(Table):
     """The fields that both files of such a run begin with.
 
     `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
-    stimuli.
+    stimuli. `keep` is null where all is kept.
     """
 
     schema_: Annotated[Schema, Field(alias="schema")]
@@ -42,6 +50,7 @@ class Observed(Table):
     pins: dict[str, str]
     stimulus_edges: StimulusEdges
     program: Program
+    keep: Keep | None = None
 
 
 class Asked(Observed):
@@ -75,8 +84,19 @@ class ObservedReport(ToolReport):
     notes: Sentences = ()
 
 
+class KeptWindows(Table):
+    """What was kept, and which figures are known to a bin of several samples only, and how wide."""
+
+    kept_samples: Count
+    windows: list[Place]
+    bin_samples: dict[str, Count]
+
+
 class ObservedManifest(Observed):
-    """The whole of run.json."""
+    """The whole of run.json.
+
+    `unjudged` are sentences on what the verdict cannot tell. `kept` is null where all is kept.
+    """
 
     samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
     total_samples: Count
@@ -92,6 +112,8 @@ class ObservedManifest(Observed):
     latencies_ns: dict[str, Summary]
     missed: dict[str, Count]
     calibration_ns: dict[str, Summary]
+    unjudged: Sentences = ()
+    kept: KeptWindows | None = None
     tools: dict[str, str]
     tool_report: ObservedReport
 

@@ -21,11 +21,11 @@ _NAMES_BOARD = 6
 """The format of every board but the first, whose images are older than boards that tell."""
 # What came before that: its runs have no timer that tells of the latencies.
 _WITHOUT_TIMER = 3
-LINE_LIMIT_BYTES = 192
+LINE_LIMIT_BYTES = 160
 MOST_LOG_BYTES = 16 << 20
 """Five times what a run can say, for what a board said before it."""
 MOST_LINES = 1 << 17
-"""A run has at most 21,840 operations and marks, as many `IRQ` and `OFF`, and some hundred records more."""
+"""A run has at most 21,840 operations and marks, as many `IRQ` and `OFF`, and some hundred more."""
 CRC_INITIAL = 0xFFFF
 
 # What the firmware can send: its numbers have 32 bits, SysTick counts down 24 (ARMv7-M, B3.3). No
@@ -105,7 +105,7 @@ class Boot:
 
     @property
     def counter_is_watched(self) -> bool:
-        """True if the records tell when the cycle counter was found off, and prove it at the end."""
+        """True if the records tell when the counter was found off, and prove it at the end."""
         return self.version > _WITHOUT_CLOCK
 
     @property

@@ -34,6 +34,8 @@ class Setting:
     """The file of another tool that the capture is from."""
     notes: tuple[str, ...] = ()
     """Warnings on what was stored: sentences."""
+    ignore_glitches: bool = False
+    """Whether pulses that are too short to be the firmware's are left out."""
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from base.files.errors import CaptureError
-from base.run_folder.edge_stream import EdgeWriter
+from base.run_folder.edges import Samples, Words
 from base.run_folder.extract import EdgeExtractor
 
 # Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
@@ -17,13 +17,23 @@ _BLOCK_ROWS = 1 << 16
 _BLOCK_S = 0.4
 
 
+class Sink(Protocol):
+    """Where the edges go: a file (EdgeWriter), or what keeps windows of them (Keeper)."""
+
+    def append(self, sample: Samples, word: Words, total_samples: int) -> None: ...
+
+    def check_room(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class EdgeStore:
-    """Takes samples as they come: a context manager that holds the file of `writer`.
+    """Takes samples as they come: a context manager that holds `writer`.
 
     Raises WriteError, and CaptureError as the extractor does.
     """
 
-    def __init__(self, extractor: EdgeExtractor, writer: EdgeWriter) -> None:
+    def __init__(self, extractor: EdgeExtractor, writer: Sink) -> None:
         self._extractor = extractor
         self._writer = writer
         self._stored_samples = 0

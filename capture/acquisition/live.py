@@ -12,11 +12,10 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from base.files.errors import CaptureError
-from base.run_folder.edge_stream import EdgeFollower, NewEdges
+from base.run_folder.edge_stream import NewEdges
 from base.run_folder.folder import RunName
 from base.run_folder.progress_file import ProgressFile, Section, SoFar
 from base.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
@@ -110,18 +109,25 @@ class Counted:
         )
 
 
+class Edges(Protocol):
+    """Hands over what came since the last look; None if nothing did. May raise CaptureError."""
+
+    def more(self) -> NewEdges | None: ...
+
+
 class Sources(NamedTuple):
-    """Where to look: the records' bytes from a place on, and the samples so far."""
+    """Where to look: the records' bytes from a place on, the samples so far, and their edges."""
 
     records: Callable[[int], bytes]
     samples: Callable[[], int]
     asked_samples: int
+    edges: Edges | None = None
 
 
 class Watch:
     """Tells of a run what has come so far: its `file`, and `live`; `progress` hears of steps only.
 
-    `work` is None for a run without operations.
+    `work` is None for a run without operations. `wire` gets the edges, where the source has any.
     """
 
     def __init__(
@@ -133,6 +139,7 @@ class Watch:
         live: Live,
         part: Part = ALONE,
         work: Work | None = None,
+        wire: Wire | None = None,
     ) -> None:
         self._name = name
         self._began = began
@@ -142,16 +149,17 @@ class Watch:
         self._live = live
         self._part = part
         self._work = work
+        self._wire = wire
         self._counted = Counted(work.measured if work else ())
         self._step = ""
         self._read_bytes = 0
         self._sources: Sources | None = None
-        self._edges: tuple[EdgeFollower, Wire] | None = None
         self._lock = threading.Lock()
 
-    def tell_edges(self, stream: Path, wire: Wire) -> None:
-        """From now on `wire` gets the edges that come to the file `stream`."""
-        self._edges = EdgeFollower(stream), wire
+    @property
+    def draws(self) -> bool:
+        """Whether anybody wants the edges."""
+        return self._wire is not None
 
     def step(self, step: str) -> None:
         """A step of the run begins."""
@@ -182,13 +190,13 @@ class Watch:
             so_far = self._so_far(time.monotonic())
             self._file.write(so_far)
             self._live(so_far)
-            if self._edges and self._sources:
-                self._follow_edges(*self._edges)
+            if self._wire and self._sources and self._sources.edges:
+                self._follow_edges(self._sources.edges, self._wire)
 
     @staticmethod
-    def _follow_edges(follower: EdgeFollower, wire: Wire) -> None:
+    def _follow_edges(edges: Edges, wire: Wire) -> None:
         with suppress(CaptureError):  # the end of the run tells of a file that cannot be read
-            new = follower.more()
+            new = edges.more()
             if new is not None:
                 wire(new)
 

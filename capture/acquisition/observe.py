@@ -15,9 +15,11 @@ from typing import Any
 from base.processes import signals
 from base.run_folder import folder as names
 from base.run_folder.edges import CHANNELS, EdgeList
+from base.run_folder.kept import Kept
 from base.run_folder.manifest import ToolReport
 from base.run_folder.observed import ObservedReport
 from base.tell import Tell
+from capture.acquisition.keeper import Keeping
 from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.saleae import SaleaeCapture
@@ -42,8 +44,9 @@ class Order:
 
     `elf` is the firmware's file; None leaves the board alone, and what is on it runs. `image` is
     the operation image, empty for a firmware that needs none. `records` says what carries the
-    records, uart, rtt or none, and `baud` how fast the serial line is. A tool or line that says nothing for `silence_s` is taken for dead.
-    `channels` are those that are kept, in the order of CHANNELS.
+    records, uart, rtt or none, and `baud` how fast the serial line is. A tool or line that says
+    nothing for `silence_s` is taken for dead. `channels` are those that are kept, in the order of
+    CHANNELS. `keeping` says which windows are kept; None keeps all.
     """
 
     elf: Path | None
@@ -55,6 +58,7 @@ class Order:
     silence_s: float = SILENCE_S
     baud: int = DEFAULT_BAUD
     channels: tuple[str, ...] = CHANNELS
+    keeping: Keeping | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class Observation:
     report: ToolReport
     counts: bytes | None = None
     """The table of what the virtual board counted."""
+    kept: Kept | None = None
+    """Where only windows of the capture were kept; then `edges` has nothing."""
 
 
 def observe(
@@ -85,10 +91,12 @@ def observe(
         resetter = board.resetter(records.debugger) if order.elf else None
         request = _request(connections, order, resetter)
         signals.check()
-        with _capture(order, request, folder / names.EDGE_STREAM) as capture:
+        drawn = watch is not None and watch.draws
+        with _capture(order, request, folder / names.EDGE_STREAM, drawn) as capture:
             progress("capturing")
             capture.start()
-            with _watched(watch, Sources(records.since, lambda: capture.got_samples, request.samples)):
+            sources = Sources(records.since, lambda: capture.got_samples, request.samples, capture.arriving)
+            with _watched(watch, sources):
                 if resetter is not None or order.elf is None:
                     _wait_until_armed(capture)
                     capture.check_begun()
@@ -112,6 +120,7 @@ def observe(
         if order.records == "none"
         else ToolReport(**report),
         counts=board.counter.counts() if board.counter else None,
+        kept=result.kept,
     )
 
 
@@ -147,14 +156,17 @@ def _request(connections: Connections, order: Order, resetter: Resetter | None) 
         settings=order.analyzer.words,
         taken=order.channels,
         tool=order.analyzer.sigrok,
+        keeping=order.keeping,
     )
 
 
-def _capture(order: Order, request: CaptureRequest, path: Path) -> SigrokCapture | SaleaeCapture:
+def _capture(
+    order: Order, request: CaptureRequest, path: Path, watched: bool
+) -> SigrokCapture | SaleaeCapture:
     """One capture by the analyzer's own program; what sigrok captures comes to `path` meanwhile."""
     if order.analyzer.by_saleae:
         return SaleaeCapture(order.analyzer, order.samplerate_hz, request.samples, order.channels)
-    return SigrokCapture(request, path)
+    return SigrokCapture(request, path, watched)
 
 
 def _wait_until_armed(capture: SigrokCapture | SaleaeCapture) -> None:

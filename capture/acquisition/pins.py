@@ -11,7 +11,8 @@ from pathlib import Path
 
 from base.files.errors import CaptureError
 from base.run_folder.folder import RunName
-from base.run_folder.observed import KIND, SCHEMA, Asked, Program, StimulusEdges
+from base.run_folder.observed import KIND, SCHEMA, Asked, Keep, Program, StimulusEdges
+from capture.acquisition.keeper import Keeping
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import CaptureRequest
 from capture.acquisition.sigrok_options import check_analyzer, tool_versions
@@ -32,7 +33,8 @@ class PinsRequest(Request):
     """What is to be observed: the pin of each channel, for how long, at which samplerate.
 
     `elf` is loaded; None leaves the board alone. `stimulus_edges` of STIM and CTRL are stimuli.
-    `options` are those of the program on a virtual board (simulator.program.user_program).
+    `options` are those of the program on a virtual board (simulator.program.user_program). `keep`
+    says which windows are kept; None keeps all.
     """
 
     resource: BoardResource
@@ -42,6 +44,15 @@ class PinsRequest(Request):
     samplerate_hz: int
     stimulus_edges: StimulusEdges = "both"
     options: tuple[str, ...] = ()
+    keep: Keep | None = None
+
+    @property
+    def keeping(self) -> Keeping | None:
+        """What is to be kept of the capture, in samples; None for all of it."""
+        if self.keep is None:
+            return None
+        around = round(self.keep.around_s * self.samplerate_hz)
+        return Keeping(self.keep.worst, around, self.stimulus_edges)
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,11 @@ class Pins:
     """Pins of a board, which an analyzer records by sigrok-cli."""
 
     request: PinsRequest
-    copied = True
+
+    @property
+    def copied(self) -> bool:
+        """Where only windows are kept, each has a copy of its own."""
+        return self.request.keep is None
 
     @property
     def name(self) -> RunName:
@@ -63,7 +78,12 @@ class Pins:
         resource, samplerate_hz = self.request.resource, self.request.samplerate_hz
         resource.analyzer.check_rate(samplerate_hz)
         samples = round(samplerate_hz * self.request.duration_s)
-        CaptureRequest(resource.analyzer.driver, None, samplerate_hz, samples)
+        CaptureRequest(resource.analyzer.driver, None, samplerate_hz, samples, keeping=self.request.keeping)
+        if self.request.keep and resource.analyzer.by_saleae:
+            raise CaptureError(
+                "Logic 2 hands its samples over at the end, so --keep would save nothing; leave it out, or "
+                "capture with an analyzer that sigrok streams."
+            )
         if self.request.elf is not None:
             if resource.loader.kind == "none":
                 raise CaptureError(
@@ -88,6 +108,7 @@ class Pins:
             duration_s=request.duration_s,
             records="none",
             channels=tuple(request.pins),
+            keeping=request.keeping,
         )
         before_s = RESET_WITHIN_S if request.elf else 0.0
         check_analyzer(request.resource, request.samplerate_hz, request.duration_s + before_s)
@@ -117,5 +138,6 @@ class Pins:
                 **board.tools(),
                 "python": platform.python_version(),
             },
+            "keep": request.keep,
         }
         return Asked.model_validate(content)

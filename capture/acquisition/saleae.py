@@ -125,6 +125,10 @@ class SaleaeCapture:
         return self._capture is not None
 
     @property
+    def arriving(self) -> None:
+        """Nothing comes before the end."""
+
+    @property
     def over(self) -> bool:
         """Whether the capture has ended by itself."""
         return self._over.is_set()

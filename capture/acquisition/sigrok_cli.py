@@ -20,13 +20,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+import numpy as np
+
 from base.files.errors import CaptureError
 from base.files.whole import WriteError
 from base.processes import children, signals
-from base.run_folder.edge_stream import EdgeWriter, read_stream
+from base.run_folder.edge_stream import EdgeFollower, EdgeWriter, read_stream
 from base.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from base.run_folder.extract import EdgeExtractor
-from capture.acquisition.edge_store import EdgeStore
+from base.run_folder.kept import MOST_KEPT_SAMPLES, Kept
+from capture.acquisition.edge_store import EdgeStore, Sink
+from capture.acquisition.keeper import Keeper, Keeping
+from capture.acquisition.live import Edges
 from capture.desk.bench import D0_TO_D7
 
 TOOL = "sigrok-cli"
@@ -44,6 +49,10 @@ _POLL_S = 0.05
 _BEGIN_S, _SLOWEST = 60.0, 100
 # What a board left behind is under way for less than this once it has ended.
 _REST_S = 0.5
+MOST_COUNTED = (1 << 32) - 1
+"""Samples that a driver may count in 32 bits, as fx2lafw of libsigrok 0.5.2 does (`sent_samples` in
+src/hardware/fx2lafw/protocol.h): asked for more, it never ends by itself."""
+_ENDLESS_EDGES = 1 << 62
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
 # Its own count, which goes wrong beyond 2**32 samples, and what its BeagleLogic driver says of as
@@ -67,7 +76,8 @@ class CaptureRequest:
     that carries each, in the first of the `sample_bytes` of a sample. `settings` go to the driver
     beside the samplerate. All eight inputs are on, since a device may pack the bits of fewer; but
     only the channels `taken` are kept, in the order of CHANNELS, and the rest may float. `tool` is
-    the path of another sigrok-cli than the one on PATH.
+    the path of another sigrok-cli than the one on PATH. `keeping` says which windows are kept; None
+    keeps all.
     """
 
     driver: str
@@ -80,14 +90,17 @@ class CaptureRequest:
     settings: tuple[str, ...] = ()
     taken: tuple[str, ...] = CHANNELS
     tool: str = ""
+    keeping: Keeping | None = None
 
     def __post_init__(self) -> None:
         if self.samples <= 0:
             raise CaptureError(f"{self.samples} samples cannot be captured; ask for at least one.")
-        if self.samples > MOST_SAMPLES:
+        most = MOST_KEPT_SAMPLES if self.keeping else MOST_SAMPLES
+        if self.samples > most:
             raise CaptureError(
-                f"{self.samples:,} samples are more than the {MOST_SAMPLES:,} that are captured at a time; "
-                "ask for a lower samplerate or a shorter duration."
+                f"{self.samples:,} samples are more than the {most:,} that are captured at a time; "
+                "ask for a lower samplerate or a shorter duration"
+                f"{'' if self.keeping else ', or keep windows only (./lab observe --keep worst)'}."
             )
         if self.samplerate_hz <= 0:
             raise CaptureError(f"A samplerate of {self.samplerate_hz} Hz is impossible; it must be positive.")
@@ -125,25 +138,30 @@ class CaptureResult:
     """What came of a capture, whole or not.
 
     `problems` are sentences on what was not delivered, `oddities` on what sigrok-cli said or sent
-    unexpectedly. `interrupted`: a signal came before the end.
+    unexpectedly. `interrupted`: a signal came before the end. Where only windows were to be kept,
+    these are in `kept`, and `edges` has nothing.
     """
 
     edges: EdgeList
     problems: tuple[str, ...]
     oddities: tuple[str, ...]
     interrupted: bool
+    kept: Kept | None = None
 
 
 class SigrokCapture:
     """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once.
 
     What comes is written to `path` as it comes (base/run_folder/edge_stream.py), and read from
-    there at the end.
+    there at the end; or windows of it are kept, beside `path`. `watched` says whether anybody asks
+    for `arriving`.
     """
 
-    def __init__(self, request: CaptureRequest, path: Path) -> None:
+    def __init__(self, request: CaptureRequest, path: Path, watched: bool = False) -> None:
         self._request = request
         self._path = path
+        self._watched = watched
+        self._keeper: Keeper | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._faults: list[str] = []
         self._ended_by_us = False
@@ -164,9 +182,7 @@ class SigrokCapture:
         Raises CaptureError when there is no sigrok-cli, and WriteError where `path` cannot be made.
         """
         tool = find_tool(self._request.tool)
-        writer = EdgeWriter(
-            self._path, self._request.samplerate_hz, self._request.taken, self._request.samples
-        )
+        writer = self._sink()
         try:
             process = _begin([*children.with_devices(), tool, *self._request.arguments()])
         except OSError:
@@ -178,6 +194,25 @@ class SigrokCapture:
         self._stderr = _TextReader(process.stderr)
         self._samples.start()
         self._stderr.start()
+
+    def _sink(self) -> Sink:
+        asked = self._request
+        if asked.keeping is None:
+            return EdgeWriter(self._path, asked.samplerate_hz, asked.taken, asked.samples)
+        self._keeper = Keeper(
+            self._path.parent,
+            asked.samplerate_hz,
+            asked.taken,
+            asked.samples,
+            asked.keeping,
+            self._watched,
+        )
+        return self._keeper
+
+    @property
+    def arriving(self) -> Edges:
+        """The edges as they come."""
+        return self._keeper or EdgeFollower(self._path)
 
     @property
     def got_samples(self) -> int:
@@ -240,7 +275,7 @@ class SigrokCapture:
             if now_s >= deadline_s:
                 self._faults.append(f"{TOOL} was not done in {most_s:.1f} s and was ended; capture again.")
                 return
-        if self._samples.fault is None:
+        if self._samples.fault is None and not self._samples.enough:
             try:
                 process.wait(silence_s)
             except subprocess.TimeoutExpired:
@@ -265,11 +300,15 @@ class SigrokCapture:
         if self._samples.fault is not None:
             problems.append(self._samples.fault)
         else:
-            problems += [] if self._ended_by_us else _exit_problems(process.returncode)
-            surplus = _surplus(got, self._samples.received_bytes)
+            enough = self._samples.enough
+            problems += [] if self._ended_by_us or enough else _exit_problems(process.returncode)
+            surplus = [] if enough else _surplus(got, self._samples.received_bytes)
         problems += count_problems(self._request.samples, got)
+        kept = self._keeper.kept if self._keeper else None
+        nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), self._request.samplerate_hz, 0)
         return CaptureResult(
-            edges=read_stream(self._path).edges,
+            edges=nothing if kept else read_stream(self._path).edges,
+            kept=kept,
             problems=tuple(problems),
             oddities=(*surplus, *_said(self._stderr.text(), whole=got == self._request.samples)),
             interrupted=self._interrupted,
@@ -327,12 +366,15 @@ class _PipeReader(threading.Thread):
 class _SampleReader(_PipeReader):
     """Reads samples in big blocks, up to the number that was asked for, and stores their edges."""
 
-    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: EdgeWriter) -> None:
+    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: Sink) -> None:
         super().__init__("samples", pipe)
         self._asked = request.samples
         self._sample_bytes = request.sample_bytes
         extractor = EdgeExtractor(
-            request.samplerate_hz, request.taken, request.device_bits(), most_edges=MOST_EDGES
+            request.samplerate_hz,
+            request.taken,
+            request.device_bits(),
+            most_edges=_ENDLESS_EDGES if request.keeping else MOST_EDGES,
         )
         self._store = EdgeStore(extractor, writer)
         self.received_bytes = 0
@@ -342,6 +384,11 @@ class _SampleReader(_PipeReader):
     @property
     def got_samples(self) -> int:
         return self._store.total_samples
+
+    @property
+    def enough(self) -> bool:
+        """Whether all came that was asked for, of a tool that may never end by itself."""
+        return self._asked > MOST_COUNTED and self.got_samples >= self._asked
 
     def run(self) -> None:
         try:
@@ -370,6 +417,8 @@ class _SampleReader(_PipeReader):
                 self._store.flush()
                 raise
             self._store.feed(piece[: self._asked - self.got_samples])
+            if self.enough:
+                return
 
     def _check_surplus(self) -> None:
         """Twice as much is two bytes per sample, which is told of later;

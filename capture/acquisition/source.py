@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -27,6 +27,7 @@ from capture.acquisition.duration import longest_s
 from capture.acquisition.live import ALONE, Live, Part, Watch, Wire
 from capture.acquisition.observe import Observation, Order
 from capture.desk.bench import BoardResource, read_bench
+from capture.reading.glitches import check_can_be_told
 from firmware.build.image import FirmwareImage
 from scenarios.operations import DEFAULT_BAUD
 from scenarios.plan import Plan
@@ -72,9 +73,10 @@ class RunRequest(Request):
 
     `board` is an entry of bench.toml or the path of a board's TOML file; None is the default.
     None as samplerate is that of the board's analyzer, and as duration in seconds what the plan
-    takes at most. `records` is what carries the records: uart or rtt. `bounds` tells the most that
-    the image's critical sections can take, `memory` where the blocks lay. `options` are words for
-    the folder's name.
+    takes at most. `records` is what carries the records: uart or rtt. `baud` is the serial line's
+    rate, bench.toml's where it is None. `bounds` tells the most that the image's critical sections
+    can take, `memory` where the blocks lay. `options` are words for the folder's name.
+    `ignore_glitches` leaves out pulses that are too short to be the firmware's.
     """
 
     plan: Plan
@@ -83,9 +85,11 @@ class RunRequest(Request):
     samplerate_hz: int | None = None
     duration_s: float | None = None
     records: str = "uart"
+    baud: int | None = None
     bounds: BoundsOf = _no_bounds
     memory: MemoryOf = _no_memory
     options: tuple[str, ...] = ()
+    ignore_glitches: bool = False
 
     @cached_property
     def resource(self) -> BoardResource:
@@ -96,7 +100,7 @@ class RunRequest(Request):
     def planned(self) -> Plan:
         """The plan, for the records that are asked for."""
         board = self.resource
-        baud = board.baud if self.records == "uart" else DEFAULT_BAUD
+        baud = (self.baud or board.baud) if self.records == "uart" else DEFAULT_BAUD
         return self.plan.recorded_by(self.records, baud, board.clock)
 
     @property
@@ -107,8 +111,9 @@ class RunRequest(Request):
     def order(self) -> Order:
         """What to capture.
 
-        Raises CaptureError for a samplerate that the analyzer does not have, and for an image that
-        was made for another board.
+        Raises CaptureError for a samplerate that the analyzer does not have, or at which glitches
+        that are to be ignored cannot be told from pulses, and for an image that was made for
+        another board.
         """
         analyzer = self.resource.analyzer
         self._check_image()
@@ -124,6 +129,8 @@ class RunRequest(Request):
             baud=self.planned.baud,
         )
         analyzer.check_rate(order.samplerate_hz)
+        if self.ignore_glitches:
+            check_can_be_told(order.samplerate_hz, self.resource.board.core_hz)
         return order
 
     def _check_image(self) -> None:
@@ -136,10 +143,11 @@ class RunRequest(Request):
 
     def account(self, analyzer: str, tools: Mapping[str, str]) -> Account:
         """What is known of the run that `analyzer` captures with these tools."""
+        setting = setting_of(self.image, self.resource.name, analyzer, tools)
         return Account(
             self.planned,
             asked_of(self.image),
-            setting_of(self.image, self.resource.name, analyzer, tools),
+            replace(setting, ignore_glitches=self.ignore_glitches),
             partial(self.bounds, self.image),
             partial(self.memory, self.image, self.planned),
         )

@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from base.files.errors import CaptureError
 from base.run_folder import folder as names
 from base.run_folder.edge_stream import read_stream
-from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from base.run_folder.folder import RunName, read_observed
+from base.run_folder.kept import Kept, read_kept
 from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
 from base.run_folder.memory import read_memory
 from base.run_folder.observed import Asked, read_asked, read_observed_manifest
@@ -30,6 +33,8 @@ from scenarios import parameters as parameter_kinds
 from scenarios.errors import ScenarioError
 from scenarios.plan import Plan
 from scenarios.scenario import Scenario
+
+_NOTHING = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), NS_PER_S, 0)
 
 
 def read_stored(folder: Path) -> Taken:
@@ -56,13 +61,22 @@ def read_stored(folder: Path) -> Taken:
 def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
     """Reads the run from the wire alone in `folder`. Raises as read_stored()."""
     asked = read_asked(folder / names.OBSERVED)
-    edges, asked_samples = _capture(folder)
+    kept = _kept(folder) if asked.keep else None
+    edges, asked_samples = (_NOTHING, kept.asked_samples) if kept else _capture(folder)
     report: ToolReport
     if (folder / names.MANIFEST).exists():
         report = read_observed_manifest(folder / names.MANIFEST).tool_report
     else:
-        report = _unknown_report(edges.total_samples, asked_samples)
-    return asked, Observation(edges, b"", report)
+        report = _unknown_report((kept or edges).total_samples, asked_samples)
+    return asked, Observation(edges, b"", report, kept=kept)
+
+
+def _kept(folder: Path) -> Kept:
+    if not (folder / names.KEPT).exists():
+        raise CaptureError(
+            f"{folder} has no {names.KEPT}: its run was killed in its first minute; run it again."
+        )
+    return read_kept(folder)
 
 
 def _capture(folder: Path) -> tuple[EdgeList, int | None]:
@@ -109,6 +123,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             memory=read_memory(folder / names.OPERATIONS, origin.memory),
             footprint=origin.footprint,
             imported=origin.imported,
+            ignore_glitches=origin.glitches is not None,
         )
     name = RunName.of(folder)
     if name is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -37,12 +37,15 @@ from scenarios import catalogue
 from scenarios.operations import MAX_ENTRIES
 from scenarios.plan import Plan
 
+SLOWER_BAUDS = (500_000, 115_200)
+"""Tried where records are damaged: half, and what every port can do."""
 REST_S = 1.0
 """How long the pins are looked at while nothing moves them."""
 # Two crystals differ by some 100 millionths at most; an RC oscillator by 10,000.
 _CRYSTALS_PPM = 500.0
 _MOST_OPERATIONS = MAX_ENTRIES - 840
 _PPM = 1e6
+_REASONS = 3
 
 Shown = Callable[[str], None]
 
@@ -67,9 +70,25 @@ class Captures:
     _longest: Manifest | None = None
 
     def line(self) -> Outcome:
-        """Do the records come, whole and in order?"""
+        """Do the records come, whole and in order? Where they do not, slower lines are tried."""
+        baud = self.board.baud
         self._first = self._run(short_plan())
-        return of_serial(_manifest(self._first).serial)
+        found = of_serial(serial := _manifest(self._first).serial, baud)
+        return found if found.state == "right" or not serial.bytes else self._slower(found, baud)
+
+    def _slower(self, found: Outcome, baud: int) -> Outcome:
+        """What was found at `baud`, with the fastest of SLOWER_BAUDS at which all comes."""
+        slower = [one for one in SLOWER_BAUDS if one < baud]
+        for one in slower:
+            self.shown(f"line: the same at {one:,} baud")
+            serial = _manifest(self._run(short_plan(), baud=one)).serial
+            if of_serial(serial, one).state == "right":
+                told = f"At {one:,} baud they came whole: set baud = {one} in bench.toml if this recurs."
+                return replace(found, todo=(told, *found.todo), figures=(*found.figures, _whole_at(one)))
+        tried = (
+            f"At {' and '.join(f'{one:,}' for one in slower)} baud it is no better: the rate is not at fault."
+        )
+        return replace(found, todo=(tried, *found.todo)) if slower else found
 
     def rest(self) -> Outcome:
         """Does an input see pulses where no pin moves?"""
@@ -111,8 +130,15 @@ class Captures:
         assert self._first is not None
         return judge(*read_stored(self._first.folder))[0].wire
 
-    def _run(self, plan: Plan) -> RunResult:
-        request = RunRequest(plan, self.image, board=self.board_name, runs=self.runs, progress=self.shown)
+    def _run(self, plan: Plan, baud: int | None = None) -> RunResult:
+        request = RunRequest(
+            plan=plan,
+            image=self.image,
+            board=self.board_name,
+            baud=baud,
+            runs=self.runs,
+            progress=self.shown,
+        )
         direct = self.board.loader.kind == "virtual-nucleo" and not sigrok_cli.is_installed()
         result = conduct(Direct(request) if direct else Sigrok(request))
         self.folders.append(result.folder)
@@ -148,9 +174,14 @@ def _manifest(result: RunResult) -> Manifest:
     return read_manifest(result.folder / MANIFEST)
 
 
-def of_serial(serial: Serial) -> Outcome:
-    """What became of the records of a run."""
+def _whole_at(baud: int) -> Figure:
+    return Figure("all comes at", baud, "baud")
+
+
+def of_serial(serial: Serial, baud: int) -> Outcome:
+    """What became of the records of a run that came at `baud`."""
     figures = (
+        Figure("rate of the line", baud, "baud"),
         Figure("bytes", serial.bytes),
         Figure("records", serial.records),
         Figure("lines that cannot be read", serial.checksum_failures, n=serial.records),
@@ -166,7 +197,7 @@ def of_serial(serial: Serial) -> Outcome:
         return Outcome(
             "stop",
             f"{serial.bytes:,} bytes came, and no record among them.",
-            ("Check that nothing else has the port open, and that the line is 1,000,000 baud.",),
+            (f"Check that nothing else has the port open, and that it can do {baud:,} baud.",),
             figures,
         )
     if serial.checksum_failures or serial.sequence_gaps or not serial.end_record:
@@ -176,7 +207,8 @@ def of_serial(serial: Serial) -> Outcome:
             ("Take another USB cable or port without a hub; end what else has the port open.",),
             figures,
         )
-    return Outcome("right", f"{serial.records:,} records came, whole and in order.", (), figures)
+    words = f"{serial.records:,} records came at {baud:,} baud, whole and in order."
+    return Outcome("right", words, (), figures)
 
 
 def of_rest(edges: EdgeList) -> Outcome:
@@ -246,11 +278,19 @@ def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
         "stop",
         f"A capture is {bad[0].verdict}: the analyzer or its line does not keep up.",
         (
-            *bad[0].reasons,
             "Give the analyzer its own USB port, without a hub, or set a lower samplerate in bench.toml.",
+            *_first_reasons(bad[0]),
         ),
         figures,
     )
+
+
+def _first_reasons(result: RunResult) -> tuple[str, ...]:
+    """The first reasons of its verdict, those that tell of samples before all others."""
+    by_weight = sorted(result.reasons, key=lambda reason: "samples were lost" not in reason)
+    more = len(by_weight) - _REASONS
+    further = (f"{more} further reasons are in run.json of the last run below.",) if more > 1 else ()
+    return (*by_weight[: _REASONS if further else None], *further)
 
 
 def of_clock(manifest: Manifest) -> Outcome:

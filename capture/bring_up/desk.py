@@ -95,7 +95,7 @@ class Desk:
 
 def of_clips(found: Findings) -> Outcome:
     """What the check of the clips means: a wrong one ends it, a noisy one does not."""
-    clips = tuple(dict(clip) for clip in found.as_json()["clips"])
+    clips = found.clips
     states = [verdict.state for verdict in found.verdicts]
     right = states.count("right")
     figures = (Figure("clips that are right", right, n=len(states)),)

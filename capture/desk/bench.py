@@ -15,12 +15,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from base.files.complaints import WrongValueError, expecting, not_among, quoted
+from base.files.complaints import WrongValueError, among, expecting, not_among, quoted
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import CaptureError, near_miss
 from base.paths import BENCH
 from base.run_folder.edges import CHANNELS
+from capture.desk.loading import Programmer, Settings, Way, ways
 from capture.desk.presets import Preset, preset, presets
+from capture.desk.pyocd import ProbeAddress
 from firmware.build import boards
 from firmware.build.boards import Board, BoardError
 from scenarios.operations import BAUD_MAX, BAUD_MIN, BAUD_UNIT, DEFAULT_BAUD
@@ -34,7 +36,7 @@ VIRTUAL_PORTS = ("pty", "tcp")
 Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
 _BAUDS = f"{BAUD_MIN:,} to {BAUD_MAX:,}, in hundreds"
 BAUD_TOLERANCE = 0.01
-"""Both ends of a line may be off by 2 % together, in ten bits (RM0368, section 19.3.5: 3.75 % at the
+"""Both ends of a line may be off by 2 % together, in ten bits (RM0368, section 19.3.5: 3.75 % at
 best). Half of it is the other end's."""
 
 Samplerate = Annotated[int, Field(gt=0), expecting("a positive whole number of samples per second")]
@@ -107,30 +109,82 @@ def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
 
 
 Clock = Literal["bypass", "crystal", "internal"]
+PLACE = "place:"
+"""What stands before the name of a place of labgrid."""
+UNLOADED = ("virtual-nucleo", "none")
+"""Kinds of loader that load no chip."""
+_ANY_CHIP = "cortex_m"
+"""pyOCD's target for a core of which it need not know the chip."""
+
+
+def _word_list(words: list[str]) -> list[str]:
+    """Refuses a word that would be none, or more than a line."""
+    for at, word in enumerate(words):
+        if not word or not word.isprintable():
+            raise WrongValueError(f"must be words in quotes, not {quoted(word)}", at)
+    return words
 
 
 class LoaderResource(Table):
-    """What brings the firmware onto the board; target and probe are pyOCD's.
+    """What brings the firmware onto the board: one of loading.ways(), whose words the others are.
 
     `clock` is what the firmware makes the core's clock of.
 
     `none` is for a board that somebody else loads: what is on it can be observed, and no more.
     """
 
-    kind: Literal["virtual-nucleo", "pyocd", "none"]
+    kind: Annotated[str, expecting("a word in quotes"), among((UNLOADED[0], *ways(), UNLOADED[1]))]
     target: Annotated[str, expecting("a word in quotes")] = ""
     probe: Annotated[str, expecting("a word in quotes")] = ""
+    interface: Annotated[str, expecting("a word in quotes")] = ""
+    speed_khz: Annotated[int, Field(ge=1, le=50_000), expecting("1 to 50000 kHz")] | None = None
+    program: Annotated[str, expecting("a path in quotes")] = ""
+    arguments: Annotated[list[str], AfterValidator(_word_list)] = Field(default_factory=list)
     clock: Annotated[Clock, expecting("bypass, crystal or internal")] = "bypass"
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> LoaderResource:
-        if self.kind == "pyocd" and not self.target:
-            raise WrongValueError("is missing", "target", remedy="add what pyOCD calls the chip")
-        if self.kind != "pyocd":
-            own = {"kind", "clock"} if self.kind == "virtual-nucleo" else {"kind"}
-            for key in sorted(self.model_fields_set - own):
+        given = self.model_fields_set - {"kind"}
+        if self.way is None:
+            for key in sorted(given - ({"clock"} if self.kind == "virtual-nucleo" else set())):
                 raise WrongValueError(f"means nothing to a loader of kind {self.kind}", key, remedy="drop it")
+            return self
+        self.way.check(given - {"clock"}, self._settings, self.kind)
         return self
+
+    @property
+    def way(self) -> Way | None:
+        """How it loads a chip; None where it loads none."""
+        return ways().get(self.kind)
+
+    @property
+    def serial_number(self) -> str:
+        """The probe's, or the part of it that bench.toml has; empty: the only one connected."""
+        return self.way.serial_number(self.probe) if self.way else ""
+
+    @property
+    def pyocd_address(self) -> ProbeAddress:
+        """The probe as pyOCD finds it, whoever loads the board."""
+        if self.kind == "pyocd":
+            return ProbeAddress(self.probe, self.target)
+        return ProbeAddress(self.serial_number, _ANY_CHIP if self.way else "")
+
+    def programmer(self) -> Programmer:
+        """The tool behind it. Raises CaptureError for a loader that loads no chip."""
+        if self.way is None:
+            raise CaptureError(f"A loader of kind {self.kind} loads no chip; name another in bench.toml.")
+        return self.way.open(self._settings)
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            target=self.target,
+            probe=self.probe,
+            interface=self.interface,
+            speed_khz=self.speed_khz,
+            program=self.program,
+            arguments=tuple(self.arguments),
+        )
 
 
 class SerialResource(Table):
@@ -379,7 +433,8 @@ class Bench:
     boards: Mapping[str, BoardResource]
 
     def board(self, name: str | None = None) -> BoardResource:
-        """The board called `name`, or the default. A `name` that ends in .toml is a board's file.
+        """The board called `name`, or the default. A `name` that ends in .toml is a board's file,
+        and `place:NAME` a place of labgrid (places.py).
 
         `virtual:nucleo-f411re` is the entry `virtual` with that board of firmware/boards; a board's
         name, or the path of its folder, is the entry that has it on the desk.
@@ -390,6 +445,10 @@ class Bench:
         name = name or self.default
         if name.endswith(".toml"):
             return read_board(Path(name))
+        if name.startswith(PLACE):
+            from capture.desk.places import board_at
+
+            return board_at(name.removeprefix(PLACE), self.boards)
         entry, colon, word = name.partition(":")
         if colon and entry in self.boards:
             return self.boards[entry].with_board(boards.board(word))
@@ -437,7 +496,7 @@ class _BoardTable(Table):
 
     @model_validator(mode="after")
     def _emulates_devices(self) -> _BoardTable:
-        if self.emulated and self.loader.kind != "pyocd":
+        if self.emulated and self.loader.way is None:
             raise WrongValueError(f"means nothing to a loader of kind {self.loader.kind}", "emulated")
         return self
 

@@ -8,6 +8,7 @@ from base.files.errors import CaptureError
 from capture.desk.bench import BoardResource
 from capture.desk.board import Board
 from capture.desk.emulated import is_seen
+from capture.desk.loading import check_records
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.unloaded_board import UnloadedBoard
 from capture.desk.virtual_board import VirtualBoard
@@ -28,7 +29,8 @@ def open_board(
     analyzer are clipped to, and `options` are those of somebody's own program; an emulated desk has
     its own (capture/desk/emulated.py).
 
-    Raises CaptureError for an emulated board whose devices this program does not see.
+    Raises CaptureError for an emulated board whose devices this program does not see, and for
+    records by rtt where the loader is not pyOCD.
     """
     if resource.loader.kind == "virtual-nucleo":
         counted = records != "none"
@@ -42,6 +44,7 @@ def open_board(
         )
     if resource.loader.kind == "none":
         return UnloadedBoard(resource)
+    check_records(resource.loader.kind, records)
     if not is_seen(resource):
         raise CaptureError(
             f"The board {resource.name!r} is emulated, and this program does not see its devices; "

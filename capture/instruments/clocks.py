@@ -23,7 +23,8 @@ COUNTER_CYCLES = 1 << 32
 # Clocks of crystals differ by parts in 10,000. Counters that differ by more count something else.
 RATIO_TOLERANCE = 0.05
 HSI_TOLERANCE = 0.04
-"""The HSI from the factory, from -10 to 85 degrees Celsius (DS10086, "HSI oscillator characteristics")."""
+"""The HSI from the factory, from -10 to 85 degrees Celsius (DS10086, "HSI oscillator
+characteristics")."""
 
 
 def core_tolerance(boot: Boot | None) -> float:

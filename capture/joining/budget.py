@@ -135,8 +135,10 @@ def _clock_ns(instruments: Instruments, longest_ns: float) -> float | None:
     that may be off itself proves that much less.
     """
     fit = instruments.counter or instruments.wire.clock
-    return None if fit is None else longest_ns * (
-        abs(fit.ratio - 1) + fit.ratio_uncertainty + instruments.wire.core_tolerance
+    return (
+        None
+        if fit is None
+        else longest_ns * (abs(fit.ratio - 1) + fit.ratio_uncertainty + instruments.wire.core_tolerance)
     )
 
 

@@ -57,7 +57,7 @@ def find_frames(edges: EdgeList, tick_hz: int, tick_tolerance: float = 0.0) -> F
 
 
 def _trains(edges: EdgeList, spacing_samples: float, part: float) -> list[Samples]:
-    """All trains of exactly 64 SYNC edges, the first rising, `spacing_samples` apart, but for a part."""
+    """Trains of exactly 64 SYNC edges, the first rising, `spacing_samples` apart but for `part`."""
     sync = edges.transitions("SYNC")
     tolerance = part * spacing_samples + 1
     fits = np.abs(np.diff(sync.sample) - spacing_samples) <= tolerance

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from base.files.errors import CaptureError
-from base.run_folder.edges import EdgeList, Levels, Samples
+from base.run_folder.edges import EdgeList, Levels, Samples, Transitions
 from capture.reading.pulses import PulseTrain
 
 Stimuli = Literal["both", "rising", "falling"]
@@ -49,16 +49,23 @@ def responses(edges: EdgeList, stimulus: str, answer: str, which: Stimuli = "bot
     An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
     still belongs to the earlier one.
     """
-    stimuli = edges.transitions(stimulus)
-    asked = stimuli.sample if which == "both" else stimuli.sample[stimuli.level == (which == "rising")]
     transitions = edges.transitions(answer)
-    rises = transitions.sample[transitions.level]
+    return answered(asked_by(edges.transitions(stimulus), which), transitions.sample[transitions.level])
+
+
+def asked_by(stimuli: Transitions, which: Stimuli) -> Samples:
+    """The samples of those edges that are stimuli."""
+    return stimuli.sample if which == "both" else stimuli.sample[stimuli.level == (which == "rising")]
+
+
+def answered(asked: Samples, rises: Samples) -> Responses:
+    """The stimuli at `asked`, with those `rises` that answer them by the rule of responses()."""
     after_last = np.iinfo(np.int64).max
     next_asked = np.append(asked[1:], after_last)
     next_rise = np.append(rises, after_last)[np.searchsorted(rises, asked, side="right")]
-    answered = (next_rise <= next_asked) & (next_rise != after_last)
-    missed = ~answered & (next_asked != after_last)
-    return Responses(asked, np.where(answered, next_rise, -1), missed)
+    has_answer = (next_rise <= next_asked) & (next_rise != after_last)
+    missed = ~has_answer & (next_asked != after_last)
+    return Responses(asked, np.where(has_answer, next_rise, -1), missed)
 
 
 def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:

@@ -13,6 +13,7 @@ from base.run_folder.observed import (
     ObservedReport,
 )
 from capture.reading.observed import ObservedWire
+from capture.summary.unjudged import unjudged
 from capture.verdict.observed import Seen, judge, warnings
 
 WITHOUT_RECORDS = (
@@ -54,17 +55,23 @@ def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> O
         "latencies_ns": observed.latencies_ns,
         "missed": observed.missed,
         "calibration_ns": observed.calibration_ns,
+        "unjudged": tuple(unjudged(asked, observed.clock is not None)),
         "tools": asked.tools,
         "tool_report": report,
     }
     return ObservedManifest.model_validate(content)
 
 
-def _missing(observed: ObservedWire, asked: Asked) -> Iterator[str]:
-    """What other runs have and this one has not."""
+def without(asked: Asked) -> Iterator[str]:
+    """What no run from the wire alone has, and one that was not loaded has not."""
     yield WITHOUT_RECORDS
     if asked.program.elf is None:
         yield WITHOUT_LOADING
+
+
+def _missing(observed: ObservedWire, asked: Asked) -> Iterator[str]:
+    """What other runs have and this one has not."""
+    yield from without(asked)
     if "SYNC" not in observed.edges.channels:
         yield WITHOUT_SYNC
     elif observed.clock is None:

@@ -18,6 +18,7 @@ from capture.acquisition.account import Setting
 from capture.joining.budget import budget_on_wire
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
+from capture.reading.glitches import Glitches
 from capture.reading.probes import stated_of
 from capture.summary.bounds import compare_bounds, exceeded_bounds
 from capture.summary.heap_wait import heap_wait
@@ -70,6 +71,7 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "firmware": _firmware(evidence, setting),
         "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
         "imported": setting.imported.model_dump(mode="json") if setting.imported else None,
+        **({"glitches": _left_out(evidence)} if evidence.without_glitches else {}),
         **_build_choices(evidence),
         "tools": dict(setting.tools),
         "tool_report": evidence.tools.model_dump(mode="json"),
@@ -100,6 +102,15 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
             *_uncounted(evidence, setting),
             *setting.notes,
         ],
+    }
+
+
+def _left_out(evidence: Evidence) -> dict[str, Any]:
+    found = evidence.glitches or Glitches(0, 0, {})
+    return {
+        "shortest_pulse_cycles": found.shortest_cycles or None,
+        "longest_samples": found.longest_samples,
+        "count": dict(found.count),
     }
 
 

@@ -38,8 +38,8 @@ def bytes_before_boot(evidence: Evidence) -> Iterator[str]:
     stray = len(evidence.log.stray)
     if stray:
         yield (
-            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the serial "
-            "line was not quiet at the reset, or the reset cut a line of an earlier run."
+            f"{stray} {'byte' if stray == 1 else 'bytes'} came right before BOOT and were ignored: the "
+            "serial line was not quiet at the reset, or the reset cut a line of an earlier run."
         )
 
 
@@ -49,8 +49,8 @@ def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
     causes = [cause for cause in boot.reset_causes if cause != POWER_UP] if boot else []
     if causes:
         yield (
-            f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end so, "
-            "check its power supply."
+            f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end "
+            "so, check its power supply."
         )
 
 
@@ -72,9 +72,10 @@ def counter_was_off(evidence: Evidence) -> Iterator[str]:
         first, last = found[0].seq, found[-1].seq
         where = f"operation {first}" if first == last else f"operations {first} to {last}"
         lost = sum(record.operations for record in found)
+        lack = {0: "no operation lacks", 1: "1 operation lacks"}.get(lost, f"{lost} operations lack")
         yield (
-            f"The cycle counter was found off at {where} and started again, so {lost} operations have no "
-            "cycles by DWT. A debugger that leaves clears DEMCR.TRCENA: disconnect it."
+            f"The cycle counter was found off at {where} and started again, so {lack} cycles by DWT. A "
+            "debugger that leaves clears DEMCR.TRCENA: disconnect it."
         )
 
 
@@ -108,6 +109,22 @@ def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
             f"{found.count} {noun} came within {apart} samples of a critical section's edge, so the wire "
             f"does not tell whether they met it: from {least} to {most} did. The budgets of "
             "interrupt_latency_hit_ns and interrupt_latency_clear_ns have both ends."
+        )
+
+
+def glitches_left_out(evidence: Evidence) -> Iterator[str]:
+    """What --ignore-glitches did."""
+    if not evidence.without_glitches:
+        return
+    found = evidence.glitches
+    if found is None:
+        yield "No glitch was left out: no CAL record tells how long the firmware's shortest pulse is."
+    else:
+        by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in found.count.items())
+        yield (
+            f"Glitches of at most {found.longest_samples} samples were left out, as asked: "
+            f"{by_channel or 'none was there'}. The firmware's shortest pulse lasts "
+            f"{found.shortest_cycles} cycles or more."
         )
 
 
@@ -163,6 +180,7 @@ WARNINGS = (
     heap_grew,
     stimuli_missed,
     interrupts_undecided,
+    glitches_left_out,
     falls_seen_late,
     nobody_counted_probes,
     instructions_are_not_told,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from capture.desk.bench import BoardResource
+from capture.desk.loading import Way
 from capture.desk.presets import Preset, of_driver, presets
 from capture.desk.serial_ports import ST_LINKS, alike
 from capture.survey import udev
@@ -51,6 +52,16 @@ def _faults(_board: BoardResource, facts: Facts) -> Iterator[Finding]:
     for subject, fault in (("analyzer", facts.scan_fault), ("probe", facts.host_fault)):
         if fault:
             yield Finding(subject, "wrong", fault)
+
+
+def _loader(board: BoardResource, facts: Facts) -> Iterator[Finding]:
+    """The tool that loads the board, where it is not pyOCD."""
+    if facts.loader_fault:
+        yield Finding("loader", "wrong", facts.loader_fault)
+    elif facts.loader and board.loader.way:
+        title = board.loader.way.title
+        words = facts.loader if title.lower() in facts.loader.lower() else f"{title} {facts.loader}"
+        yield Finding("loader", "used", words)
 
 
 def _analyzers(board: BoardResource, facts: Facts) -> Iterator[Finding]:
@@ -98,6 +109,9 @@ def _probes(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         yield Finding("probe", "wrong", words)
     elif chosen:
         yield from of_probe(chosen[0])
+    elif way := _other_way(board):
+        words = f"pyOCD, which lists them, does not see it; that {way.title} finds it was not tried."
+        yield Finding("probe", "odd", words)
     elif facts.probes:
         words = f"None has the id {board.loader.probe!r} of bench.toml: write one of those that are there."
         yield Finding("probe", "wrong", words)
@@ -106,9 +120,15 @@ def _probes(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         yield Finding("probe", "wrong", words)
 
 
+def _other_way(board: BoardResource) -> Way | None:
+    """What loads the board instead of pyOCD; it may know probes that pyOCD does not."""
+    way = board.loader.way
+    return way if way and way.program else None
+
+
 def chosen_probes(board: BoardResource, facts: Facts) -> list[Probe]:
     """Those that bench.toml means: pyOCD takes a part of an id, whatever its case."""
-    wanted = board.loader.probe.rpartition(":")[2].lower()
+    wanted = board.loader.serial_number.lower()
     return [probe for probe in facts.probes if wanted in probe.unique_id.lower()]
 
 
@@ -155,7 +175,7 @@ def meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
         return [port for port in facts.ports if port.device == facts.serial_port]
     found = [port for port in facts.ports if port.usb_id == wanted.removeprefix("usb:")]
     found = found or [port for port in facts.ports if port.usb_id in alike(wanted)]
-    return [port for port in found if port.serial_number == board.loader.probe] or found
+    return [port for port in found if port.serial_number == board.loader.serial_number] or found
 
 
 def _no_port(board: BoardResource, facts: Facts) -> str:
@@ -251,4 +271,4 @@ def _missing_firmware(device: UsbDevice, preset: Preset, facts: Facts) -> str:
     return f"{device.usb_id} needs {file}, and libsigrok finds none in {folders}: {get}."
 
 
-_RULES: tuple[Rule, ...] = (_faults, rights, _usb, _analyzers, _probes, _ports)
+_RULES: tuple[Rule, ...] = (_faults, _loader, rights, _usb, _analyzers, _probes, _ports)

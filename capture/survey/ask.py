@@ -16,7 +16,7 @@ from base.paths import ROOT
 from base.processes import children
 from capture.acquisition import saleae
 from capture.acquisition.sigrok_cli import find_tool
-from capture.desk.bench import AnalyzerResource, BoardResource
+from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource
 from capture.survey import rights, udev
 from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
 
@@ -43,7 +43,18 @@ def ask(board: BoardResource) -> Facts:
         modem_manager=rights.modem_manager_runs(),
         rules=udev.installed(),
     )
-    return _with_host(_with_analyzers(facts, board.analyzer))
+    return _with_host(_with_loader(_with_analyzers(facts, board.analyzer), board.loader))
+
+
+def _with_loader(facts: Facts, loader: LoaderResource) -> Facts:
+    """The version of the tool that loads the board; pyOCD's stands among the packages."""
+    if loader.way is None or not loader.way.program:
+        return facts
+    try:
+        (version,) = loader.programmer().tools().values()
+    except CaptureError as error:
+        return replace(facts, loader_fault=str(error))
+    return replace(facts, loader=version)
 
 
 def _with_analyzers(facts: Facts, analyzer: AnalyzerResource) -> Facts:

@@ -63,8 +63,9 @@ class Facts:
     means. `serial_port` is the device behind the port of bench.toml, links followed. `firmware` are
     the files of libsigrok's `firmware_folders`. `groups` are those that the user database has this
     user in, whether or not this session knows. `modem_manager` is whether a ModemManager runs, and
-    `rules` what stands in the installed file of udev rules, "" where there is none. A fault is a
-    sentence on a tool that failed. What it would have told is missing.
+    `rules` what stands in the installed file of udev rules, "" where there is none. `loader`
+    is the version of the board's loader, "" where pyOCD loads it. A fault is a sentence on a tool
+    that failed. What it would have told is missing.
     """
 
     analyzers: tuple[Analyzer, ...] = ()
@@ -78,5 +79,7 @@ class Facts:
     groups: tuple[str, ...] = ()
     modem_manager: bool = False
     rules: str = ""
+    loader: str = ""
+    loader_fault: str = ""
     scan_fault: str = ""
     host_fault: str = ""

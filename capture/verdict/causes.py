@@ -89,7 +89,7 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
 
 
 def _sync_jitter_cycles(clock: Clock) -> int:
-    """From the timer's start to SYNC's edge the same instructions run for each operation. What
+    """From the start of the timer to SYNC's edge the same instructions run for each operation. What
     they take differs by a flash line that the cache still holds or not, and by where the timer's
     bus is in its cycle.
     """

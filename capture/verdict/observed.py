@@ -13,20 +13,48 @@ from capture.verdict.verdict import by_rules
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A capture, what the tools said of it, and the pin of each channel."""
+class Named:
+    """What the tools said of a capture, and the pin of each channel."""
 
     tools: ToolReport
-    observed: ObservedWire
     pins: Mapping[str, str]
-
-    @property
-    def edges(self) -> EdgeList:
-        return self.observed.edges
 
     def called(self, channel: str) -> str:
         """`CRIT (PA8)`."""
         return f"{channel} ({self.pins.get(channel, 'pin unknown')})"
+
+    def still(self, channel: str, duration_s: float, high: bool) -> str:
+        """That it shows no edge."""
+        return (
+            f"{self.called(channel)} shows no edge in {duration_s:.6g} s, it is {'high' if high else 'low'} "
+            "throughout; check the pin, its clip, and that the program gets there."
+        )
+
+    def lasting(self, channel: str, since: int, lasted: int, samplerate_hz: int) -> str:
+        """That it rises at sample `since`, and does not fall in the `lasted` samples to the end."""
+        return (
+            f"{self.called(channel)} rises at {since / samplerate_hz:.6g} s and does not fall again by the "
+            f"end, {lasted / samplerate_hz * 1e3:.6g} ms later, longer than any whole pulse; see why, or "
+            "capture longer."
+        )
+
+    def narrow(self, channel: str, sample_ns: float) -> str:
+        """That some of its pulses last a sample."""
+        return (
+            f"{self.called(channel)} has pulses of a single sample, {sample_ns:.1f} ns: shorter ones are not "
+            "seen, so some may be missing; use a higher samplerate."
+        )
+
+
+@dataclass(frozen=True)
+class Seen(Named):
+    """A capture that is whole."""
+
+    observed: ObservedWire
+
+    @property
+    def edges(self) -> EdgeList:
+        return self.observed.edges
 
 
 def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
@@ -49,11 +77,7 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
     duration_s = seen.edges.total_samples / seen.edges.samplerate_hz
     for channel in seen.edges.channels:
         if not seen.edges.transitions(channel).sample.size:
-            level = "high" if seen.edges.initial_level(channel) else "low"
-            yield (
-                f"{seen.called(channel)} shows no edge in {duration_s:.6g} s, it is {level} throughout; "
-                "check the pin, its clip, and that the program gets there."
-            )
+            yield seen.still(channel, duration_s, seen.edges.initial_level(channel))
         elif channel in seen.observed.calibration and not len(seen.observed.program[channel]):
             yield (
                 f"{seen.called(channel)} shows nothing but calibration pulses; check that the program gets "
@@ -71,21 +95,14 @@ def never_back(seen: Seen) -> Iterator[str]:
         since = int(found.sample[before][-1])
         lasted = seen.observed.after - since
         if lasted > (int(train.width.max()) if len(train) else 0):
-            hz = seen.edges.samplerate_hz
-            yield (
-                f"{seen.called(channel)} rises at {since / hz:.6g} s and does not fall again by the end, "
-                f"{lasted / hz * 1e3:.6g} ms later, longer than any whole pulse; see why, or capture longer."
-            )
+            yield seen.lasting(channel, since, lasted, seen.edges.samplerate_hz)
 
 
 def at_the_limit(seen: Seen) -> Iterator[str]:
     """Where some pulses are a sample wide, others may fall between two."""
     for channel, train in seen.observed.program.items():
         if len(train) and int(train.width.min()) == 1:
-            yield (
-                f"{seen.called(channel)} has pulses of a single sample, {seen.edges.sample_ns:.1f} ns: "
-                "shorter ones are not seen, so some may be missing; use a higher samplerate."
-            )
+            yield seen.narrow(channel, seen.edges.sample_ns)
 
 
 Rule = Callable[[Seen], Iterator[str]]
@@ -106,7 +123,12 @@ INCONCLUSIVE: tuple[Rule, ...] = (
 
 def warnings(seen: Seen) -> Iterator[str]:
     """What a reader should know, and what does not touch the verdict."""
-    for pair, count in seen.observed.missed.items():
+    yield from missed(seen.observed.missed)
+
+
+def missed(counts: Mapping[str, int]) -> Iterator[str]:
+    """That stimuli of a pair have no latency, and how many."""
+    for pair, count in counts.items():
         if count:
             yield (
                 f"{count} stimuli of {pair} were followed by another before an answer: they have no latency, "

@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from base.run_folder.edges import EdgeList
 from base.run_folder.manifest import ToolReport
 from base.run_folder.records import EndRecord, FailRecord, OperationRecord
 from capture.joining.evidence import Evidence
+
+
+class Samples(Protocol):
+    """A capture, whole or in windows."""
+
+    @property
+    def total_samples(self) -> int: ...
 
 
 class Captured(Protocol):
@@ -22,7 +28,7 @@ class Captured(Protocol):
     def tools(self) -> ToolReport: ...
 
     @property
-    def edges(self) -> EdgeList: ...
+    def edges(self) -> Samples: ...
 
 
 def fewer_samples_than_asked(evidence: Captured) -> Iterator[str]:
@@ -59,7 +65,10 @@ def sequence_gap(evidence: Evidence) -> Iterator[str]:
     """Records are missing between other records."""
     gaps = evidence.log.sequence_gaps
     if gaps:
-        yield f"Gaps in the numbers of the operation records: {gaps}; check the serial line, lower its baud if it recurs, and run again."
+        yield (
+            f"Gaps in the numbers of the operation records: {gaps}; check the serial line, lower its baud if "
+            "it recurs, and run again."
+        )
 
 
 def no_end_record(evidence: Evidence) -> Iterator[str]:

@@ -7,13 +7,26 @@ from typing import TypeVar
 
 from base.run_folder.manifest import Verdict
 from capture.joining.evidence import Evidence
-from capture.verdict import inconclusive, truncated
+from capture.verdict import exchanged, glitches, inconclusive, truncated
 
 E = TypeVar("E")
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
+    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt.
+
+    Where two clips look exchanged, one sentence stands for all that this explains.
+    """
+    verdict, reasons = _by_all_rules(evidence)
+    found = exchanged.pair_of(evidence, reasons, (*truncated.RULES, *inconclusive.RULES))
+    if found is None:
+        return verdict, (*reasons, *glitches.named(evidence, reasons, _by_all_rules))
+    pair, changed_back = found
+    verdict, left = _by_all_rules(changed_back)
+    return "inconclusive" if verdict == "complete" else verdict, (exchanged.sentence(pair), *left)
+
+
+def _by_all_rules(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
     return by_rules(evidence, truncated.RULES, inconclusive.RULES)
 
 

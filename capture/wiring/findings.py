@@ -39,17 +39,22 @@ class Findings:
         """For --json."""
         return {
             "right": self.right,
-            "clips": [
-                {
-                    "input": verdict.clip.input,
-                    "channel": verdict.clip.place.channel,
-                    "state": verdict.state,
-                    "sees": list(verdict.sees),
-                }
-                for verdict in self.verdicts
-            ],
+            "clips": list(self.clips),
             "remedies": list(self.remedies),
         }
+
+    @property
+    def clips(self) -> tuple[dict[str, object], ...]:
+        """What each input belongs on, and what it sees."""
+        return tuple(
+            {
+                "input": verdict.clip.input,
+                "channel": verdict.clip.place.channel,
+                "state": verdict.state,
+                "sees": list(verdict.sees),
+            }
+            for verdict in self.verdicts
+        )
 
 
 def judge(seen: Sequence[Seen], clips: Sequence[Clip]) -> Findings:

@@ -15,28 +15,28 @@ GROUND = "GND"
 class Place:
     """Where a channel is on a board, by its table (ST's UM1724, "Extension connectors").
 
-    `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position.
+    `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position,
+    and `morpho` where the same pin is on ST's own headers.
     """
 
     channel: str
     pin: str
     header: str
     connector: str
+    morpho: str = ""
 
     def __str__(self) -> str:
         return f"{self.channel} ({self.header}, {self.connector})"
 
 
 GROUND_CONNECTOR = "CN6-6 or CN6-7"
+GROUND_MORPHO = "CN7-20"
 
 
 def places(board: Board) -> tuple[Place, ...]:
     """Where the channels are, in the order of CHANNELS."""
     told = board.pins
-    return tuple(
-        Place(channel, told[channel].pin, told[channel].header, told[channel].connector)
-        for channel in CHANNELS
-    )
+    return tuple(Place(channel, **told[channel].model_dump()) for channel in CHANNELS)
 
 
 @dataclass(frozen=True)

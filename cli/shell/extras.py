@@ -6,6 +6,7 @@ _EXTRAS = {
     **dict.fromkeys(("dash", "dash_ag_grid", "flask", "werkzeug"), "app"),
     "pyocd": "board",
     **dict.fromkeys(("dask", "distributed"), "campaign"),
+    "yaml": "labgrid",
     **dict.fromkeys(("saleae", "grpc"), "saleae"),
 }
 """By the module that is imported, the extra of pyproject.toml."""

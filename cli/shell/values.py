@@ -24,7 +24,10 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 MOST_PLACEMENTS = 256
 """As firmware.build.placement has it, which takes a while to load."""
 _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
-_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
+MOST_WORST = 100
+"""As base.run_folder.kept has it, which takes a while to load."""
+_WORST = 10
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 _MOST_SHOWN = 80
 
 
@@ -204,12 +207,30 @@ class Whole(Value):
 
 
 class Seconds(Value):
-    """`2s`, `500ms`, `20us` or a bare number of seconds: a float."""
+    """`2s`, `500ms`, `20us`, `90min`, `2h` or a bare number of seconds: a float."""
 
     name = "TIME"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
         return seconds(word, flag)
+
+
+class Worst(Value):
+    """`worst` or `worst=N`: how many of the longest are meant."""
+
+    name = "worst[=N]"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        found = re.fullmatch(r"worst(?:=([0-9]{1,4}))?", word)
+        count = int(found[1] or _WORST) if found else 0
+        if not 1 <= count <= MOST_WORST:
+            raise OptionError(
+                f"{flag} {word[:_MOST_SHOWN]}: give worst, or worst=N with N from 1 to {MOST_WORST}."
+            )
+        return count
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return ("worst", f"worst={_WORST}")
 
 
 class Number(Value):
@@ -368,8 +389,8 @@ def pairs(words: str, flag: str, example: str) -> Mapping[str, str]:
 
 
 def seconds(word: str, flag: str) -> float:
-    """`2s`, `500ms`, `20us` or a bare number of seconds. Raises OptionError."""
-    match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us)?", word)
+    """`2s`, `500ms`, `20us`, `90min`, `2h` or a bare number of seconds. Raises OptionError."""
+    match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us|min|h)?", word)
     value = float(match[1]) * _SECONDS[match[2] or ""] if match else 0.0
     if value <= 0:
         raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")

@@ -12,9 +12,8 @@ from base.paths import ROOT
 from capture.desk.bench import read_bench
 from cli.shell import known
 from cli.shell.known import UnknownNameError
-from firmware.build import boards
+from firmware.build import boards, outside
 from firmware.build import catalogue as heaps
-from firmware.build import outside
 from scenarios import catalogue
 from scenarios.generators import GENERATORS
 

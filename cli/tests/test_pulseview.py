@@ -18,7 +18,9 @@ import pytest
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder.edges import read_parquet
+from base.run_folder.kept import write_kept
 from base.run_folder.session_file import write_sr
+from capture.acquisition.keeper import Keeper, Keeping
 from capture.reading.tests.waveform import Waveform
 from capture.tests.synthetic import SyntheticRun
 from capture.tests.test_redecode import store
@@ -94,6 +96,38 @@ def test_the_worst_sample_is_between_the_cursors(
         assert place in edges.transitions(channel).sample
     exact = [Fraction(place, edges.samplerate_hz) for place in places]
     assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(Marked(*exact))
+
+
+def test_a_window_that_was_kept_is_opened_between_cursors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'echo $3')}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    wave = Waveform(9000, 1_000_000)
+    wave.pulse("CRIT", 2000, 2100)
+    wave.pulse("CRIT", 5000, 5300)
+    edges = wave.edges()
+    keeper = Keeper(tmp_path, edges.samplerate_hz, edges.channels, 9000, Keeping(2, 50))
+    keeper.append(edges.sample, edges.word, edges.total_samples)
+    keeper.close()
+    write_kept(tmp_path / "kept.parquet", keeper.kept)
+    with pytest.raises(TailscopeError, match=r"windows/CRIT-1\.sr does not exist; \./lab redecode"):
+        pulseview.run(tmp_path)
+    for window in keeper.kept.windows:
+        write_sr(tmp_path / "windows" / f"{window.place.name}.sr", window.edges)
+    assert pulseview.run(tmp_path) == pulseview.run(tmp_path, window="CRIT-2") == 0
+    said = capfd.readouterr()
+    assert said.out.splitlines() == [str(tmp_path / "windows" / f"CRIT-{n}.sr") for n in (1, 2)]
+    assert "CRIT-1, 0.000300000 s long, begins at 0.005000000 s" in said.err
+    marked = Marked(Fraction(50, 1_000_000), Fraction(350, 1_000_000))
+    assert (tmp_path / "windows" / "CRIT-1.pvs").read_text(encoding="utf-8") == setup(marked)
+    with pytest.raises(TailscopeError, match="has no window OP-1; it has CRIT-1, CRIT-2, end"):
+        pulseview.run(tmp_path, window="OP-1")
+
+
+def test_a_capture_that_is_whole_has_no_windows(tmp_path: Path) -> None:
+    with pytest.raises(TailscopeError, match="has no windows: all of its capture was kept"):
+        pulseview.run(folder_with_session(tmp_path), window="CRIT-1")
 
 
 def test_without_pulseview_the_sentence_says_how_to_get_it(

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from base.files.errors import TailscopeError
+from base.run_folder import kept
 from cli.shell import values
 from cli.shell.values import Value
 
@@ -82,3 +83,22 @@ def test_what_is_not_understood_is_named(kind: Value, words: tuple[str, ...], sa
         assert refused.value.message.startswith("--own ") and said in refused.value.message
         with pytest.raises(TailscopeError):
             kind.read(word, "--own")
+
+
+@pytest.mark.parametrize(("word", "count"), [("worst", 10), ("worst=1", 1), ("worst=100", 100)])
+def test_how_many_of_the_worst_are_meant(word: str, count: int) -> None:
+    assert values.Worst().read(word, "--keep") == count
+
+
+@pytest.mark.parametrize("word", ["", "best", "worst=", "worst=0", "worst=101", "worst=-1", "worst 3"])
+def test_other_words_than_worst_are_refused(word: str) -> None:
+    with pytest.raises(values.OptionError, match="give worst, or worst=N with N from 1 to 100"):
+        values.Worst().read(word, "--keep")
+
+
+def test_as_many_windows_are_kept_as_the_option_takes() -> None:
+    assert values.MOST_WORST == kept.MOST_WORST
+
+
+def test_hours_and_minutes_are_times() -> None:
+    assert (values.seconds("2h", "--until"), values.seconds("90min", "--until")) == (7200, 5400)

@@ -78,6 +78,11 @@ def run(
         raise OptionError(
             "--uart alone is not enough: say what ran, by --run or by --scenario and --allocator."
         )
+    if options.ignore_glitches and not (run or scenario):
+        raise OptionError(
+            "--ignore-glitches needs the records, which tell the firmware's shortest pulse: give --run, or "
+            "--scenario, --allocator and --uart."
+        )
     account = None
     if run:
         account = other_tools.of_run(run, uart)
@@ -85,7 +90,8 @@ def run(
         account = _of_scenario(scenario, allocator, options, uart)
     imported = formats.read(file, channels or None, options.samplerate_hz)
     if account:
-        return conduct(other_tools.Imported(imported, account, Request(runs=runs_folder)))
+        request = Request(runs=runs_folder)
+        return conduct(other_tools.Imported(imported, account, request, options.ignore_glitches))
     return Pulses(imported, read_observed(imported.edges, framed=False))
 
 

@@ -149,13 +149,14 @@ def report(board_name: str | None = None) -> Report:
     if board_name is None:
         return Report(findings())
     board = read_bench().board(board_name)
-    return Report(findings(), board.name, _on_the_desk(board))
+    return Report(findings(), board.name, _on_the_desk(board, board_name))
 
 
-def _on_the_desk(board: BoardResource) -> tuple[Found, ...]:
+def _on_the_desk(board: BoardResource, board_name: str) -> tuple[Found, ...]:
+    """What is plugged in for the board of this name, which may be a file's or a place's."""
     if board.loader.kind == "virtual-nucleo":
         return (Found("board", "used", "a virtual Nucleo, which needs nothing on the desk"),)
-    where.run(board.name)
+    where.run(board_name)
     return advise(board, ask(board))
 
 

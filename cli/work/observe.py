@@ -13,13 +13,18 @@ from base.files.errors import CaptureError
 from base.microseconds import microseconds
 from base.paths import RUNS
 from base.run_folder import folder as names
-from base.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
+from base.run_folder.observed import (
+    Keep,
+    ObservedManifest,
+    StimulusEdges,
+    read_observed_manifest,
+)
 from capture.acquisition.pins import Pins, PinsRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.pins import check_pins, clips
 from capture.store import RunResult
-from cli.work import kept, where, wire_table
+from cli.work import kept, kept_windows, where, wire_table
 from cli.work.live_wire import LiveWire
 from simulator.program import user_program
 
@@ -42,11 +47,16 @@ def run(
     duration_s: float,
     samplerate_hz: int | None,
     edges: StimulusEdges,
+    keep: int | None = None,
+    around_s: float = 0.0,
     live: bool = False,
     runs_folder: Path = RUNS,
     **chosen: Any,
 ) -> RunResult:
     """Observes a program; `live` shows the wire meanwhile. Raises TailscopeError.
+
+    `keep` is how many windows are kept of each quantity, with `around_s` on either side; None keeps
+    all.
 
     `chosen` are the words of simulator.program.user_program() for a virtual board. On an emulated
     board the command runs again on its desk, and SystemExit carries its status.
@@ -62,6 +72,7 @@ def run(
         stimulus_edges=edges,
         runs=runs_folder,
         progress=_tell,
+        keep=Keep(worst=keep, around_s=around_s) if keep else None,
     )
     Pins(request).check()
     options = _options(resource, elf, **chosen)
@@ -101,6 +112,9 @@ def as_text(folder: Path) -> str:
     """What was observed, a table, what to know of it, the verdict; last the folder."""
     found = read_observed_manifest(folder / names.MANIFEST)
     notes = [*found.missing, *found.warnings]
+    unsure = found.unjudged and found.verdict == "complete"
+    verdict = f"{found.verdict}, as far as the wire tells" if unsure else found.verdict
+    sentences = [*found.reasons, *found.unjudged]
     return "\n".join(
         [
             _heading(found),
@@ -109,8 +123,9 @@ def as_text(folder: Path) -> str:
                 found.widths_ns, found.intervals_ns, found.latencies_ns, empty_section=found.calibration_ns
             ),
             "",
+            *kept_windows.lines(found, folder),
             *notes,
-            " ".join([f"{found.verdict}:" if found.reasons else found.verdict, *found.reasons]),
+            " ".join([f"{verdict}:" if sentences else verdict, *sentences]),
             str(folder),
         ]
     )

@@ -16,7 +16,8 @@ class Options:
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
     default. `heap_bytes` is the size of the heap's region. `capture` is sigrok, the
     real tools, or direct, the virtual board itself; None is sigrok where that is installed.
-    `placements` is how many times each image is linked, the first as it is.
+    `placements` is how many times each image is linked, the first as it is. `ignore_glitches`
+    leaves out pulses that are too short to be the firmware's.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class Options:
     heap_bytes: int | None = None
     capture: str | None = None
     placements: int = 1
+    ignore_glitches: bool = False
 
 
 def recorded(trace: Path | None, scale: int | None) -> dict[str, str | int]:

@@ -14,34 +14,35 @@ from base.files.whole import why, write_bytes
 from base.processes import children
 from base.run_folder import folder as names
 from base.run_folder.edges import read_parquet
+from base.run_folder.kept import LAST, read_kept
 from base.run_folder.manifest import read_manifest
 from base.run_folder.tables import read_operations
 from cli.work import tools
 from decoders.pulseview import VARIABLES, Marked, setup
 
 TOOL = "pulseview"
+_SETUP_SUFFIX = Path(names.SETUP).suffix
 # Without one of these Qt ends with a core dump.
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 
 
-def run(folder: Path, quantity: str | None = None) -> int:
+def run(folder: Path, quantity: str | None = None, window: str | None = None) -> int:
     """Opens the capture of the run in `folder`, and returns PulseView's exit status.
+
+    Of a run of which only windows were kept, it opens that `window`, or the first, between cursors.
 
     With a `quantity` of named_quantities it shows the worst sample of that, and
     says on standard error where it is. Writes PulseView's set-up into the folder. Raises
     TailscopeError, before anything is opened, where something is missing.
     """
     names.check_members(folder)
-    session = folder / names.SESSION
-    if not session.is_file():
-        raise CaptureError(
-            f"{session} does not exist; name a run folder, and ./lab redecode it if it has edges.parquet."
-        )
-    worst = _worst(folder, quantity) if quantity else None
-    if worst:
-        print(worst.told, file=sys.stderr)
+    kept = (folder / names.KEPT).is_file() and quantity is None
+    shown = _window(folder, window) if kept else _whole(folder, quantity, window)
+    if shown.worst:
+        print(shown.worst.told, file=sys.stderr)
     _check_tool()
-    write_bytes(folder / names.SETUP, setup(worst.place if worst else None).encode())
+    worst, session = shown.worst, shown.session
+    write_bytes(session.with_suffix(_SETUP_SUFFIX), setup(worst.place if worst else None).encode())
     told = [f"{name}={value}" for name, value in VARIABLES.items()]
     try:
         return children.attend(["env", *told, TOOL, "--dont-scan", "--clean", session])
@@ -54,6 +55,42 @@ class _Worst(NamedTuple):
 
     place: Marked
     told: str
+
+
+class _Shown(NamedTuple):
+    """The session that is opened, and what is marked in it."""
+
+    session: Path
+    worst: _Worst | None
+
+
+def _whole(folder: Path, quantity: str | None, window: str | None) -> _Shown:
+    session = folder / names.SESSION
+    if window:
+        raise CaptureError(f"{folder} has no windows: all of its capture was kept; leave out --window.")
+    if not session.is_file():
+        raise CaptureError(
+            f"{session} does not exist; name a run folder, and ./lab redecode it if it has edges.parquet."
+        )
+    return _Shown(session, _worst(folder, quantity) if quantity else None)
+
+
+def _window(folder: Path, name: str | None) -> _Shown:
+    kept = read_kept(folder)
+    places = {window.place.name: window.place for window in kept.windows}
+    place = places.get(name or next(iter(places)))
+    if place is None:
+        raise CaptureError(f"{folder} has no window {name}; it has {', '.join(places)}.")
+    session = folder / names.WINDOWS / f"{place.name}.sr"
+    if not session.is_file():
+        raise CaptureError(f"{session} does not exist; ./lab redecode {folder} makes it.")
+    hz = kept.samplerate_hz
+    marks = (Fraction(max(at - place.begin, 0), hz) for at in (place.start, place.end))
+    told = (
+        f"{place.name}, {(place.end - place.start) / hz:.9f} s long, begins at {place.start / hz:.9f} s of "
+        "the capture; it is between the cursors."
+    )
+    return _Shown(session, None if place.name == LAST else _Worst(Marked(*marks), told))
 
 
 def _worst(folder: Path, quantity: str) -> _Worst:

@@ -290,6 +290,7 @@ def _request(
         live=watched.live,
         part=watched.part,
         options=built.options,
+        ignore_glitches=options.ignore_glitches,
     )
 
 

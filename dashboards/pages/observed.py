@@ -6,6 +6,7 @@ It has no operations, and so nothing of what the other pages show.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 from base.metrology.quantiles import Summary
 from base.run_folder.observed import ObservedManifest
@@ -20,7 +21,10 @@ def observed(identity: str, manifest: ObservedManifest) -> Page:
     """The page of the run that is called `identity`."""
     program = manifest.program.elf or "what was on the board"
     pins = ", ".join(f"{channel} on {pin}" for channel, pin in manifest.pins.items())
-    sentences = (*manifest.reasons, *manifest.missing, *manifest.warnings)
+    sentences = (
+        *(*manifest.reasons, *manifest.unjudged, *_kept(manifest)),
+        *(*manifest.missing, *manifest.warnings),
+    )
     lead = (
         f"{identity} is {manifest.verdict}.",
         f"{program} on {manifest.board}, from the wire alone: {pins}. It has no operations.",
@@ -40,6 +44,17 @@ def observed(identity: str, manifest: ObservedManifest) -> Page:
         Verbatim("run.json", text),
     )
     return Page("run", program, lead, blocks)
+
+
+def _kept(manifest: ObservedManifest) -> Iterator[str]:
+    """Which windows were kept, of a capture that was not kept whole."""
+    if manifest.kept:
+        kept_s = manifest.kept.kept_samples / manifest.samplerate_hz
+        windows = ", ".join(place.name for place in manifest.kept.windows)
+        yield (
+            f"Of {manifest.total_samples / manifest.samplerate_hz:.6g} s, {kept_s:.6g} s were kept, in the "
+            f"windows {windows}: ./lab pulseview RUN --window NAME opens one."
+        )
 
 
 def _group(words: str, summaries: dict[str, Summary]) -> Group:

@@ -15,7 +15,7 @@ Times are told at the core clock that BOOT states, and until then at core_hz.
 
 Binary class "records": the good lines, each with its newline. Where nothing was damaged they are
 the run's log, byte for byte. Class "damaged": the lines that are no records, in the same way, cut
-after 192 bytes.
+after 160 bytes.
 
 Meta output: the longest critical section so far, in cycles; and at END the number of good records
 and of damaged lines.

@@ -21,7 +21,7 @@ RX, TX = range(2)
 ) = range(10)
 BIN_RECORDS, BIN_DAMAGED = range(2)
 
-LINE_LIMIT_BYTES = 192
+LINE_LIMIT_BYTES = 160
 CRC_INITIAL = 0xFFFF
 U32_MAX = (1 << 32) - 1
 FORMATS = (3, 4, 5, 6)

@@ -1,69 +1,88 @@
-# libsigrokdecode reads the declarations below as plain lists and tuples.
-# ruff: noqa: RUF012
+##
+## This file is part of the Tailscope project.
+##
+## Copyright (C) 2026 the Tailscope authors
+##
+## Permission is hereby granted, free of charge, to any person obtaining a copy
+## of this software and associated documentation files (the "Software"), to deal
+## in the Software without restriction, including without limitation the rights
+## to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+## copies of the Software, and to permit persons to whom the Software is
+## furnished to do so, subject to the following conditions:
+##
+## The above copyright notice and this permission notice shall be included in all
+## copies or substantial portions of the Software.
+##
+## THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+## IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+## FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+## AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+## LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+## OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+## SOFTWARE.
+##
 
 import struct
 
 import sigrokdecode as srd
 
 STIM, ISR, TASK, CTRL, CISR, CRIT = range(6)
-KINDS = ((STIM, ISR, "ISR"), (STIM, TASK, "Task"), (CTRL, CISR, "Control"))
+KINDS = ((STIM, ISR, 'ISR'), (STIM, TASK, 'Task'), (CTRL, CISR, 'Control'))
 FLAG_MISSED, FLAG_HIT, FLAG_OVER_LIMIT = 1, 2, 4
 NO_ANSWER = 0xFFFFFFFFFFFFFFFF
-ROW = struct.Struct("<BBHIQQ")
+ROW = struct.Struct('<BBHIQQ')
 
 # Each kind has three annotation classes, in this order.
 CLEAR, HIT, MISSED = range(3)
 ANN_WARNING = 3 * len(KINDS)
 
-
 class SamplerateError(Exception):
     pass
 
-
 class Decoder(srd.Decoder):
     api_version = 3
-    id = "irq_latency"
-    name = "IRQ latency"
-    longname = "Interrupt latency"
-    desc = "Latency from a stimulus to its interrupt and task."
-    license = "mit"
-    inputs = ["logic"]
+    id = 'irq_latency'
+    name = 'IRQ latency'
+    longname = 'Interrupt latency'
+    desc = 'Latency from a stimulus to its interrupt and task.'
+    license = 'mit'
+    inputs = ['logic']
     outputs = []
-    tags = ["Debug/trace", "Embedded/industrial"]
+    tags = ['Debug/trace', 'Embedded/industrial']
     channels = (
-        {"id": "stim", "name": "STIM", "desc": "Every edge is a stimulus"},
-        {"id": "isr", "name": "ISR", "desc": "High in the interrupt"},
+        {'id': 'stim', 'name': 'STIM', 'desc': 'Every edge is a stimulus'},
+        {'id': 'isr', 'name': 'ISR', 'desc': 'High in the interrupt'},
     )
     optional_channels = (
-        {"id": "task", "name": "TASK", "desc": "High in the woken task"},
-        {"id": "ctrl", "name": "CTRL", "desc": "Every edge is a control stimulus"},
-        {"id": "cisr", "name": "CISR", "desc": "High in the control interrupt"},
-        {"id": "crit", "name": "CRIT", "desc": "High in the critical section"},
+        {'id': 'task', 'name': 'TASK', 'desc': 'High in the woken task'},
+        {'id': 'ctrl', 'name': 'CTRL', 'desc': 'Every edge is a control stimulus'},
+        {'id': 'cisr', 'name': 'CISR', 'desc': 'High in the control interrupt'},
+        {'id': 'crit', 'name': 'CRIT', 'desc': 'High in the critical section'},
     )
     options = (
-        {"id": "core_hz", "desc": "Core clock (Hz)", "default": 84000000},
-        {"id": "limit_cycles", "desc": "Warn beyond (cycles)", "default": 0},
+        {'id': 'core_hz', 'desc': 'Core clock (Hz)', 'default': 84000000},
+        {'id': 'limit_cycles', 'desc': 'Warn beyond (cycles)', 'default': 0},
     )
     annotations = (
-        ("isr-clear", "ISR latency"),
-        ("isr-hit", "ISR latency, critical section hit"),
-        ("isr-missed", "ISR missed"),
-        ("task-clear", "Task latency"),
-        ("task-hit", "Task latency, critical section hit"),
-        ("task-missed", "Task missed"),
-        ("control-clear", "Control latency"),
-        ("control-hit", "Control latency, critical section hit"),
-        ("control-missed", "Control missed"),
-        ("warning", "Longer than the limit"),
+        ('isr-clear', 'ISR latency'),
+        ('isr-hit', 'ISR latency, critical section hit'),
+        ('isr-missed', 'ISR missed'),
+        ('task-clear', 'Task latency'),
+        ('task-hit', 'Task latency, critical section hit'),
+        ('task-missed', 'Task missed'),
+        ('control-clear', 'Control latency'),
+        ('control-hit', 'Control latency, critical section hit'),
+        ('control-missed', 'Control missed'),
+        ('warning', 'Longer than the limit'),
     )
     annotation_rows = (
-        ("isr", "ISR latency", (0, 1)),
-        ("task", "Task latency", (3, 4)),
-        ("control", "Control latency", (6, 7)),
-        ("missed", "Missed", (2, 5, 8)),
-        ("warnings", "Warnings", (ANN_WARNING,)),
+        ('isr-latencies', 'ISR latencies', (0, 1)),
+        ('task-latencies', 'Task latencies', (3, 4)),
+        ('control-latencies', 'Control latencies', (6, 7)),
+        ('misses', 'Missed', (2, 5, 8)),
+        ('warnings', 'Warnings', (ANN_WARNING,)),
     )
-    binary = (("latencies", "Latencies, 24 bytes each"),)
+    binary = (('latencies', 'Latencies, 24 bytes each'),)
 
     def __init__(self):
         self.reset()
@@ -84,26 +103,32 @@ class Decoder(srd.Decoder):
         self.out_longest = [
             self.register(
                 srd.OUTPUT_META,
-                meta=(float, f"Longest {name} latency", f"Longest {name} latency so far (cycles)"),
+                meta=(
+                    float,
+                    'Longest %s latency' % name,
+                    'Longest %s latency so far (cycles)' % name,
+                ),
             )
             for _, _, name in KINDS
         ]
 
     def decode(self):
         if not self.samplerate:
-            raise SamplerateError("Cannot decode without samplerate.")
+            raise SamplerateError('Cannot decode without samplerate.')
+        if self.options['core_hz'] <= 0:
+            raise ValueError('core_hz must be positive.')
         # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same.
         # But that of libsigrokdecode 0.5.3 returns True without owning a reference, and the
         # interpreter dies when it ends.
-        connected = {c for c, pin in enumerate(self.wait({"skip": 0})) if pin != 0xFF}
+        connected = {c for c, pin in enumerate(self.wait({'skip': 0})) if pin != 0xFF}
         kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS) if connected >= {stimulus, answer}]
         stimuli = sorted({KINDS[k][0] for k in kinds})
         answers = [KINDS[k][1] for k in kinds]
         rising = answers + sorted({CRIT} & connected)
-        conditions = [{c: "r"} for c in rising] + [{c: "e"} for c in stimuli]
+        conditions = [{c: 'r'} for c in rising] + [{c: 'e'} for c in stimuli]
         while True:
             pins = self.wait(conditions)
-            seen = {c for c, matched in zip(rising + stimuli, self.matched, strict=True) if matched}
+            seen = {c for c, matched in zip(rising + stimuli, self.matched) if matched}
             if CRIT in seen:
                 self.rises_of_crit += 1
             # Answers first: at the sample of a new stimulus they belong to the one before.
@@ -121,7 +146,7 @@ class Decoder(srd.Decoder):
                 stimulus,
                 self.samplenum,
                 self.out_ann,
-                [3 * kind + MISSED, [f"{KINDS[kind][2]} missed", "Missed", "M"]],
+                [3 * kind + MISSED, ['%s missed' % KINDS[kind][2], 'Missed', 'M']],
             )
             self.row(kind, flags | FLAG_MISSED, stimulus, NO_ANSWER)
         self.pending[kind] = (self.samplenum, FLAG_HIT if hit else 0, self.rises_of_crit)
@@ -143,16 +168,16 @@ class Decoder(srd.Decoder):
         self.row(kind, flags, stimulus, self.samplenum)
 
     def judge(self, kind, stimulus):
-        """Tells of the longest latency so far, and warns of one over the limit; its flag."""
+        '''Tells of the longest latency so far, and warns of one over the limit; its flag.'''
         width = self.samplenum - stimulus
         if width > self.longest[kind]:
             self.longest[kind] = width
             self.put(stimulus, self.samplenum, self.out_longest[kind], self.cycles(width))
-        limit = self.options["limit_cycles"]
-        if not 0 < limit * self.samplerate < width * self.options["core_hz"]:
+        limit = self.options['limit_cycles']
+        if not 0 < limit * self.samplerate < width * self.options['core_hz']:
             return 0
-        words = f"{KINDS[kind][2]} later than {limit} cycles"
-        self.put(stimulus, self.samplenum, self.out_ann, [ANN_WARNING, [words, "Late"]])
+        words = '%s later than %d cycles' % (KINDS[kind][2], limit)
+        self.put(stimulus, self.samplenum, self.out_ann, [ANN_WARNING, [words, 'Late']])
         return FLAG_OVER_LIMIT
 
     def row(self, kind, flags, stimulus, answer):
@@ -161,10 +186,10 @@ class Decoder(srd.Decoder):
         )
 
     def cycles(self, width):
-        return round(width * self.options["core_hz"] / self.samplerate, 1)
+        return round(width * self.options['core_hz'] / self.samplerate, 1)
 
     def texts(self, width):
-        """The latency in words, the fullest first: sigrok takes the longest that has room."""
-        cycles = f"{self.cycles(width):.12g} cycles"
-        nanoseconds = f"{round(width * 1e9 / self.samplerate, 1):.12g} ns"
-        return [f"{nanoseconds}, {cycles}, {width} samples", f"{nanoseconds}, {cycles}", nanoseconds]
+        '''The latency in words, the fullest first: sigrok takes the longest that has room.'''
+        nanoseconds = '%.12g ns' % round(width * 1e9 / self.samplerate, 1)
+        short = '%s, %.12g cycles' % (nanoseconds, self.cycles(width))
+        return ['%s, %d samples' % (short, width), short, nanoseconds]

@@ -143,7 +143,7 @@ FLIPPED = LOG.replace(b"OP,1,F,120,424", b"OP,1,F,120,425")
         (line("MARK,1") + line("MARK,4294967296"), ["Damaged line: '4294967296' is no number from 0 to"]),
         (line("MARK,1") + line("HELLO"), ["Damaged line: unknown record 'HELLO'"]),
         (line("MARK,1") + b"noise\n", ["Damaged line: not of the form @...*CRC"]),
-        (line("MARK,1") + b"x" * 4000 + b"\n" + line("MARK,2"), ["Damaged line: longer than 192 bytes"]),
+        (line("MARK,1") + b"x" * 4000 + b"\n" + line("MARK,2"), ["Damaged line: longer than 160 bytes"]),
     ],
     ids=lambda value: value[0][:30] if isinstance(value, list) else "log",
 )
@@ -204,6 +204,6 @@ def test_what_is_a_record_here_is_one_to_the_bench(
     known = parse(log)
     session = saved(tmp_path_factory.mktemp("sr"), log)
     damaged = sigrok.binary(session, STACK, "alloc_records=damaged")
-    assert damaged == b"".join(found.line[:128] + b"\n" for found in known.damaged)
+    assert damaged == b"".join(found.line[:160] + b"\n" for found in known.damaged)
     good = sigrok.binary(session, STACK, "alloc_records=records").count(b"\n")
     assert good == len(known.records)

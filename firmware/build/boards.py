@@ -21,7 +21,7 @@ from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError, near_miss
 from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
-from base.run_folder.manifest import FIRST_BOARD
+from base.run_folder.manifest import FIRST_BOARD, AskedFirmware
 from base.run_folder.records import Locking
 from firmware.build.board_table import TABLE
 
@@ -135,11 +135,15 @@ class Serial(Table):
 
 
 class Place(Table):
-    """Where a channel is: the chip's pin, the Arduino's name of it, connector and position."""
+    """Where a channel is: the chip's pin, the Arduino's name of it, connector and position.
+
+    `morpho` is where the same pin is on ST's own headers, empty if it is not there.
+    """
 
     pin: _Pin
     header: _Word
     connector: _Connector
+    morpho: _Connector | Literal[""] = ""
 
 
 class VirtualAnalyzer(Table):
@@ -234,6 +238,16 @@ def boards() -> Mapping[str, Board]:
 def default() -> Board:
     """The board of a command that names none."""
     return board(DEFAULT)
+
+
+def board_of(asked: AskedFirmware | None) -> Board:
+    """The board that a run was made on; that of old runs where nobody knows. Raises BoardError."""
+    return board(asked.board) if asked else default()
+
+
+def nominal_hz(asked: AskedFirmware | None) -> int:
+    """The core's clock of a run whose firmware does not tell it. Raises BoardError."""
+    return (asked.core_hz if asked else None) or board_of(asked).core_hz
 
 
 def board(word: str) -> Board:

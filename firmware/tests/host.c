@@ -21,9 +21,14 @@ void uart_drain(void) {
 char in_ring[4096];
 unsigned in_ring_bytes;
 unsigned rtt_starts;
+unsigned rtt_drains;
 
 void rtt_start(void) {
     rtt_starts++;
+}
+
+void rtt_drain(void) {
+    rtt_drains++;
 }
 
 void rtt_send(char byte) {

@@ -23,8 +23,11 @@ def image(*entries: bytes, **fields: int | bytes) -> bytes:
         "version": 1,
         "header_bytes": 64,
         "entry_count": len(entries),
+        "clock": 0,
+        "reserved": 0,
         "crc": zlib.crc32(body),
         "slots": 4,
+        "baud_hundreds": 0,
         "stimulus_period": 5003,
         "control_period": 7919,
         "mode": 1,
@@ -32,4 +35,4 @@ def image(*entries: bytes, **fields: int | bytes) -> bytes:
         "parameter": 0,
         "name": b"mem_frag",
     }
-    return struct.pack("<IHHIIIIIBBH32s", *(header | fields).values()) + body
+    return struct.pack("<IHHHBBIHHIIBBH32s", *(header | fields).values()) + body

@@ -83,7 +83,11 @@ def test_largest_image_fits(bench: ctypes.CDLL) -> None:
         ({"version": 2}, "version", 2),
         ({"header_bytes": 68}, "header", 68),
         ({"entry_count": 21841}, "entries", 21841),
-        ({"entry_count": 0xFFFFFFFF}, "entries", 0xFFFFFFFF),
+        ({"entry_count": 0xFFFF}, "entries", 0xFFFF),
+        ({"clock": 3}, "clock", 3),
+        ({"reserved": 1}, "reserved", 1),
+        ({"baud_hundreds": 1151}, "baud", 1151),
+        ({"baud_hundreds": 10001}, "baud", 10001),
         ({"slots": 2049}, "slots", 2049),
         ({"mode": 5}, "mode", 5),
         ({"records": 2}, "records", 2),
@@ -151,15 +155,18 @@ def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reaso
 
 def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
     """docs/reference/operation-image.md, said once more: what the firmware must not refuse."""
-    magic, version, header_bytes, count, crc, slots, stimulus, control, mode, records, parameter, name = (
-        struct.unpack("<IHHIIIIIBBH32s", candidate[:64])
+    magic, version, header_bytes, count, clock, reserved, crc, slots, baud = struct.unpack(
+        "<IHHHBBIHH", candidate[:20]
     )
+    stimulus, control, mode, records, parameter, name = struct.unpack("<IIBBH32s", candidate[20:64])
     letters, nul, _ = name.partition(b"\0")
     if (magic, version, header_bytes) != (0x504F5354, 1, 64):
         return False
     if (mode in (0, 1, 2) and parameter) or (mode == 3 and stimulus < 4000):
         return False
     if mode == 4 and not 16 <= parameter <= stimulus - 2000:
+        return False
+    if clock > 2 or reserved or (baud and not 1152 <= baud <= 10_000):
         return False
     if slots > 2048 or mode > 4 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 499:
         return False
@@ -202,7 +209,7 @@ def damaged(random: Random) -> bytes:
         place = random.choice([random.randrange(len(candidate)), 12, 13, 64 + random.randrange(36)])
         candidate[place] = random.choice([0, 1, 2, 3, 4, 32, 0x7F, 0xFF, random.randrange(256)])
     if random.random() < 0.8:
-        count = min(int.from_bytes(candidate[8:12], "little"), len(GOOD))
+        count = min(int.from_bytes(candidate[8:10], "little"), len(GOOD))
         candidate[12:16] = zlib.crc32(candidate[64 : 64 + 12 * count]).to_bytes(4, "little")
     return bytes(candidate)
 
@@ -302,7 +309,7 @@ def test_longest_plan_fits_a_line(bench: ctypes.CDLL) -> None:
     for _ in range(3):
         bench.record_decimal(largest)
     bench.record_end()
-    assert re.fullmatch(rb"@[^*]{1,121}\*[0-9A-F]{4}\n", recorded(bench))
+    assert re.fullmatch(rb"@[^*]{1,153}\*[0-9A-F]{4}\n", recorded(bench))
 
 
 def test_records_by_rtt_leave_the_serial_line_quiet(bench: ctypes.CDLL, tmp_path: Path) -> None:

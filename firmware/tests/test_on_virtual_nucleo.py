@@ -29,6 +29,7 @@ from base.run_folder.records import (
     R,
     RecordLog,
     StatRecord,
+    StillRecord,
     TickRecord,
 )
 from firmware.build import boards, catalogue
@@ -152,7 +153,7 @@ def test_records_come_in_order(odd: Run) -> None:
     calibration = [*[CalibrationRecord] * 2 * CALIBRATION, *[CostRecord] * 3, TickRecord]
     assert kinds == [
         *(Boot, Proof, PlanRecord, *calibration, *operations),
-        *(*calibration, StatRecord, HeapRecord, EndRecord),
+        *(*calibration, StillRecord, StatRecord, HeapRecord, EndRecord),
     ]
     assert odd.log.all(MarkRecord) == (MarkRecord(41), MarkRecord(42))
     assert odd.one(EndRecord).operations == 7

@@ -1,7 +1,8 @@
 """The faults that a desk can have: what is injected, and what the bench must make of it.
 
 Samples count from the capture's first, at 24 MS/s. The board leaves reset at 480,000 and has ended
-before 2,500,000. Bytes count from the first that the board sends, of about 5,000.
+before 2,500,000. Bytes count from the first that the board sends, of about 5,000; about the 3,100th
+stand records of operations, with no other between.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class DeskFault:
     `requests` are lines for the desk's control socket (docs/reference/virtual-desk.md), sent before
     the run. `act` is done when the bench is at `step` (acts.py). `records` says what carries the
     records, uart or rtt. `other_firmware`: the flash holds the firmware of another allocator at
-    first.
+    first. `notes` is part of a warning that a complete run must have. `loses_cycles`: some
+    operations have no cycles by DWT, so that statistic may differ from a run without.
     """
 
     name: str
@@ -37,6 +39,8 @@ class DeskFault:
     act: str = ""
     records: str = "uart"
     other_firmware: bool = False
+    notes: str = ""
+    loses_cycles: bool = False
     boards: tuple[str, ...] = (DESK,)
 
     @property
@@ -48,7 +52,11 @@ class DeskFault:
 
     def is_said_in(self, sentence: str) -> bool:
         """True if a sentence is the one that is due."""
-        return re.search(".*".join(map(re.escape, self.says.split("…"))), sentence) is not None
+        return _is_part(self.says, sentence)
+
+    def is_noted_in(self, warning: str) -> bool:
+        """True if a warning is the one that is due."""
+        return _is_part(self.notes, warning)
 
     @property
     def kept(self) -> str:
@@ -56,18 +64,26 @@ class DeskFault:
         return "nothing" if self.verdict == REFUSED else "all that came"
 
 
+def _is_part(words: str, sentence: str) -> bool:
+    return re.search(".*".join(map(re.escape, words.split("…"))), sentence) is not None
+
+
 NONE = DeskFault("none", "nothing", COMPLETE, "–", "", boards=(DESK, VIRTUAL))
 
 SHORT = "The capture is short: … are missing; capture again."
 NO_END = "The records stop without END after … bytes…; check the line and run again."
-LINE_LOST = "Gaps in the numbers of the operation records: …; check the serial line, lower its baud if it recurs, and run again."
+LINE_LOST = (
+    "Gaps in the numbers of the operation records: …; check the serial line, lower its baud if it recurs, "
+    "and run again."
+)
 NO_ANALYZER = "sigrok-cli captures nothing (…); check the analyzer's cable and bench.toml, then run again."
 ABSENT = (
     "sigrok-cli finds no analyzer of the driver fx2lafw that answers (…); check the analyzer's cable and "
     "bench.toml, then run again."
 )
 UNREADABLE = (
-    "Lines of the serial log that cannot be read: …; check the cable, lower baud in bench.toml if it recurs, and run again."
+    "Lines of the serial log that cannot be read: …; check the cable, lower baud in bench.toml if it "
+    "recurs, and run again."
 )
 LOST = "leaves its timer's line about sample …: samples were lost, doubled or changed; run again"
 HUNG = "The firmware has not faulted: it was at … (…); look there for a loop that does not end."
@@ -87,6 +103,20 @@ RTT_BROKE = (
 )
 KILLED = "sigrok-cli was killed by signal 9; capture again."
 PORT_GONE = "The serial line /dev/ttyACM0 broke after … bytes (…); check the cable and the board's power"
+
+
+RINGS = (
+    "1 operations show more than one pulse on CRIT, the first is … with 4; check the CRIT clip and its "
+    "ground."
+)
+NO_END_FRAME = "SYNC shows no end frame"
+PROTECTED = (
+    "pyOCD cannot load the board: its flash is read-protected (RDP level 1 in the option bytes); set level 0 "
+    "with STM32CubeProgrammer, which erases the flash."
+)
+STRAY = "… bytes came right before BOOT and were ignored: the serial line was not quiet at the reset"
+COUNTER_OFF = "The cycle counter was found off at operation … and started again"
+DIPPED = "The board started 2 times during the run, the last by a brown-out; check its power supply"
 
 
 def _analyzer(name: str, injected: str, verdict: str, by: str, says: str, *requests: str) -> DeskFault:
@@ -164,6 +194,22 @@ FAULTS: tuple[DeskFault, ...] = (
         "timers' lines on the wire", LOST, "fault lose 24 at 1300000",
     ),
     _analyzer(
+        "hub-stall", "the hub passes nothing on for 50 ms from sample 1,300,000: its buffers overflow",
+        TRUNCATED, "number of samples", SHORT, "fault hub 1200000 at 1300000",
+    ),
+    _analyzer(
+        "hub-pause", "the hub passes nothing on for 50 µs from sample 1,300,000", COMPLETE,
+        "nothing is lost: its buffers hold more", "", "fault hub 1200 at 1300000",
+    ),
+    _analyzer(
+        "rings", "an edge of CRIT goes back and forth three times", INCONCLUSIVE,
+        "pulses of an operation", RINGS, "fault ring D0 at 1300000",
+    ),
+    _analyzer(
+        "ground-lost", "the ground clip comes off at sample 1,300,000: a millisecond of noise, then low",
+        TRUNCATED, "END frame is missing", NO_END_FRAME, "fault ground at 1300000",
+    ),
+    _analyzer(
         "short-packet", "a transfer ends early at sample 1,300,000", COMPLETE, "nothing is lost", "",
         "fault short at 1300000",
     ),
@@ -188,34 +234,59 @@ FAULTS: tuple[DeskFault, ...] = (
         "nothing is lost: the port is found by its USB id", "", step="capturing", act="rename port",
     ),
     DeskFault(
+        "probe-renewed", "probe back as 0483:3752 before the run, as after an update of its firmware",
+        COMPLETE, "nothing is lost: all of ST's ids are known", "",
+        ("unplug probe", "plug probe as 0483:3752"),
+    ),
+    DeskFault(
+        "flash-protected", "the option bytes have read protection, level 1", REFUSED,
+        "FLASH_OPTCR, read after pyOCD failed", PROTECTED, ("loader protected",),
+    ),
+    DeskFault(
         "rtt-probe-unplugged", "records by RTT; probe unplugged at sample 1,100,000", TRUNCATED,
         "pyOCD", RTT_BROKE, ("probe unplug at 1100000",), records="rtt",
     ),
     _serial(
-        "flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", UNREADABLE,
-        "flip at 3000",
+        "flip", "a bit of byte 3,100 inverted", TRUNCATED, "the line's form", UNREADABLE,
+        "flip at 3100",
     ),
     _serial(
         "noise", "a bit of each 97th byte inverted, from 2,000 on", TRUNCATED, "checksum of the line",
         UNREADABLE, "noise 97 at 2000",
     ),
     _serial(
-        "lost-line", "the line at byte 3,000 lost", TRUNCATED, "sequence numbers", LINE_LOST,
-        "lose line at 3000",
+        "lost-line", "the line at byte 3,100 lost", TRUNCATED, "sequence numbers", LINE_LOST,
+        "lose line at 3100",
     ),
     _serial(
-        "doubled-line", "the line at byte 3,000 comes twice", TRUNCATED, "sequence numbers", LINE_LOST,
-        "double line at 3000",
+        "doubled-line", "the line at byte 3,100 comes twice", TRUNCATED, "sequence numbers", LINE_LOST,
+        "double line at 3100",
     ),
     _serial(
-        "swapped-lines", "two lines at byte 3,000 change places", TRUNCATED, "sequence numbers", LINE_LOST,
-        "swap lines at 3000",
+        "swapped-lines", "two lines at byte 3,100 change places", TRUNCATED, "sequence numbers", LINE_LOST,
+        "swap lines at 3100",
     ),
     _serial(
-        "cut-line", "half of the line at byte 3,000 lost", TRUNCATED, "the line's form", UNREADABLE,
-        "cut line at 3000",
+        "cut-line", "half of the line at byte 3,100 lost", TRUNCATED, "the line's form", UNREADABLE,
+        "cut line at 3100",
     ),
-    _serial("silent", "no byte after the 3,000th", TRUNCATED, "END is missing", NO_END, "silence at 3000"),
+    _serial(
+        "lost-byte", "byte 3,100 lost", TRUNCATED, "checksum of the line", UNREADABLE,
+        "lose byte at 3100",
+    ),
+    _serial(
+        "doubled-byte", "byte 3,100 comes twice", TRUNCATED, "checksum of the line", UNREADABLE,
+        "double byte at 3100",
+    ),
+    _serial(
+        "hub-stall", "the hub passes nothing on for 2,000 bytes from byte 2,000 on", TRUNCATED,
+        "sequence numbers", LINE_LOST, "stall 2000 at 2000",
+    ),
+    DeskFault(
+        "serial-floats", "5 bytes that nobody sent, before the board's first", COMPLETE,
+        "bytes before BOOT", "", ("serial stray 5",), notes=STRAY,
+    ),
+    _serial("silent", "no byte after the 3,100th", TRUNCATED, "END is missing", NO_END, "silence at 3100"),
     _serial(
         "baud", "the port listens at 115,200 baud", TRUNCATED, "the lines' form",
         UNREADABLE, "baud 115200 at 0",
@@ -232,6 +303,19 @@ FAULTS: tuple[DeskFault, ...] = (
     DeskFault(
         "board-reset", "reset at sample 1,300,000", TRUNCATED, "second BOOT record",
         STARTED_TWICE, ("board reset at 1300000",),
+    ),
+    DeskFault(
+        "board-supply-dips", "brown-out at sample 1,300,000", TRUNCATED,
+        "second BOOT record, and its reset cause", DIPPED, ("board brown-out at 1300000",),
+    ),
+    DeskFault(
+        "counter-stopped", "TRCENA cleared at sample 1,300,000, as by a debugger that leaves", COMPLETE,
+        "the counter's state around each operation", "", ("board trace off at 1300000",),
+        notes=COUNTER_OFF, loses_cycles=True,
+    ),
+    DeskFault(
+        "crystal-500-ppm", "the board's clock is 500 ppm too slow", COMPLETE, "frames and calibration", "",
+        ("board crystal -500",),
     ),
     DeskFault(
         "board-brown-out", "reset each 500,000 samples, from 1,300,000 on", TRUNCATED,

@@ -69,16 +69,19 @@ def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
         told["verdict"], told["sentences"] = result.verdict, list(result.reasons)
         told["folder"] = str(result.folder)
         told["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before
-        told["headlines"] = _headlines(result.folder)
+        told |= _of_manifest(result.folder)
         told["redecoded"] = _redecoded(result.folder)
     return 0 if result.verdict == "complete" else 1
 
 
-def _headlines(folder: Path) -> dict[str, list[float]]:
+def _of_manifest(folder: Path) -> dict[str, Any]:
+    """The headlines and the warnings."""
     from base.run_folder import folder as names
 
     document = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
-    return {name: [document[name][part] for part in ("n", "min", "mean", "max")] for name in HEADLINES}
+    parts = ("n", "min", "mean", "max")
+    headlines = {name: [document[name][part] for part in parts] for name in HEADLINES}
+    return {"headlines": headlines, "warnings": document["warnings"]}
 
 
 def _redecoded(folder: Path) -> str:

@@ -21,7 +21,7 @@ def _rows() -> Iterator[str]:
 
 
 def _cells(fault: DeskFault) -> list[str]:
-    says = fault.says or "–"
+    says = fault.says or fault.notes or "–"
     status = str(fault.exit_status)
     return [f"`{fault.name}`", fault.injected, fault.detected_by, says, fault.verdict, status, fault.kept]
 

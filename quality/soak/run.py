@@ -58,6 +58,7 @@ class Outcome:
     memory_kib: int
     seconds: float
     headlines: Headlines
+    warnings: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -132,6 +133,7 @@ def _outcome(
         memory_kib=told.get("memory_kib", 0),
         seconds=round(seconds, 3),
         headlines=told.get("headlines", {}),
+        warnings=tuple(told.get("warnings", ())),
     )
 
 
@@ -167,8 +169,15 @@ def wrong_of(
         yield f"Temporary files are left: {', '.join(outcome.files_left)}."
     if desk_said:
         yield f"The desk said: {desk_said}"
-    if outcome.verdict == COMPLETE and reference is not None and outcome.headlines != reference:
+    if not any(fault.is_noted_in(warning) for warning in outcome.warnings or ("",)):
+        yield f"No warning says {fault.notes!r}."
+    if outcome.verdict == COMPLETE and reference is not None and _differ(fault, outcome, reference):
         yield "It is complete, and its headlines are others than without a fault."
+
+
+def _differ(fault: DeskFault, outcome: Outcome, reference: Headlines) -> bool:
+    lost = {"dwt_cycles"} if fault.loses_cycles else set()
+    return any(outcome.headlines.get(name) != due for name, due in reference.items() if name not in lost)
 
 
 def _left(mark: str) -> tuple[str, ...]:

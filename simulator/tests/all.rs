@@ -2,6 +2,7 @@
 //! once more.
 
 mod busy_wait;
+mod chips;
 mod core;
 mod elf;
 mod hostile;

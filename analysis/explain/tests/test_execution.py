@@ -103,4 +103,4 @@ def test_a_caller_of_which_lr_alone_tells_is_likely(
         assert [frame.shown for frame in found[1:]] in ([], [f"likely {truth[1].place}"])
         assert "likely" not in truth[0].model_dump(exclude_unset=True)
         inner |= {found[0].place.split("+")[0]} if len(found) > 1 else set()
-    assert inner >= {"store_both", "prove_cycle_counter"}
+    assert inner >= {"store_both", "measure"}

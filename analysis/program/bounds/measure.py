@@ -20,7 +20,10 @@ from analysis.bounds.costs import (
     Memory,
 )
 from analysis.bounds.masks import HANDLER, KINDS, SOME
-from analysis.bounds.sections import Price, Section, Sections, Stated
+from analysis.bounds.price import Price
+from analysis.bounds.sections import Sections
+from analysis.bounds.segments import Section
+from analysis.bounds.stated import Stated
 from analysis.errors import NoBoundError
 from analysis.explain.kernels import kernel as kernels
 from analysis.explain.program import Program

@@ -12,7 +12,7 @@ from math import ceil
 
 import polars as pl
 
-from analysis.bounds.sections import Unlimited
+from analysis.bounds.rounds import Unlimited
 from analysis.explain.kernels.kernel import words_of
 from analysis.program.masks.measure import MaskReport
 from simulator.masks import MOST_MARKS, run_marks

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from analysis.bounds.sections import Hint, Recursion, Stated
+from analysis.bounds.stated import Hint, Recursion, Stated
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 from base.files.complaints import WrongValueError

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.masks import HANDLER, SOME
-from analysis.bounds.sections import Section
+from analysis.bounds.segments import Section
 from analysis.program.bounds.explained import Explained
 from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
 from base.microseconds import UNIT, digits

@@ -100,7 +100,7 @@ def test_every_type_is_read() -> None:
         (record("STAT,1,2,3,4,5,6")[:-1], "6 fields instead of 10"),
         (record("TICK,1,1,999,1")[:-1], "999 is not from 1000"),
         (record("TICK,1,84000,84000,1")[:-1], "as long as the period"),
-        (record("FAIL," + "x" * 190 + ",1")[:-1], "192"),
+        (record("FAIL," + "x" * 160 + ",1")[:-1], "160"),
         (b"@\xff\xfe*%04X" % binascii.crc_hqx(b"\xff\xfe", 0xFFFF), "codec"),
     ],
 )

@@ -25,7 +25,7 @@ INVALID, EXPORT_FAILED, MISSING, DEVICE, MEMORY = 10, 21, 50, 51, 52
 
 
 @dataclass
-class Logic2(saleae_pb2_grpc.ManagerServicer):
+class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
     """`edges` are what its inputs see: channel i of them is input i. `fault` is the error that the
     capture ends with (its code and words), and `lasts` waits for stop() instead of a timer's end.
     """

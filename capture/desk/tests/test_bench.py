@@ -76,9 +76,9 @@ def test_the_bench_that_comes_with_the_project() -> None:
         ),
         (
             'kind = "pyocd"',
-            'kind = "openocd"',
-            "19: boards.nucleo.loader.kind must be 'virtual-nucleo', 'pyocd' or 'none', not 'openocd'; "
-            "mend it.",
+            'kind = "moon"',
+            "19: boards.nucleo.loader.kind cannot be 'moon'; choose from virtual-nucleo, pyocd, jlink, "
+            "openocd, probe-rs, none.",
         ),
         (
             'target = "stm32f401retx"',
@@ -88,8 +88,35 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'target = "stm32f401retx"',
             'tagret = "stm32f401retx"',
-            "20: boards.nucleo.loader.tagret is unknown; the keys here are kind, probe, target. "
-            "Did you mean target?",
+            "20: boards.nucleo.loader.tagret is unknown; the keys here are arguments, clock, "
+            "interface, kind, probe, program, speed_khz, target. Did you mean target?",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"',
+            'kind = "openocd"\ntarget = "stm32f401retx"',
+            '20: boards.nucleo.loader.target must be a file of OpenOCD, such as "target/stm32f4x.cfg", not '
+            "'stm32f401retx'; mend it.",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"\nprobe = ""',
+            'kind = "jlink"\ntarget = "STM32F401RE"\nprobe = "ST"',
+            "21: boards.nucleo.loader.probe must be the J-Link's serial number, in digits, not 'ST'; "
+            "mend it.",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"',
+            'kind = "probe-rs"\ntarget = "STM32F401RETx"\nspeed_khz = 0',
+            "21: boards.nucleo.loader.speed_khz must be 1 to 50000 kHz, not 0; mend it.",
+        ),
+        (
+            'target = "stm32f401retx"',
+            'target = "stm32f401retx"\ninterface = "SWD"',
+            "21: boards.nucleo.loader.interface means nothing to a loader of kind pyocd; drop it.",
+        ),
+        (
+            'kind = "pyocd"\ntarget = "stm32f401retx"',
+            'kind = "jlink"\ntarget = "F4"\narguments = ["", "x"]',
+            "21: boards.nucleo.loader.arguments[0] must be words in quotes, not ''; mend it.",
         ),
         (
             'probe = ""',
@@ -147,7 +174,23 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'port = "usb:0483:374B"',
             "speed = 5",
-            "24: boards.nucleo.serial.speed is unknown; the keys here are port.",
+            "24: boards.nucleo.serial.speed is unknown; the keys here are baud, port.",
+        ),
+        (
+            'port = "usb:0483:374B"',
+            'port = "usb:0483:374B"\nbaud = 9600',
+            "25: boards.nucleo.serial.baud must be *115,200 to 1,000,000*9600*",
+        ),
+        (
+            'port = "usb:0483:374B"',
+            'port = "usb:0483:374B"\nbaud = 923_000',
+            "*boards.nucleo.serial.baud cannot be 923,000: APB1's 42 MHz by BRR = 46 gives 913,043, 1.08% "
+            "off; choose one that is less than 1% off, such as 921,600 or 460,800.",
+        ),
+        (
+            'target = "stm32f401retx"',
+            'target = "stm32f401retx"\nclock = "quartz"',
+            "21: boards.nucleo.loader.clock must be bypass, crystal or internal, not 'quartz'; mend it.",
         ),
         ("[boards.nucleo.serial]\n", "", "23: boards.nucleo.loader.port is unknown; *"),
         (

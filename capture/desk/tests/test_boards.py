@@ -247,3 +247,14 @@ def test_pyocd_knows_every_option_that_is_used(subcommand: str) -> None:
     options += ["--connect", "--no-reset", "@"] if subcommand == "load" else ["--method"]
     for option in options:
         assert option in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["openocd", "probe-rs", "jlink"])
+def test_records_by_rtt_need_pyocd(kind: str) -> None:
+    loader = LoaderResource.model_validate(
+        {"kind": kind, "target": "target/stm32f4x.cfg" if kind == "openocd" else "F4"}
+    )
+    with pytest.raises(
+        CaptureError, match=r"^Records by rtt are read by pyOCD, and this board's loader is .*: leave"
+    ):
+        open_board(BoardResource("mine", loader, "/dev/ttyACM0", ANALYZER), "rtt")

@@ -95,7 +95,8 @@ def test_each_names_its_sources(name: str) -> None:
         (
             'preset = "rigol-ds"\n',
             "8: boards.desk.analyzer.preset cannot be 'rigol-ds': libsigrok's driver rigol-ds reads *; "
-            "record with its maker's program, and read the export by ./lab decode (docs/how-to/analyzers.md).",
+            "record with its maker's program, and read the export by ./lab decode "
+            "(docs/how-to/analyzers.md).",
         ),
         ("preset = 7\n", "8: boards.desk.analyzer.preset must be a word in quotes, not 7; mend it."),
         (

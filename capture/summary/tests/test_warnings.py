@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from capture.summary.warnings import warnings
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
+from capture.verdict.verdict import judge
 
 
 @pytest.fixture
@@ -45,3 +47,59 @@ def test_probes_that_nobody_counted(run: SyntheticRun) -> None:
 def test_a_samplerate_below_the_core_clock(run: SyntheticRun) -> None:
     (sentence,) = warnings(evidence_of(run, samplerate_hz=24_000_000))
     assert sentence.startswith("A sample lasts 41.7 ns")
+
+
+@pytest.mark.parametrize(("noise", "says"), [(b"\xff", "1 byte came"), (b"\xff\x00\x81", "3 bytes came")])
+def test_bytes_of_a_line_that_floats(run: SyntheticRun, noise: bytes, says: str) -> None:
+    evidence = evidence_of(run, serial_bytes=noise + run.uart())
+    assert judge(evidence) == ("complete", ())
+    (sentence,) = warnings(evidence)
+    assert sentence.startswith(says) and "the serial line was not quiet at the reset" in sentence
+
+
+def boots_with(run: SyntheticRun, clock: str, flags: int) -> SyntheticRun:
+    run.lines[0] = run.lines[0].replace("bypass,04000000", f"{clock},{flags:08X}")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (0x0400_0000, None),  # the pin
+        (0x0E00_0000, None),  # a power-up, which sets all three
+        (0x0600_0000, "The board was reset by a brown-out before the run"),
+        (0x2400_0000, "reset by the independent watchdog before"),
+    ],
+)
+def test_what_reset_the_board(run: SyntheticRun, flags: int, says: str | None) -> None:
+    found = warnings(evidence_of(boots_with(run, "bypass", flags)))
+    assert found == [] if says is None else says in found[0]
+
+
+def test_the_chips_own_oscillator(run: SyntheticRun) -> None:
+    """Its 4 % are in the budget of the longest section: the fit cannot tell whose clock is off."""
+    clock_ns = evidence_of(run).budgets["critical_ns"].clock_ns
+    found = evidence_of(boots_with(run, "internal", 0x0400_0000))
+    assert judge(found) == ("complete", ())
+    (sentence,) = warnings(found)
+    assert "HSI" in sentence and "4% off" in sentence
+    longest_ns = found.joined.operations.filter("measured")["wire_critical_ns"].max()
+    own_ns = found.budgets["critical_ns"].clock_ns
+    assert clock_ns is not None and own_ns is not None and isinstance(longest_ns, float)
+    assert own_ns - clock_ns == pytest.approx(0.04 * longest_ns)
+
+
+def test_a_counter_that_stopped_costs_one_operation_its_witness(run: SyntheticRun) -> None:
+    at = next(i for i, line in enumerate(run.lines) if line.startswith("OP,5,"))
+    seq, kind, size, _, _, *rest = run.lines[at].split(",")[1:]
+    run.lines[at] = ",".join(("OP", seq, kind, size, "17", "23", *rest))
+    assert run.lines[at + 1].startswith("IRQ,5,")
+    run.lines.insert(at + 2, "OFF,5,1")
+    evidence = evidence_of(run)
+    assert judge(evidence) == ("complete", ())
+    (sentence,) = warnings(evidence)
+    assert sentence.startswith("The cycle counter was found off at operation 5 and started again")
+    assert "so 1 operation lacks cycles by DWT" in sentence
+    operations = evidence.joined.operations
+    assert operations.filter(pl.col("dwt_cycles").is_null())["seq"].to_list() == [5]
+    assert operations["wire_critical_ns"].null_count() == 0

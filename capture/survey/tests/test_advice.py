@@ -59,6 +59,28 @@ def test_of_a_board_that_nobody_loads_the_analyzer_alone_is_looked_at() -> None:
     assert [finding.subject for finding in advise(board, READY)] == ["analyzer"]
 
 
+OPENOCD = replace(
+    entry(), loader=LoaderResource.model_validate({"kind": "openocd", "target": "target/stm32f4x.cfg"})
+)
+
+
+def test_the_tool_that_loads_is_looked_at_where_it_is_not_pyocd() -> None:
+    (used, *_) = advise(OPENOCD, replace(READY, loader="0.12.0"))
+    assert (used.subject, used.state, used.words) == (
+        "loader",
+        "used",
+        "OpenOCD 0.12.0",
+    )
+    missing = advise(OPENOCD, replace(READY, loader_fault="OpenOCD is not there (openocd on PATH): get it."))
+    assert not may_run(missing) and missing[0].words.startswith("OpenOCD is not there")
+
+
+def test_a_probe_that_pyocd_does_not_know_may_be_known_to_another() -> None:
+    found = advise(OPENOCD, replace(READY, probes=(), loader="0.12.0"))
+    (probe,) = [finding for finding in found if finding.subject == "probe"]
+    assert (probe.state, may_run(found)) == ("odd", True)
+
+
 TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
 
 

@@ -17,7 +17,7 @@ PINS = {"CRIT": "PA8", "STIM": "PA0", "ISR": "PA10", "SYNC": "PB4"}
 
 def seen(edges: EdgeList, **told: object) -> Seen:
     report = ToolReport.model_validate({"asked_samples": edges.total_samples, **told})
-    return Seen(report, read_observed(edges), PINS)
+    return Seen(report, PINS, read_observed(edges))
 
 
 def one(channel: str, *samples: int, total: int = 1000, initially: int = 0) -> EdgeList:

@@ -356,6 +356,8 @@ MAKING_INCONCLUSIVE = [
     ),
     (edit(r"^(STAT(?:,\d+){6}),\d+,\d+", r"\1,4294967295,0"), "the timer tells no latency from STIM to TASK"),
     (edit(r"^BOOT,5(.*),bypass,\w+", r"BOOT,3\1"), "Record 38 is COST TIMER where TICK is due"),
+    (drop("STILL"), "No STILL record says that DWT counted to the end"),
+    (edit(r"^STILL,.*", "STILL,40000,84003"), "At the end DWT counted 40000 cycles while TIM5 counted 84003"),
     (edit(r"^PLAN,mem_frag", "PLAN,mem_flag"), "the scenario mem_flag in its image, not mem_frag"),
     (edit(r"^(PLAN,\w+),81", r"\1,82"), "the number of operations 82 in its image, not 81"),
     (edit(r"^(PLAN,.*),1,5003,", r"\1,4,5003,"), "the stimulus burst in its image, not periodic"),

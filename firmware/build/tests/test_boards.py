@@ -87,7 +87,7 @@ def test_what_is_wrong_is_one_sentence_with_its_place(tmp_path: Path, old: str, 
 
 
 def test_a_name_that_nothing_has_is_told_with_what_there_is() -> None:
-    with pytest.raises(BoardError, match="no board 'nucleo-f411'.*Did you mean nucleo-f411re?") as refused:
+    with pytest.raises(BoardError, match=r"no board 'nucleo-f411'.*Did you mean nucleo-f411re\?") as refused:
         boards.board("nucleo-f411")
     assert is_sentence(str(refused.value), "*")
 
@@ -107,7 +107,7 @@ def test_a_heap_that_does_not_fit_is_refused_by_the_boards_sram() -> None:
     with pytest.raises(BuildError, match="Nucleo-F401RE"):
         firmware.build("tlsf", heap_bytes=120_000)
     # 128 KiB less 9,728 bytes of the bench and a slot.
-    with pytest.raises(BuildError, match="Nucleo-F411RE: give .*121,336"):
+    with pytest.raises(BuildError, match=r"Nucleo-F411RE: give .*121,336"):
         firmware.build("tlsf", heap_bytes=121_344, board="nucleo-f411re")
 
 

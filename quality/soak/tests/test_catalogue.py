@@ -4,6 +4,7 @@
 is in the simulator's tests, and the verdict's in those of capture/verdict and quality/faults.
 """
 
+import re
 from collections.abc import Sequence
 from ctypes.util import find_library
 from pathlib import Path
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
+from base.run_folder.folder import SERIAL_LOG
 from quality.soak import page
 from quality.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, named
-from quality.soak.run import Headlines, carry_out
+from quality.soak.run import Headlines, Outcome, carry_out
 from simulator.build import SimulatorError
 from simulator.desk import EmulatedDesk
 
@@ -25,6 +27,9 @@ TRIED = (
     "rtt-probe-unplugged",
     "board-hung",
     "firmware-not-written",
+    "flash-protected",
+    "counter-stopped",
+    "probe-renewed",
 )
 PAGE = ROOT / "docs" / "how-to" / "desk.md"
 
@@ -34,11 +39,25 @@ needs_umockdev = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Headlines:
-    """The headlines of a run without a fault; the desk's are those of the virtual board."""
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """A run without a fault on the virtual board."""
     outcome = carry_out(NONE, "virtual", tmp_path_factory.mktemp("none"))
     assert outcome.wrong == () and outcome.verdict == COMPLETE, outcome
-    return outcome.headlines
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def reference(whole: Outcome) -> Headlines:
+    """Its headlines; the desk's are the same."""
+    return whole.headlines
+
+
+def test_the_faults_of_single_bytes_and_lines_meet_the_record_of_an_operation(whole: Outcome) -> None:
+    """A fault in another record has another outcome."""
+    log = (Path(whole.folder) / SERIAL_LOG).read_bytes()
+    (at,) = {int(number) for fault in FAULTS for number in re.findall("at (3[0-9]{3})", str(fault.requests))}
+    first = log.rindex(b"\n", 0, at) + 1
+    assert [line[:4] for line in log[first:].split(b"\n")[:3]] == [b"@OP,"] * 3
 
 
 @needs_umockdev

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.sections import Hint, Recursion
+from analysis.bounds.stated import Hint, Recursion
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 from analysis.program.bounds.stated import Pragmas, read

@@ -116,6 +116,11 @@ pub trait Bus {
     ) -> bool {
         false
     }
+    /// A barrier: what was stored has reached its place.
+    fn barrier(&mut self) {}
+    /// The handler of interrupt `irq` returns while the store that lowered its line is still on its
+    /// way. The chip's line is high then, and so the handler may be entered once more.
+    fn returns_before_its_store(&mut self, _irq: u16, _now: u64) {}
     /// Whether the last access changed an interrupt line, the schedule or the clocks. Then the core
     /// returns from `Core::run` before the next instruction, so that the machine can act. The
     /// machine clears it.

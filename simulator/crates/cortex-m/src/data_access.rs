@@ -102,7 +102,7 @@ impl Core {
     /// A load waits for the bus's wait cycles.
     #[inline(always)]
     fn wait_for_load(&mut self, wait_cycles: u32) {
-        if self.time.model.is_nucleo() {
+        if self.time.model.waits() {
             self.time.cycles += u64::from(wait_cycles);
         }
     }
@@ -113,15 +113,22 @@ impl Core {
         if self.time.model.is_nucleo() {
             self.time.data_free = self.time.cycles + transfer + 1 + u64::from(wait_cycles);
             self.time.pairs.stored(self.time.instructions);
+        } else if self.time.model.waits() {
+            // A Cortex-M0 has no write buffer.
+            self.time.cycles += u64::from(wait_cycles);
         }
     }
 
     /// Data in the Code region comes from flash, over the D-Code bus.
     #[inline(always)]
     fn wait_for_flash(&mut self, address: u32, transfer: u64) {
-        if is_flash(address) && self.time.model.is_nucleo() {
+        if is_flash(address) && self.time.model.waits() {
             let at = self.time.cycles + transfer;
-            let arrival = self.time.fetch.data(address, at, self.registers.next_pc);
+            let arrival = if self.time.model.is_nucleo() {
+                self.time.fetch.data(address, at, self.registers.next_pc)
+            } else {
+                self.time.fetch.data_of_three(address, at)
+            };
             self.time.cycles += arrival - (at + 1);
         }
     }
@@ -300,7 +307,7 @@ impl Core {
     /// Tells the busy wait that a register was read, and how long it reads the same.
     #[inline(always)]
     fn note_read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
-        let waits = self.time.model.is_nucleo();
+        let waits = self.time.model.waits();
         self.fast.busy_wait.read(|| {
             let steady = steadiness()?;
             let period_cycles = if waits { steady.period_cycles } else { 1 };

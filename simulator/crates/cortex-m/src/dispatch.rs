@@ -53,7 +53,7 @@ impl Core {
         };
         let result = match self.time.model {
             Timing::Nucleo => self.instructions_of::<B, true>(bus, &page),
-            Timing::Ideal => self.instructions_of::<B, false>(bus, &page),
+            _ => self.instructions_of::<B, false>(bus, &page),
         };
         self.fast.code.give_back(page);
         match result {
@@ -96,7 +96,7 @@ impl Core {
     fn carry_out_timed<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u32> {
         match self.time.model {
             Timing::Nucleo => self.carry_out::<B, true>(bus, op, self.registers.pc),
-            Timing::Ideal => self.carry_out::<B, false>(bus, op, self.registers.pc),
+            _ => self.carry_out::<B, false>(bus, op, self.registers.pc),
         }
     }
 
@@ -127,6 +127,8 @@ impl Core {
         self.registers.next_pc = next_pc;
         if NUCLEO {
             self.issue(op, pc, next_pc);
+        } else if self.time.model == Timing::ThreeStages {
+            self.issue_of_three(op, pc, next_pc);
         }
         self.time.instructions += 1;
         let mut next = next_pc;
@@ -156,6 +158,13 @@ impl Core {
             self.time.cycles + u64::from(op.address_registers & self.time.late_registers != 0);
         self.time.late_registers = op.late_registers;
         self.time.cycles = self.time.fetch.issue(pc, next_pc, op, free);
+    }
+
+    /// The same on a Cortex-M0, whose data waits for its only bus.
+    fn issue_of_three(&mut self, op: &Op, pc: u32, next_pc: u32) {
+        let now = self.time.cycles;
+        (self.time.cycles, self.time.data_free) =
+            self.time.fetch.issue_of_three(pc, next_pc, op, now);
     }
 
     /// Executes an instruction that EPSR.ICI continues, or one of an IT block, which is skipped
@@ -199,19 +208,20 @@ impl Core {
         } else {
             first.into()
         };
-        let Some(mut op) = decode::decode(opcode, wide, self.registers.pc) else {
+        let Some(mut op) = decode::decode_for(self.model.kind, opcode, wide, self.registers.pc)
+        else {
             return Err(Trap::Stop(Box::new(Stop::Undefined {
                 opcode,
                 pc: self.registers.pc,
             })));
         };
-        if let Some(group) = decode::unpredictable(opcode, wide) {
+        if let Some(group) = decode::unpredictable_on(self.model.kind, opcode, wide) {
             return Err(self.unpredictable(opcode, group));
         }
         op.form = Form::of(&op);
-        op.cycles = timing::base_cycles(&op);
-        op.address_registers = timing::address_registers(&op);
-        op.late_registers = timing::late_registers(&op);
+        op.cycles = timing::base_cycles(self.model.kind, &op);
+        op.address_registers = timing::address_registers(self.model.kind, &op);
+        op.late_registers = timing::late_registers(self.model.kind, &op);
         (op.arrives, op.leaves) = Fetch::slots(self.registers.pc, op.size);
         op.counter = self
             .observers

@@ -9,7 +9,7 @@ use super::data_access::{read_either_alias, Purpose};
 use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
-use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
+use super::timing::{Timing, FETCH_CYCLES, FLOAT_FRAME_CYCLES};
 use super::trap::{cfsr, Exec, Fault, Trap};
 use super::{Core, FaultEntry, Sleep, Stop};
 use crate::bus::{Bus, Width};
@@ -93,7 +93,7 @@ impl Core {
         let exc_return = self.exc_return(extended);
         let began = self.time.cycles;
         let stacked = self.on_behalf_of(Purpose::Stacking, |core| core.push_frame(bus, extended));
-        let stacking_done = self.time.cycles + EXCEPTION_ENTRY_CYCLES;
+        let stacking_done = self.time.cycles + u64::from(self.model.facts().entry_cycles);
         // The vector is read while the frame is written.
         self.time.cycles = began;
         self.derived_fault(stacked, cfsr::STKERR, cfsr::MSTKERR)?;
@@ -155,15 +155,26 @@ impl Core {
                 unreachable!("only instructions halt and end")
             }
         };
-        let fetch_cycle = 1 + self.vector_arrival(address);
+        let chained = self.time.cycles + u64::from(self.model.facts().tail_chain_cycles);
+        let (handler_cycle, fetch_cycle) = self.handler_cycles(address, stacking_done.max(chained));
         self.handling.entering = Some(Entry {
             exc_return,
             exception,
             vector,
-            handler_cycle: stacking_done.max(self.time.cycles + TAIL_CHAIN_CYCLES),
+            handler_cycle,
             fetch_cycle,
         });
         Ok(())
+    }
+
+    /// When the handler begins whose vector is at `address`, if it could in cycle `ready` without
+    /// wait states; and when its code is asked for. A Cortex-M0 reads the vector over its only bus.
+    fn handler_cycles(&mut self, address: u32, ready: u64) -> (u64, u64) {
+        if self.time.model == Timing::ThreeStages {
+            let handler = ready + self.time.fetch.wait_cycles(address);
+            return (handler, handler - FETCH_CYCLES);
+        }
+        (ready, 1 + self.vector_arrival(address))
     }
 
     fn read_vector<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u32> {

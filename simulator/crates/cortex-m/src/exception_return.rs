@@ -3,17 +3,17 @@
 
 use super::data_access::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
-use super::exceptions::USAGE_FAULT;
+use super::exceptions::{FIRST_IRQ, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
-use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
+use super::timing::{Timing, FETCH_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
 use super::trap::{cfsr, Exec, Fault};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
 
-/// Cycles of a return after the last word is unstacked. From then on it cannot be abandoned.
-const REFILL_CYCLES: u64 = EXCEPTION_RETURN_CYCLES - BASIC_FRAME_BYTES as u64 / 4;
+/// One cycle for each word of a frame.
+const UNSTACKING_CYCLES: u64 = BASIC_FRAME_BYTES as u64 / 4;
 
 /// A return under way: the frame is being unstacked.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -35,6 +35,7 @@ impl Core {
     fn return_from_exception<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         let legal = self.is_legal_return(exc_return);
         self.note_return_begins(exc_return);
+        self.look_at_last_store(bus);
         self.exceptions.deactivate(self.registers.ipsr);
         self.note_masks();
         self.registers.exclusive = false;
@@ -49,10 +50,22 @@ impl Core {
         Ok(())
     }
 
+    /// An interrupt whose line is high as its handler returns is pending again (B3.4.1). The model
+    /// lowers a line as soon as the store begins, and the chip when it arrives behind the bridge.
+    fn look_at_last_store<B: Bus>(&mut self, bus: &mut B) {
+        let Some((irq, arrives)) = self.handling.lowered.take() else {
+            return;
+        };
+        let its_own = u16::from(self.registers.ipsr) == irq + u16::from(FIRST_IRQ);
+        if its_own && self.time.cycles < arrives {
+            bus.returns_before_its_store(irq, self.time.cycles);
+        }
+    }
+
     /// One cycle for each word. The floating-point state is read only if it had been written.
     fn unstacking_cycles(&self, exc_return: u32) -> u64 {
         let float = exc_return & 0x10 == 0 && !self.lazy_state_pending();
-        EXCEPTION_RETURN_CYCLES - REFILL_CYCLES + if float { FLOAT_FRAME_CYCLES } else { 0 }
+        UNSTACKING_CYCLES + if float { FLOAT_FRAME_CYCLES } else { 0 }
     }
 
     /// Continues the return under way, to its end or to cycle `until`. An exception that becomes
@@ -80,12 +93,15 @@ impl Core {
         let mode = if to_handler { self.registers.ipsr } else { 0 };
         self.set_mode(mode, exc_return & 0xF == 0xD);
         let frame = self.registers.general[13];
-        let began = self.time.cycles - (EXCEPTION_RETURN_CYCLES - REFILL_CYCLES);
+        let began = self.time.cycles - UNSTACKING_CYCLES;
         let popped = self.on_behalf_of(Purpose::Stacking, |core| core.unstack(bus, exc_return));
-        self.time.cycles += REFILL_CYCLES;
-        self.time
-            .fetch
-            .restart(self.registers.pc, began + RETURN_ADDRESS_CYCLES);
+        // From here on the return cannot be abandoned.
+        self.time.cycles += u64::from(self.model.facts().return_cycles) - UNSTACKING_CYCLES;
+        let address_cycle = match self.time.model {
+            Timing::ThreeStages => self.time.cycles - FETCH_CYCLES,
+            _ => began + RETURN_ADDRESS_CYCLES,
+        };
+        self.time.fetch.restart(self.registers.pc, address_cycle);
         if popped.is_err() {
             self.derived_fault(popped, cfsr::UNSTKERR, cfsr::MUNSTKERR)?;
             return self.tail_chain(bus, exc_return);
@@ -109,7 +125,8 @@ impl Core {
     fn is_legal_return(&self, exc_return: u32) -> bool {
         let others_active = self.exceptions.active_count() > 1;
         let to_handler = exc_return & 0xF == 1;
-        let known = matches!(exc_return | 0x10, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD);
+        let float = if self.model.facts().float { 0x10 } else { 0 };
+        let known = matches!(exc_return | float, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD);
         let nesting =
             to_handler || !others_active || self.private.scb.ccr & CCR_NONBASETHRDENA != 0;
         known && nesting && self.exceptions.is_active(self.registers.ipsr)

@@ -18,8 +18,6 @@ pub const FIRST_IRQ: u8 = 16;
 pub const IRQ_WORDS: u32 = 3;
 pub const IRQ_LINES: u16 = 32 * IRQ_WORDS as u16;
 
-/// The STM32F4 has only the upper four bits of a priority.
-pub const PRIORITY_MASK: u8 = 0xF0;
 /// The execution priority of a thread that masks nothing: lower than every exception's.
 const LOWEST: i16 = 256;
 /// NMI, HardFault, SVCall, PendSV and SysTick cannot be disabled.
@@ -44,6 +42,8 @@ pub struct Exceptions {
     /// C_MASKINTS: a debugger holds back PendSV, SysTick and all interrupts.
     held_back: bool,
     prigroup: u8,
+    /// The bits that a priority has.
+    priority_mask: u8,
     /// The highest group priority of all active exceptions. Follows from the fields above, see
     /// `update_active_priority`.
     #[serde(skip)]
@@ -58,7 +58,7 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    pub fn new() -> Exceptions {
+    pub fn new(priority_mask: u8) -> Exceptions {
         Exceptions {
             pending: 0,
             active: 0,
@@ -70,6 +70,7 @@ impl Exceptions {
             basepri: 0,
             held_back: false,
             prigroup: 0,
+            priority_mask,
             active_priority: LOWEST,
             preempting: None,
             used: 0,
@@ -113,12 +114,16 @@ impl Exceptions {
         self.update_active_priority();
     }
 
+    pub fn priority_mask(&self) -> u8 {
+        self.priority_mask
+    }
+
     pub fn basepri(&self) -> u8 {
         self.basepri
     }
 
     pub fn set_basepri(&mut self, value: u8) {
-        self.basepri = value & PRIORITY_MASK;
+        self.basepri = value & self.priority_mask;
         self.update_preempting();
     }
 
@@ -127,7 +132,7 @@ impl Exceptions {
     }
 
     pub fn set_priority(&mut self, exception: u8, value: u8) {
-        self.priority[exception as usize] = value & PRIORITY_MASK;
+        self.priority[exception as usize] = value & self.priority_mask;
         self.update_active_priority();
     }
 
@@ -406,7 +411,7 @@ mod tests {
 
     #[test]
     fn what_preempts_follows_every_change() {
-        let mut state = Exceptions::new();
+        let mut state = Exceptions::new(0xF0);
         let (mut source, mut taken) = (Random(1), 0);
         for step in 0..200_000 {
             let random = source.next();

@@ -56,9 +56,9 @@ impl Core {
 
     /// Ends a multiple load or store before `register`, numbered as in EPSR.ICI: R0–R15, or a D
     /// register. False inside an IT block: its state uses the same bits, so the whole instruction
-    /// is restarted (B1.4.2, TRM 3.9.1).
+    /// is restarted (B1.4.2, TRM 3.9.1). So it is on a core without EPSR.ICI (DDI 0419C, B1.5.10).
     pub(super) fn save_continuation(&mut self, register: u8) -> bool {
-        let continued = self.registers.itstate == 0;
+        let continued = self.registers.itstate == 0 && self.model.facts().mainline;
         if continued {
             self.registers.itstate = register << 4;
         }

@@ -1,7 +1,9 @@
-//! An ARMv7E-M core with FPv4-SP: the Cortex-M4 of the STM32F401 and its private peripherals.
+//! A Cortex-M core and its private peripherals: the M4 with its FPU (ARMv7E-M), the M3 (ARMv7-M) or
+//! the M0 (ARMv6-M).
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `model` | says which core it is, and what that one has |
 //! | `run` | runs from event to event: instructions, exceptions, timers, sleep, debug |
 //! | `dispatch` | goes from one instruction to the next |
 //! | `decode`, `code_cache` | turns opcodes into operations, and remembers them |
@@ -16,6 +18,7 @@
 //! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `private_gaps` | what the model lacks of them |
+//! | `smaller_cores` | what a Cortex-M3 or M0 lacks of them |
 //! | `debug` | what a debugger does to the core |
 //! | `watch` | tells what holds interrupts off |
 //!
@@ -41,6 +44,7 @@ mod interrupted_instructions;
 mod itm;
 mod marks;
 mod memory_map;
+pub mod model;
 mod mpu;
 mod planned_interrupt;
 mod private_bus;
@@ -52,6 +56,7 @@ mod random;
 mod registers;
 mod run;
 mod scb;
+mod smaller_cores;
 mod state;
 mod stop;
 mod systick;
@@ -62,10 +67,11 @@ mod two_memories;
 mod watch;
 
 pub use debug::DebugFault;
-pub use decode::{encoding_name, encodings, is_wide, Encoding};
+pub use decode::{encoding_name, encodings, encodings_of, is_wide, Encoding};
 pub use exceptions::IRQ_LINES;
 pub use itm::Stimulus;
 pub use marks::Passage;
+pub use model::{CoreKind, Model};
 pub use planned_interrupt::{Hold, Planned, Raised};
 pub use state::FaultEntry;
 pub use stop::{RunEnd, Stop};
@@ -84,6 +90,7 @@ use state::{ExecutionCounter, Fast, Handling, Observers, PrivateUnits, Registers
 /// issues.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Core {
+    model: Model,
     registers: Registers,
     exceptions: Exceptions,
     handling: Handling,
@@ -108,13 +115,19 @@ pub struct FaultStatus {
 }
 
 impl Core {
+    /// A Cortex-M4.
     pub fn new(timing: Timing) -> Core {
+        Core::of(Model::default(), timing)
+    }
+
+    pub fn of(model: Model, timing: Timing) -> Core {
         Core {
+            model,
             registers: Registers::new(),
-            exceptions: Exceptions::new(),
+            exceptions: Exceptions::new(model.priority_mask()),
             handling: Handling::default(),
-            private: PrivateUnits::new(),
-            time: Time::new(timing),
+            private: PrivateUnits::new(model),
+            time: Time::new(model, timing),
             observers: Observers::default(),
             fast: Fast::default(),
             purpose: Purpose::Instruction,
@@ -147,7 +160,7 @@ impl Core {
     /// instruction and execution counts go on. The debug units keep their state, which only
     /// power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let old = std::mem::replace(self, Core::new(self.time.model));
+        let old = std::mem::replace(self, Core::of(self.model, self.time.model));
         self.time.cycles = old.time.cycles;
         self.time.instructions = old.time.instructions;
         self.observers.execution_counters = old.observers.execution_counters;
@@ -197,6 +210,11 @@ impl Core {
         }
     }
 
+    /// Which core it is.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
     /// Core cycles since power-up.
     pub fn cycles(&self) -> u64 {
         self.time.cycles
@@ -214,6 +232,9 @@ impl Core {
         let exception = FIRST_IRQ + irq as u8;
         let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.set_line(irq, level);
+        if !level && self.time.data_free > self.time.cycles {
+            self.handling.lowered = Some((irq, self.time.data_free));
+        }
         self.note_pending(!was_pending && self.exceptions.is_pending(exception));
         self.leave_fast_loop();
     }

@@ -4,6 +4,7 @@ use super::exceptions::{
     NvicRegister, BUS_FAULT, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, MEM_MANAGE, NMI, PENDSV, SVCALL,
     SYSTICK, USAGE_FAULT,
 };
+use super::model::CoreKind;
 use super::private_gaps::name;
 use super::registers::FPSCR_MODES;
 use super::scb::{CCR_USERSETMPEND, CCR_WRITABLE, FPCCR_LSPACT};
@@ -12,7 +13,6 @@ use super::trap::{cfsr, Exec, Trap};
 use super::{dwt, itm, Core};
 use crate::bus::Width;
 
-const CPUID: u32 = 0x410F_C241;
 const CYCCNT: u32 = 0xE000_1004;
 const CFSR: u32 = 0xE000_ED28;
 const STIR: u32 = 0xE000_EF00;
@@ -155,6 +155,15 @@ impl Core {
     }
 
     fn read_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
+        if self.model.kind != CoreKind::M4 {
+            if let Some(word) = self.read_smaller(address, now)? {
+                return Ok(word);
+            }
+        }
+        self.read_private_word_of_m4(address, now)
+    }
+
+    pub(super) fn read_private_word_of_m4(&mut self, address: u32, now: u64) -> Exec<u32> {
         Ok(match address {
             0xE000_1000 => self.private.cycle_counter.control() | self.private.events.control(),
             CYCCNT => self.private.cycle_counter.read(now),
@@ -204,6 +213,9 @@ impl Core {
     }
 
     fn write_private_word(&mut self, address: u32, value: u32, now: u64) -> Exec<()> {
+        if self.model.kind != CoreKind::M4 && self.write_smaller(address, value)? {
+            return Ok(());
+        }
         match address {
             0xE000_1000 => return self.write_dwt_control(value, now),
             CYCCNT => self.private.cycle_counter.write(value, now),
@@ -348,7 +360,7 @@ impl Core {
 
     fn read_scb(&self, address: u32) -> u32 {
         match address {
-            0xE000_ED00 => CPUID,
+            0xE000_ED00 => self.model.facts().cpuid,
             0xE000_ED04 => self.icsr(),
             0xE000_ED08 => self.private.scb.vtor,
             0xE000_ED0C => AIRCR_KEY_READ << 16 | u32::from(self.exceptions.prigroup()) << 8,
@@ -415,7 +427,7 @@ impl Core {
         }
     }
 
-    fn write_aircr(&mut self, value: u32) -> Exec<()> {
+    pub(super) fn write_aircr(&mut self, value: u32) -> Exec<()> {
         if value >> 16 != AIRCR_KEY {
             return Ok(());
         }

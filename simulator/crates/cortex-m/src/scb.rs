@@ -2,6 +2,7 @@
 //! pends and masks.
 
 use super::exceptions::{BUS_FAULT, MEM_MANAGE};
+use super::model::CoreKind;
 use super::trap::{cfsr, Fault};
 use serde::{Deserialize, Serialize};
 
@@ -49,12 +50,17 @@ pub struct Scb {
 }
 
 impl Scb {
-    /// Reset values (table B3-4; TRM table 4-1).
-    pub fn new() -> Scb {
+    /// Reset values (table B3-4; TRM table 4-1). ARMv6-M traps what is not aligned, always (DDI 0419C,
+    /// B3.2.8). The Cortex-M3 r1p1 begins without STKALIGN (PM0056, 4.4.7).
+    pub fn of(kind: CoreKind) -> Scb {
         Scb {
             vtor: 0,
             scr: 0,
-            ccr: CCR_STKALIGN,
+            ccr: match kind {
+                CoreKind::M0 => CCR_STKALIGN | CCR_UNALIGN_TRP,
+                CoreKind::M3 => 0,
+                CoreKind::M4 => CCR_STKALIGN,
+            },
             cfsr: 0,
             hfsr: 0,
             dfsr: 0,

@@ -9,12 +9,13 @@ use super::exception_entry::Entry;
 use super::exception_return::Return;
 use super::itm::Itm;
 use super::marks::Marks;
+use super::model::Model;
 use super::mpu::Mpu;
 use super::planned_interrupt::{Planned, Raised};
 use super::registers::{Flags, FloatRegisters};
 use super::scb::Scb;
 use super::systick::SysTick;
-use super::timing::{Fetch, LoadStorePairs, Timing};
+use super::timing::{refill_cycles, Fetch, LoadStorePairs, Timing};
 use super::watch::Watch;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,8 @@ pub struct Handling {
     pub sleep: Sleep,
     /// WFE's event register.
     pub event: bool,
+    /// The interrupt whose line fell last, and until when the store that did it is on its way.
+    pub lowered: Option<(u16, u64)>,
 }
 
 /// A fault that was taken: its exception (3–6), and where its frame begins.
@@ -83,6 +86,8 @@ pub struct PrivateUnits {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Time {
     pub model: Timing,
+    /// What a taken branch costs where nothing waits.
+    pub refill_cycles: u64,
     /// Core cycles since power-up.
     pub cycles: u64,
     pub instructions: u64,
@@ -142,9 +147,9 @@ impl Registers {
 }
 
 impl PrivateUnits {
-    pub fn new() -> PrivateUnits {
+    pub fn new(core: Model) -> PrivateUnits {
         PrivateUnits {
-            scb: Scb::new(),
+            scb: Scb::of(core.kind),
             mpu: Mpu::default(),
             systick: SysTick::new(),
             cycle_counter: CycleCounter::new(),
@@ -156,12 +161,13 @@ impl PrivateUnits {
 }
 
 impl Time {
-    pub fn new(model: Timing) -> Time {
+    pub fn new(core: Model, timing: Timing) -> Time {
         Time {
-            model,
+            model: timing.of(core.kind),
+            refill_cycles: refill_cycles(core.kind),
             cycles: 0,
             instructions: 0,
-            fetch: Fetch::new(),
+            fetch: Fetch::of(core.flash_port),
             pairs: LoadStorePairs::new(),
             late_registers: 0,
             previous_pc: 0,

@@ -137,7 +137,7 @@ impl Core {
     /// As [`Core::watch`], with any value in SRAM.
     pub fn watch_value(&mut self, word: Option<Watched>) {
         let sequence = self.sequence_here();
-        let after_reset = Core::new(self.time.model);
+        let after_reset = Core::of(self.model, self.time.model);
         self.observers.watch = Some(Box::new(Watch {
             word,
             place: None,

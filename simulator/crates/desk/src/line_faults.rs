@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const BAUD: u64 = 1_000_000;
 /// More than that no line floats for.
 const MOST_STRAY: u64 = 4096;
+/// What the probe keeps while the hub takes nothing: as much as one endpoint's four packets. How much
+/// an ST-Link does is not known.
+const KEPT_BYTES: u64 = 256;
 /// A start bit, eight of data, a stop bit.
 const FRAME_BITS: u64 = 10;
 
@@ -31,6 +34,8 @@ enum Fault {
     Byte(Edit),
     /// The line floats before the first byte: so many bytes are heard that nobody sent.
     Stray(u64),
+    /// The hub passes nothing on while so many bytes are sent.
+    Stall(u64),
     /// Nothing arrives any more.
     Silence,
     /// The host listens at this rate.
@@ -45,7 +50,7 @@ pub struct LineFaults {
 
 impl LineFaults {
     /// Plans what a line says: `flip at N`, `noise K at N`, `lose|double|swap|cut line at N`,
-    /// `lose|double byte at N`, `stray K`, `silence at N`, `baud RATE at N`, or `none`, which forgets
+    /// `lose|double byte at N`, `stray K`, `stall K at N`, `silence at N`, `baud RATE at N`, or `none`, which forgets
     /// all.
     pub fn plan(&self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -63,6 +68,7 @@ impl LineFaults {
             ["lose", "byte", "at", at] => Ok((Fault::Byte(Edit::Lose), at)),
             ["double", "byte", "at", at] => Ok((Fault::Byte(Edit::Double), at)),
             ["stray", count] => Ok((Fault::Stray(number(count)?.min(MOST_STRAY)), "0")),
+            ["stall", count, "at", at] => Ok((Fault::Stall(number(count)?), at)),
             ["swap", "lines", "at", at] => edited(Edit::Swap, at),
             ["cut", "line", "at", at] => edited(Edit::Cut, at),
             ["silence", "at", at] => Ok((Fault::Silence, at)),
@@ -89,7 +95,7 @@ impl LineFaults {
 fn unknown(line: &str) -> String {
     format!(
         "{line:?} is no fault of the serial line: write flip at BYTE, noise PERIOD at BYTE, lose, \
-         double or cut line at BYTE, lose or double byte at BYTE, swap lines at BYTE, stray COUNT, \
+         double or cut line at BYTE, lose or double byte at BYTE, swap lines at BYTE, stray COUNT, stall COUNT at BYTE, \
          silence at BYTE, baud RATE at BYTE, or none"
     )
 }
@@ -110,6 +116,8 @@ pub struct Line {
     /// What becomes of the next byte.
     next: Option<Edit>,
     silent: bool,
+    /// From this byte on to before that one the hub stalls, and the probe has no room.
+    lost: Option<(u64, u64)>,
     /// A fault's receiver, or else that of the host, where it listens at another rate.
     receiver: Option<Receiver>,
     host: Option<Receiver>,
@@ -178,6 +186,9 @@ impl Line {
             Fault::Line(edit) => self.edit = Some(edit),
             Fault::Byte(edit) => self.next = Some(edit),
             Fault::Stray(count) => arrived.extend(noise(count)),
+            Fault::Stall(count) => {
+                self.lost = Some((self.position + KEPT_BYTES, self.position + count));
+            }
             Fault::Silence => self.silent = true,
             Fault::Baud(rate) => self.receiver = Some(Receiver::new(rate, self.rate())),
         }
@@ -185,7 +196,8 @@ impl Line {
 
     fn pass(&mut self, byte: u8, arrived: &mut Vec<u8>) {
         let begins = !std::mem::replace(&mut self.within, byte != b'\n');
-        if self.silent {
+        let has_room = |(from, to): (u64, u64)| !(from..to).contains(&self.position);
+        if self.silent || !self.lost.is_none_or(has_room) {
             return;
         }
         if let Some(receiver) = self.receiver.as_mut().or(self.host.as_mut()) {
@@ -348,6 +360,13 @@ mod tests {
     fn single_bytes_are_lost_and_doubled() {
         assert_eq!(carried("lose byte at 2", "abcdef"), "abdef");
         assert_eq!(carried("double byte at 3", "abcdef"), "abcddef");
+    }
+
+    #[test]
+    fn a_probe_keeps_so_much_while_its_hub_stalls() {
+        let sent = "x".repeat(1000);
+        assert_eq!(carried("stall 256 at 100", &sent).len(), 1000);
+        assert_eq!(carried("stall 300 at 100", &sent).len(), 956);
     }
 
     #[test]

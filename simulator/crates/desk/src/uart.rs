@@ -287,9 +287,11 @@ impl Socket {
         let (hung_up, received) = (self.hung_up.clone(), self.received.clone());
         thread::spawn(move || {
             while !hung_up.load(Ordering::Relaxed) {
-                receive_until(&mut reader, &received, &hung_up);
-                // No program has it open. What the last one did not read is gone with it.
-                let _ = tcflush(&reader, QueueSelector::OFlush);
+                // No program has it open any more. What the last one did not read is gone with it. It is
+                // thrown away only then: a program may open the port at any time, and be sent to.
+                if receive_until(&mut reader, &received, &hung_up) {
+                    let _ = tcflush(&reader, QueueSelector::OFlush);
+                }
                 thread::sleep(REOPEN_PERIOD);
             }
         });
@@ -297,9 +299,10 @@ impl Socket {
     }
 }
 
-/// [`receive`], also until the port is hung up.
-fn receive_until(source: &mut File, received: &SyncSender<Vec<u8>>, hung_up: &AtomicBool) {
+/// [`receive`], also until the port is hung up. True if a program had it open.
+fn receive_until(source: &mut File, received: &SyncSender<Vec<u8>>, hung_up: &AtomicBool) -> bool {
     let mut buffer = [0; 4096];
+    let mut was_open = false;
     while !hung_up.load(Ordering::Relaxed) {
         let period = Timespec {
             tv_sec: 0,
@@ -308,13 +311,15 @@ fn receive_until(source: &mut File, received: &SyncSender<Vec<u8>>, hung_up: &At
         let mut asked = [PollFd::new(source, PollFlags::IN)];
         let arrived = poll(&mut asked, Some(&period)).is_ok_and(|count| count > 0);
         if !arrived {
+            was_open = true;
             continue;
         }
         match source.read(&mut buffer) {
-            Ok(count @ 1..) if received.send(buffer[..count].to_vec()).is_ok() => {}
+            Ok(count @ 1..) if received.send(buffer[..count].to_vec()).is_ok() => was_open = true,
             _ => break,
         }
     }
+    was_open
 }
 
 /// Master, slave and the slave's path.

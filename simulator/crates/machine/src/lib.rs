@@ -83,7 +83,7 @@ impl Machine {
     /// A board with its memories filled, just out of reset.
     pub fn new(memory: Memory, timing: Timing) -> Result<Machine, Stop> {
         let mut machine = Machine {
-            core: Core::new(timing),
+            core: Core::of(memory.chip().core, timing),
             soc: Soc::new(memory),
             semihosting: Semihosting::Nobody,
             calls: Calls::default(),
@@ -301,6 +301,10 @@ impl Machine {
             Err(stop) => self.handle_stop(stop)?,
         }
         self.settle();
+        if let Some((Unmodelled(what, _), address)) = self.soc.take_refused() {
+            let pc = self.core.last_executed();
+            return Err(Stop::Unmodelled { what, address, pc });
+        }
         match self.soc.take_reset_due() {
             Some(cause) => self.reset_because(cause),
             None => Ok(()),
@@ -416,6 +420,7 @@ impl Machine {
 
     /// A debugger's read. It takes no time. What is odd about it is the debugger's, and an error.
     pub fn debug_read(&mut self, address: u32, width: Width) -> Result<u32, DebugFault> {
+        self.end_flash_operation_of_debugger();
         let manners = self.soc.notes_mut().set_manners(Manners::Strict);
         let read = self.core.debug_read(&mut self.soc, address, width);
         self.soc.notes_mut().set_manners(manners);
@@ -430,6 +435,7 @@ impl Machine {
         width: Width,
         value: u32,
     ) -> Result<(), DebugFault> {
+        self.end_flash_operation_of_debugger();
         let manners = self.soc.notes_mut().set_manners(Manners::Strict);
         let written = self.core.debug_write(&mut self.soc, address, width, value);
         self.soc.notes_mut().set_manners(manners);
@@ -439,6 +445,14 @@ impl Machine {
         });
         self.settle();
         written
+    }
+
+    /// While a debugger holds the core, time stands still, but for the flash: OpenOCD erases by its
+    /// registers and waits for BSY (src/flash/nor/stm32f2x.c, stm32x_wait_status_busy).
+    fn end_flash_operation_of_debugger(&mut self) {
+        if self.core.halted() {
+            self.soc.end_flash_operation(self.core.cycles());
+        }
     }
 
     /// Handles the events up to now, and tells the core what they changed.

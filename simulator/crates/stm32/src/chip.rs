@@ -10,7 +10,9 @@
 
 use crate::chip_file;
 use crate::peripherals::address_map::Entry;
-use serde::Deserialize;
+use cortex_m::model::FlashPort;
+use cortex_m::{CoreKind, Model};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -23,6 +25,29 @@ pub enum Family {
     F411,
     F407,
     F446,
+    L476,
+    F103,
+    F072,
+}
+
+/// Families whose peripherals have the same registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Line {
+    F4,
+    L4,
+    F1,
+    F0,
+}
+
+impl Family {
+    pub fn line(self) -> Line {
+        match self {
+            Family::F401 | Family::F411 | Family::F407 | Family::F446 => Line::F4,
+            Family::L476 => Line::L4,
+            Family::F103 => Line::F1,
+            Family::F072 => Line::F0,
+        }
+    }
 }
 
 /// A setting of PWR_CR.VOS, and the highest HCLK that it allows.
@@ -68,6 +93,8 @@ pub struct Chip {
     /// As the datasheet has it: `STM32F401RE`.
     pub name: String,
     pub family: Family,
+    /// Its core, and how that reaches the flash.
+    pub core: Model,
     /// The manual that describes it.
     pub manual: String,
     pub flash_bytes: usize,
@@ -109,7 +136,13 @@ pub const MOST_SRAM_BYTES: usize = 128 * KIB;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    family: Family,
+    pub family: Family,
+    #[serde(default)]
+    core: CoreKind,
+    /// Unless it is what ST's chips with this core have.
+    pub priority_bits: Option<u8>,
+    #[serde(default)]
+    flash_port: FlashPort,
     pub manual: String,
     pub apb1_mhz: u64,
     pub apb2_mhz: u64,
@@ -144,6 +177,15 @@ pub(crate) struct ChipRow {
 }
 
 impl Table {
+    fn core(&self) -> Model {
+        let usual = self.core.model();
+        Model {
+            priority_bits: self.priority_bits.unwrap_or(usual.priority_bits),
+            flash_port: self.flash_port,
+            ..usual
+        }
+    }
+
     pub fn chip(&self, row: &ChipRow) -> Chip {
         let scale = |scale: &ScaleRow| Scale {
             vos: scale.vos,
@@ -153,6 +195,7 @@ impl Table {
         Chip {
             name: row.name.clone(),
             family: self.family,
+            core: self.core(),
             manual: self.manual.clone(),
             flash_bytes: row.flash_kib * KIB,
             sram_bytes: row.sram_kib * KIB,
@@ -166,35 +209,40 @@ impl Table {
             power_reset: self.power_reset,
             lowest_vco_hz: self.lowest_vco_mhz * MHZ,
             mass_erase_us: row.mass_erase_ms.map(|ms| ms * 1_000),
-            peripherals: Entry::all(&self.peripherals),
+            peripherals: Entry::all(&self.peripherals, self.family.line()),
             table: None,
         }
     }
 }
 
 /// The tables, as they are in the program. The Nucleo's chip comes first.
-const TABLES: [&str; 4] = [
+const TABLES: [&str; 7] = [
     include_str!("../chips/stm32f401.toml"),
     include_str!("../chips/stm32f411.toml"),
     include_str!("../chips/stm32f407.toml"),
     include_str!("../chips/stm32f446.toml"),
+    include_str!("../chips/stm32l476.toml"),
+    include_str!("../chips/stm32f103.toml"),
+    include_str!("../chips/stm32f072.toml"),
 ];
 
-/// Every chip, in the order of the tables.
-pub fn chips() -> &'static [Chip] {
-    static CHIPS: OnceLock<Vec<Chip>> = OnceLock::new();
-    CHIPS.get_or_init(|| {
-        let tables = TABLES.map(|text| toml::from_str::<Table>(text).expect("a test reads them"));
-        let of = |table: &Table| -> Vec<Chip> {
-            table.chips.iter().map(|row| table.chip(row)).collect()
-        };
-        tables.iter().flat_map(of).collect()
+/// The chips of a table of the program, which is read when somebody asks for it.
+fn chips_of(table: usize) -> &'static [Chip] {
+    static CHIPS: [OnceLock<Vec<Chip>>; TABLES.len()] = [const { OnceLock::new() }; TABLES.len()];
+    CHIPS[table].get_or_init(|| {
+        let table = toml::from_str::<Table>(TABLES[table]).expect("a test reads them");
+        table.chips.iter().map(|row| table.chip(row)).collect()
     })
+}
+
+/// Every chip, in the order of the tables.
+pub fn chips() -> impl Iterator<Item = &'static Chip> {
+    (0..TABLES.len()).flat_map(chips_of)
 }
 
 /// The chip of the Nucleo.
 pub fn nucleo() -> &'static Chip {
-    &chips()[0]
+    &chips_of(0)[0]
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -209,10 +257,7 @@ pub enum UnknownChip {
 
 /// The names that [`Chip::named`] takes: "stm32f401re, stm32f401cc or stm32f411re".
 fn names() -> String {
-    let names: Vec<String> = chips()
-        .iter()
-        .map(|chip| chip.name.to_ascii_lowercase())
-        .collect();
+    let names: Vec<String> = chips().map(|chip| chip.name.to_ascii_lowercase()).collect();
     match names.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
@@ -225,7 +270,6 @@ impl Chip {
     pub fn named(text: &str) -> Result<&'static Chip, UnknownChip> {
         let wanted = text.to_ascii_uppercase();
         chips()
-            .iter()
             .find(|chip| chip.name.trim_start_matches("STM32") == wanted || chip.name == wanted)
             .ok_or_else(|| UnknownChip::Name(text.into(), names()))
     }
@@ -267,6 +311,10 @@ impl FromStr for ChipArgument {
 mod tests {
     use super::*;
 
+    fn nth(chip: usize) -> &'static Chip {
+        chips().nth(chip).unwrap()
+    }
+
     #[test]
     fn a_chip_has_its_name_with_or_without_stm32() {
         for text in ["stm32f407vg", "f407vg", "STM32F407VG", "F407vg"] {
@@ -296,6 +344,9 @@ mod tests {
             ("f411re", 0x0807_FFFF, 0x2002_0000, None, 0x431),
             ("f407vg", 0x080F_FFFF, 0x2002_0000, Some(0x1000_FFFF), 0x413),
             ("f446re", 0x0807_FFFF, 0x2002_0000, None, 0x421),
+            ("l476rg", 0x080F_FFFF, 0x2001_8000, Some(0x1000_7FFF), 0x415),
+            ("f103rb", 0x0801_FFFF, 0x2000_5000, None, 0x410),
+            ("f072rb", 0x0801_FFFF, 0x2000_4000, None, 0x448),
         ];
         for (name, flash_last, sram_end, ccm_last, device) in rows {
             let chip = Chip::named(name).unwrap();
@@ -312,15 +363,16 @@ mod tests {
     fn clocks_are_those_of_the_device_headers() {
         let scales = |chip: usize| -> Vec<(u32, u64)> {
             let mhz = |scale: &Scale| (scale.vos, scale.highest_hz / MHZ);
-            chips()[chip].scales.iter().map(mhz).collect()
+            nth(chip).scales.iter().map(mhz).collect()
         };
         assert_eq!(scales(0), [(1, 60), (2, 84)]);
         assert_eq!(scales(1), scales(0));
         assert_eq!(scales(2), [(1, 64), (2, 84), (3, 100)]);
         assert_eq!(scales(3), [(0, 144), (1, 168)]);
         assert_eq!(scales(4), [(1, 120), (2, 144), (3, 168)]);
-        let lowest = chips().iter().map(|chip| chip.lowest_vco_hz / MHZ);
-        assert!(lowest.eq([192, 192, 100, 100, 100]));
+        assert_eq!(scales(5), [(1, 80), (2, 26)]);
+        let lowest = chips().map(|chip| chip.lowest_vco_hz / MHZ);
+        assert!(lowest.eq([192, 192, 100, 100, 100, 64, 16, 16]));
         for chip in chips() {
             let fastest = chip.scales.iter().map(|scale| scale.over_drive_hz).max();
             assert_eq!(fastest, chip.wait_states.last().copied(), "{}", chip.name);
@@ -329,7 +381,7 @@ mod tests {
 
     #[test]
     fn wait_states_are_those_of_the_manuals() {
-        let highest = |chip: usize, states| chips()[chip].highest_core_hz(states) / MHZ;
+        let highest = |chip: usize, states| nth(chip).highest_core_hz(states) / MHZ;
         assert_eq!(
             [0, 1, 2, 15].map(|states| highest(0, states)),
             [30, 60, 84, 84]

@@ -1,9 +1,10 @@
 //! A chip from outside: one table of somebody's own, as those in `chips/`. It is looked at before
 //! anything is made of it, so whatever it holds ends in a chip or in one sentence.
 
-use crate::chip::{chips, Bus, Chip, ChipRow, Place, Table, MOST_SRAM_BYTES};
+use crate::chip::{chips, Chip, ChipRow, Line, Place, Table, MOST_SRAM_BYTES};
 use crate::peripherals::address_map::ENTRY_BYTES;
-use crate::peripherals::flash::is_flash_size;
+use crate::peripherals::flash::{flash_sizes, is_flash_size};
+use crate::peripherals::rcc::gates;
 use cortex_m::IRQ_LINES;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,6 +24,7 @@ const MOST_ERASE_MS: u64 = 1_000_000;
 /// No modelled peripheral has more lines.
 const MOST_LINES: usize = 8;
 const HIGHEST_VOS: u32 = 3;
+const MOST_PRIORITY_BITS: u8 = 8;
 /// Without these nothing has a clock or a flash.
 const NEEDED: [&str; 3] = ["RCC", "PWR", "FLASH"];
 
@@ -77,9 +79,9 @@ fn parsed(text: &str) -> Result<Chip, String> {
             ))
         }
     };
-    check_chip(row)
+    check_chip(row, table.family.line())
         .and_then(|()| check_limits(&table))
-        .and_then(|()| check_peripherals(&table.peripherals))
+        .and_then(|()| check_peripherals(&table.peripherals, table.family.line()))
         .map_err(|why| format!(": {why}"))?;
     Ok(Chip {
         table: Some(text.into()),
@@ -101,7 +103,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST_NAME_BYTES && text.chars().all(plain)
 }
 
-fn check_chip(row: &ChipRow) -> Result<(), String> {
+fn check_chip(row: &ChipRow, line: Line) -> Result<(), String> {
     let name = &row.name;
     must(is_name(name), || {
         format!("chips: name is letters, digits, _ and -, {MOST_NAME_BYTES} at most")
@@ -110,11 +112,12 @@ fn check_chip(row: &ChipRow) -> Result<(), String> {
         format!("chips: {name} is modelled already: give this one a name of its own")
     })?;
     must(
-        row.flash_kib <= usize::MAX / KIB && is_flash_size(row.flash_kib * KIB),
+        row.flash_kib <= usize::MAX / KIB && is_flash_size(line, row.flash_kib * KIB),
         || {
             format!(
-                "chips: flash_kib = {} is no whole number of sectors: 16, 32, 48, 64, 128, then by 128 to 1024",
-                row.flash_kib
+                "chips: flash_kib = {} is no whole number of {}",
+                row.flash_kib,
+                flash_sizes(line)
             )
         },
     )?;
@@ -159,6 +162,12 @@ fn check_limits(table: &Table) -> Result<(), String> {
             )
         },
     )?;
+    must(
+        table
+            .priority_bits
+            .is_none_or(|bits| (1..=MOST_PRIORITY_BITS).contains(&bits)),
+        || format!("priority_bits is 1 to {MOST_PRIORITY_BITS}"),
+    )?;
     let scales = &table.scales;
     must(
         !scales.is_empty()
@@ -180,7 +189,7 @@ fn check_limits(table: &Table) -> Result<(), String> {
     )
 }
 
-fn check_peripherals(places: &[Place]) -> Result<(), String> {
+fn check_peripherals(places: &[Place], line: Line) -> Result<(), String> {
     for (n, place) in places.iter().enumerate() {
         must(is_name(&place.name), || {
             format!(
@@ -188,7 +197,7 @@ fn check_peripherals(places: &[Place]) -> Result<(), String> {
                 n + 1
             )
         })?;
-        check_place(place).map_err(|why| format!("peripherals: {}: {why}", place.name))?;
+        check_place(place, line).map_err(|why| format!("peripherals: {}: {why}", place.name))?;
         let other = places[..n]
             .iter()
             .find(|other| other.base == place.base || other.name == place.name);
@@ -210,7 +219,7 @@ fn check_peripherals(places: &[Place]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_place(place: &Place) -> Result<(), String> {
+fn check_place(place: &Place, line: Line) -> Result<(), String> {
     must(
         place.base >= 0x4000_0000 && place.base % ENTRY_BYTES == 0,
         || {
@@ -224,7 +233,7 @@ fn check_place(place: &Place) -> Result<(), String> {
         must(bit < 32, || {
             format!("clock {bit} is no bit of a register, 0 to 31")
         })?;
-        must(!matches!(place.bus, Bus::Ahb3 | Bus::Ppb), || {
+        must(gates(line, place.bus).is_some(), || {
             "no clock of this bus is modelled: leave clock out".into()
         })?;
     }
@@ -235,7 +244,8 @@ fn check_place(place: &Place) -> Result<(), String> {
         return Err(format!("interrupt {line} is not 0 to {}", IRQ_LINES - 1));
     }
     // The model knows where its peripherals are: which pins, lines and streams they reach.
-    let mut modelled = chips().iter().flat_map(|chip| &chip.peripherals);
+    let of_line = chips().filter(|chip| chip.family.line() == line);
+    let mut modelled = of_line.flat_map(|chip| &chip.peripherals);
     must(
         place.kind.is_none() || modelled.any(|entry| entry.is_model_of(place)),
         || {
@@ -248,9 +258,11 @@ fn check_place(place: &Place) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::nucleo;
     use crate::memory::Memory;
     use crate::random::Random;
     use crate::soc::Soc;
+    use cortex_m::CoreKind;
 
     const F401: &str = include_str!("../chips/stm32f401.toml");
 
@@ -298,6 +310,16 @@ mod tests {
                 "apb1_mhz = 0",
                 ": apb1_mhz = 0 is not 1 to 1000",
             ),
+            (
+                "family = \"F401\"",
+                "family = \"F401\"\ncore = \"cortex-m7\"",
+                ":6: unknown variant `cortex-m7`, expected one of `cortex-m0`, `cortex-m3`, `cortex-m4`",
+            ),
+            (
+                "family = \"F401\"",
+                "family = \"F401\"\npriority_bits = 9",
+                ": priority_bits is 1 to 8",
+            ),
             ("[30, 60, 84]", "[60, 30]", "wait_states_mhz has"),
             ("[30, 60, 84]", "[]", "wait_states_mhz has"),
             (
@@ -344,8 +366,13 @@ mod tests {
             ("sram_kib = 96", "sram_kib = -1", ":LINE: invalid value"),
             (
                 "family = \"F401\"",
-                "family = \"F103\"",
-                ":5: unknown variant `F103`",
+                "family = \"F105\"",
+                ":5: unknown variant `F105`",
+            ),
+            (
+                "family = \"F401\"",
+                "family = \"L476\"",
+                ": peripherals: SPI2: this differs from what is modelled",
             ),
             ("family = \"F401\"", "family = ", ":5: "),
             ("[[chips]]", "[[spare]]", ": "),
@@ -366,6 +393,23 @@ mod tests {
         assert_eq!(why, ": it has 2 [[chips]]: leave the one to run on");
         let needed = own().replace("name = \"RCC\", kind = \"rcc\"", "name = \"RCC\"");
         assert!(known(&needed).unwrap_err().contains("RCC is missing"));
+    }
+
+    #[test]
+    fn a_chip_names_its_core() {
+        let core = |lines: &str| {
+            let text = own().replace("family = \"F401\"", &format!("family = \"F401\"\n{lines}"));
+            known(&text).unwrap().core
+        };
+        assert_eq!(core("core = \"cortex-m4\""), nucleo().core);
+        let small = core("core = \"cortex-m0\"\nflash_port = \"prefetch-32x3\"");
+        assert_eq!(small.facts().title, "Cortex-M0");
+        assert_eq!(small.priority_mask(), 0xC0);
+        let own_bits = core("core = \"cortex-m3\"\npriority_bits = 3");
+        assert_eq!(
+            (own_bits.kind, own_bits.priority_mask()),
+            (CoreKind::M3, 0xE0)
+        );
     }
 
     /// Numbers, words and lines are changed at random. What is taken makes a chip at reset.

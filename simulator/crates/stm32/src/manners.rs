@@ -36,6 +36,13 @@ pub enum Oddity {
     Instruction,
     /// A mode that the model lacks. The write was lost.
     Mode,
+    /// A peripheral is used before its clock has reached it. The model did what was asked.
+    Early,
+    /// A handler returns before the store that clears its interrupt has arrived. The model has
+    /// cleared it.
+    LateClear,
+    /// A pulse of which an edge may take a good part, at its pin's speed.
+    SlowPin,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +76,9 @@ impl Oddity {
             Oddity::Setting => "setting",
             Oddity::Instruction => "undefined_instruction",
             Oddity::Mode => "unmodelled_mode",
+            Oddity::Early => "early_access",
+            Oddity::LateClear => "late_clear",
+            Oddity::SlowPin => "slow_pin",
         }
     }
 
@@ -85,6 +95,15 @@ impl Oddity {
             Oddity::Setting => "not allowed by the manual, and taken as the chip takes it",
             Oddity::Instruction => "a UsageFault, as on the chip",
             Oddity::Mode => "not modelled: the write is lost",
+            Oddity::Early => {
+                "done here, and the chip may ignore it: wait, or use DSB, behind the write to RCC"
+            }
+            Oddity::LateClear => {
+                "over here, and the chip may enter the handler once more: clear the flag earlier, or use DSB"
+            }
+            Oddity::SlowPin => {
+                "exact here, and the chip's may be late or flat: set a higher speed in OSPEEDR"
+            }
         }
     }
 
@@ -92,7 +111,13 @@ impl Oddity {
     pub fn differs(self) -> bool {
         matches!(
             self,
-            Oddity::Bits | Oddity::Register | Oddity::Absent | Oddity::Mode
+            Oddity::Bits
+                | Oddity::Register
+                | Oddity::Absent
+                | Oddity::Mode
+                | Oddity::Early
+                | Oddity::LateClear
+                | Oddity::SlowPin
         )
     }
 
@@ -106,7 +131,7 @@ impl Oddity {
 mod tests {
     use super::*;
 
-    const ALL: [Oddity; 8] = [
+    const ALL: [Oddity; 11] = [
         Oddity::Reserved,
         Oddity::Bits,
         Oddity::Register,
@@ -115,6 +140,9 @@ mod tests {
         Oddity::Setting,
         Oddity::Instruction,
         Oddity::Mode,
+        Oddity::Early,
+        Oddity::LateClear,
+        Oddity::SlowPin,
     ];
 
     #[test]

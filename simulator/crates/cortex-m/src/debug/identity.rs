@@ -62,6 +62,9 @@ const IDENTITIES: [Identity; 5] = [
 pub fn read(address: u32) -> Option<u32> {
     let identity = IDENTITIES.iter().find(|i| i.base == address & !0xFFF)?;
     match address & 0xFFF {
+        // DEVARCH is younger than ARMv7-M, where its place is reserved and reads as zero. OpenOCD
+        // asks the DWT for it (src/target/cortex_m.c, cortex_m_dwt_setup).
+        0xFBC => Some(0),
         0xFD0 => Some(identity.peripheral[0].into()),
         0xFD4..=0xFDF => Some(0),
         offset @ 0xFE0..=0xFEF => {

@@ -7,6 +7,7 @@ mod branch;
 mod data_processing;
 mod fast_forms;
 mod float;
+mod instruction_sets;
 mod media;
 mod memory;
 mod multiple;
@@ -16,8 +17,10 @@ mod system;
 mod unpredictable;
 
 pub use fast_forms::Form;
+pub use instruction_sets::{decode_for, encodings_of, unpredictable_on};
 pub use op::*;
-pub use unpredictable::{misplaced_in_it, unpredictable};
+pub use unpredictable::misplaced_in_it;
+use unpredictable::unpredictable;
 
 /// One encoding: which opcodes it covers, its name in the manual, and how to read its operands.
 pub struct Row {
@@ -105,7 +108,7 @@ fn find(opcode: u32, wide: bool) -> Option<&'static Row> {
 pub fn decode(opcode: u32, wide: bool, address: u32) -> Option<Op> {
     let mut op = match find(opcode, wide) {
         Some(row) => (row.decode)(opcode, address),
-        None if wide => system::absent_coprocessor(opcode)?,
+        None if wide => system::absent_coprocessor(opcode, true)?,
         None => return None,
     };
     op.size = if wide { 4 } else { 2 };

@@ -52,11 +52,12 @@ pub const WIDE: &[Row] = &[
     }),
 ];
 
-/// Instructions for coprocessors that the chip does not have (A5.3.18): all but 10 and 11, the FPU.
-pub fn absent_coprocessor(opcode: u32) -> Option<Op> {
+/// Instructions for coprocessors that the chip does not have (A5.3.18): all but 10 and 11, if it has
+/// an FPU.
+pub fn absent_coprocessor(opcode: u32, has_float: bool) -> Option<Op> {
     let in_space = opcode & 0xEC00_0000 == 0xEC00_0000;
     let undefined = bits(opcode, 25, 24) == 0b11 || bits(opcode, 25, 21) == 0;
-    let float = bits(opcode, 11, 9) == 0b101;
+    let float = has_float && bits(opcode, 11, 9) == 0b101;
     (in_space && !undefined && !float).then(|| simple(AbsentCoprocessor))
 }
 

@@ -14,7 +14,7 @@ mod packed;
 mod rounding;
 mod system;
 
-use super::decode::{Kind, Op};
+use super::decode::{Kind, Op, System};
 use super::trap::Exec;
 use super::Core;
 use crate::bus::Bus;
@@ -33,7 +33,12 @@ impl Core {
             Kind::Branch(branch) => return self.branch(bus, op, branch),
             Kind::Memory(memory) => return self.memory(bus, op, memory),
             Kind::Multiple(multiple) => return self.multiple(bus, op, multiple),
-            Kind::System(system) => return self.system(op, system),
+            Kind::System(system) => {
+                if system == System::Barrier {
+                    bus.barrier();
+                }
+                return self.system(op, system);
+            }
             Kind::Float(float) => {
                 self.fast.busy_wait.disturb();
                 return self.float(bus, op, float);

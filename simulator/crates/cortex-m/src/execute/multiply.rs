@@ -3,7 +3,7 @@
 use super::arithmetic::saturate_signed;
 use crate::bus::Bus;
 use crate::decode::{Multiply, Op};
-use crate::timing::divide_cycles;
+use crate::timing::{divide_cycles, long_operand_cycles};
 use crate::trap::{cfsr, Exec, Trap};
 use crate::Core;
 
@@ -63,7 +63,7 @@ impl Core {
                 let sum = absolute_differences(n, m);
                 self.set(op.d, self.addend(op).wrapping_add(sum as i64) as u32);
             }
-            _ => self.long_product(op, multiply, n, m),
+            _ => return self.long_product(bus, op, multiply, n, m),
         }
         Ok(())
     }
@@ -147,7 +147,23 @@ impl Core {
         self.set(op.d, (sum.wrapping_add(rounding) >> 32) as u32);
     }
 
-    fn long_product(&mut self, op: &Op, multiply: Multiply, n: u32, m: u32) {
+    /// On a Cortex-M3 it takes several cycles, by its operands, and an interrupt abandons it.
+    fn long_product<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        multiply: Multiply,
+        n: u32,
+        m: u32,
+    ) -> Exec<()> {
+        if op.cycles > 1 {
+            let signed = matches!(multiply, Multiply::Smull | Multiply::Smlal);
+            let more_cycles = long_operand_cycles(n, m, signed);
+            if self.interrupted_before(bus, self.time.cycles + u64::from(op.cycles) + more_cycles) {
+                return Err(Trap::Interrupted);
+            }
+            self.time.cycles += more_cycles;
+        }
         let old = u64::from(self.get(op.a)) << 32 | u64::from(self.get(op.d));
         let signed = (i64::from(n as i32) * i64::from(m as i32)) as u64;
         let unsigned = u64::from(n) * u64::from(m);
@@ -165,5 +181,6 @@ impl Core {
         };
         self.set(op.d, result as u32);
         self.set(op.a, (result >> 32) as u32);
+        Ok(())
     }
 }

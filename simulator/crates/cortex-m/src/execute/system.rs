@@ -1,7 +1,7 @@
 //! Hints, barriers, special registers (B5.2), and instructions that raise exceptions.
 
 use crate::decode::{Op, System};
-use crate::exceptions::{PRIORITY_MASK, SVCALL};
+use crate::exceptions::SVCALL;
 use crate::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use crate::timing::Resolved;
 use crate::trap::{cfsr, Exec, Fault, Trap};
@@ -155,6 +155,7 @@ impl Core {
                 if op.amount & 1 != 0 {
                     self.registers.flags.set_ge(value);
                 }
+                self.drop_absent_flags();
             }
             // IPSR and EPSR ignore writes.
             5..=7 => {}
@@ -187,7 +188,7 @@ impl Core {
 
     /// BASEPRI_MAX can only mask more.
     fn raise_basepri(&mut self, value: u8) {
-        let value = value & PRIORITY_MASK;
+        let value = value & self.exceptions.priority_mask();
         let current = self.exceptions.basepri();
         if value != 0 && (value < current || current == 0) {
             self.exceptions.set_basepri(value);
@@ -196,8 +197,10 @@ impl Core {
 
     /// SPSEL is writable in Thread mode only.
     fn write_control(&mut self, value: u8) {
-        self.registers.control = self.registers.control & !(CONTROL_NPRIV | CONTROL_FPCA)
-            | value & (CONTROL_NPRIV | CONTROL_FPCA);
+        let facts = self.model.facts();
+        let privilege = if facts.mainline { CONTROL_NPRIV } else { 0 };
+        let writable = privilege | if facts.float { CONTROL_FPCA } else { 0 };
+        self.registers.control = self.registers.control & !writable | value & writable;
         if self.registers.ipsr == 0 {
             self.set_mode(0, value & CONTROL_SPSEL != 0);
         }

@@ -8,11 +8,16 @@
 //! A word takes these steps: its address is on the bus in cycle A. It arrives in cycle A + 1 or
 //! later. The next cycle decodes it. The one after that executes it.
 
+mod three_stages;
+
+pub use three_stages::FETCH_CYCLES;
+
 use serde::{Deserialize, Serialize};
 
 use super::flash::{line_of, Flash, FlashShape, LINE_BYTES};
 use crate::decode::Op;
 use crate::memory_map::CODE_END;
+use crate::model::FlashPort;
 
 /// Words that the buffer holds.
 const BUFFER_WORDS: u32 = 3;
@@ -23,6 +28,9 @@ const WORDS_KEPT: usize = 4;
 const DECODE_CYCLES: u64 = 2;
 /// No code is in this line.
 const NO_LINE: u32 = u32::MAX / LINE_BYTES;
+/// The line of a flash with a prefetch buffer, always: its blocks are shorter than a line, so each word
+/// is asked for. No code is at address 0.
+const BUFFERED: u32 = 0;
 /// Addresses are compared as signed numbers, so this lies far before all code. It means that
 /// fetching begins at the next instruction.
 const BEFORE_ALL: u32 = 0xC000_0000;
@@ -84,15 +92,16 @@ pub struct FetchShape {
 }
 
 impl Fetch {
-    pub fn new() -> Fetch {
+    pub fn of(port: FlashPort) -> Fetch {
+        let buffered = port != FlashPort::Art;
         Fetch {
             next: BEFORE_ALL,
             bus_free: 0,
             arrival: [0; SLOTS],
             room: [0; SLOTS],
             issued: 0,
-            line: NO_LINE,
-            flash: Flash::new(),
+            line: if buffered { BUFFERED } else { NO_LINE },
+            flash: Flash::of(port),
         }
     }
 
@@ -162,6 +171,10 @@ impl Fetch {
 
     #[inline(never)]
     fn branch_behind_line(&mut self, target: u32, fall_through: u32, at: u64) {
+        if self.flash.buffer.is_some() {
+            self.run_ahead_to(fall_through, at);
+            return self.restart(target, at);
+        }
         let wrong = self.next_line_address_cycle(fall_through, at);
         self.restart(target, at);
         if let Some(at) = wrong {
@@ -187,6 +200,10 @@ impl Fetch {
 
     #[inline(never)]
     fn data_behind_line(&mut self, address: u32, at: u64, pc: u32) -> u64 {
+        if self.flash.buffer.is_some() {
+            self.run_ahead_to(pc, at);
+            return self.flash.data(address, at);
+        }
         if let Some(at) = self.next_line_address_cycle(pc, at) {
             self.fetch_from_line(at);
         }
@@ -196,11 +213,12 @@ impl Fetch {
     /// Reads an exception's vector over the I-Code bus, requested in cycle `at`. Returns the cycle
     /// of its arrival.
     pub fn vector(&mut self, address: u32, pc: u32, at: u64) -> u64 {
-        let end = buffer_end(pc);
-        if self.has_room(end) {
-            self.run_ahead(end, at);
-        }
+        self.run_ahead_to(pc, at);
         let at = at.max(self.bus_free);
+        if let Some(buffer) = self.flash.buffer.as_mut().filter(|_| address < CODE_END) {
+            self.bus_free = buffer.instruction(address, at);
+            return self.bus_free;
+        }
         self.bus_free = if self.is_in_line(address) || address >= CODE_END {
             at + 1
         } else {
@@ -291,6 +309,10 @@ impl Fetch {
         if word >= CODE_END {
             return self.fetched(at + 1);
         }
+        if let Some(buffer) = &mut self.flash.buffer {
+            let arrival = buffer.instruction(word, at);
+            return self.fetched(arrival);
+        }
         self.line = line_of(word);
         let arrival = self.flash.instruction_line(self.line, at);
         self.fetched(arrival);
@@ -354,6 +376,15 @@ impl Fetch {
         end.wrapping_sub(self.next) <= BUFFER_WORDS * WORD_BYTES
     }
 
+    /// Fetches the words that the unit requests before cycle `before`, while the next instruction is
+    /// at `pc`.
+    fn run_ahead_to(&mut self, pc: u32, before: u64) {
+        let end = buffer_end(pc);
+        if self.has_room(end) {
+            self.run_ahead(end, before);
+        }
+    }
+
     /// Fetches the words before `end` that the unit requests before cycle `before`.
     fn run_ahead(&mut self, end: u32, before: u64) {
         while self.next < end && self.next_address_cycle() < before {
@@ -388,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_moved_pc_is_fetched_anew_unless_its_word_is_still_there() {
-        let mut fetch = Fetch::new();
+        let mut fetch = Fetch::of(FlashPort::Art);
         let code = CODE_END; // without wait states: address, word, decoding, execution
         assert_eq!(issue(&mut fetch, code, 4, 10).0, 13);
         fetch.moved(code + 0x100);
@@ -482,7 +513,7 @@ mod tests {
     /// interrupted.
     fn side_by_side(access_control: u32, random: &mut Random) {
         const CODE: u32 = 0x0800_0000;
-        let (mut fetch, mut flash) = (Fetch::new(), Flash::new());
+        let (mut fetch, mut flash) = (Fetch::of(FlashPort::Art), Flash::of(FlashPort::Art));
         fetch.configure(access_control);
         flash.configure(access_control);
         let mut words = WordByWord {

@@ -8,6 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::lru::LruSet;
+use super::prefetch_buffer::{PrefetchBuffer, PrefetchBufferShape};
+use crate::model::FlashPort;
 
 /// 512 KiB of lines of 128 bits. With BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368
 /// §2.4).
@@ -59,6 +61,8 @@ pub struct Flash {
     data: LruSet,
     /// The line that the D-Code port read last.
     data_line: u32,
+    /// What stands here instead of all this on a chip without the accelerator.
+    pub buffer: Option<PrefetchBuffer>,
 }
 
 /// [`Flash`] without its cycles. FLASH_ACR is left out: it cannot change without a store.
@@ -70,10 +74,11 @@ pub struct FlashShape {
     /// While these stay the same, all lines used were in the caches. Using them again in the same
     /// order changes nothing.
     insertions: [u64; 2],
+    buffer: Option<PrefetchBufferShape>,
 }
 
 impl Flash {
-    pub fn new() -> Flash {
+    pub fn of(port: FlashPort) -> Flash {
         Flash {
             access_control: 0,
             read_cycles: 1,
@@ -82,12 +87,16 @@ impl Flash {
             instructions: LruSet::new(INSTRUCTION_LINES, LINE_NUMBERS),
             data: LruSet::new(DATA_LINES, LINE_NUMBERS),
             data_line: NONE,
+            buffer: PrefetchBuffer::of(port),
         }
     }
 
     /// Takes over FLASH_ACR.
     pub fn configure(&mut self, access_control: u32) {
         self.access_control = access_control;
+        if let Some(buffer) = &mut self.buffer {
+            return buffer.configure(access_control);
+        }
         self.read_cycles = 1 + u64::from(access_control & LATENCY);
         if access_control & ICRST != 0 {
             self.instructions.clear();
@@ -103,11 +112,15 @@ impl Flash {
             begun: self.prefetch.arrival.is_some(),
             data_line: self.data_line,
             insertions: [self.instructions.insertions(), self.data.insertions()],
+            buffer: self.buffer.as_ref().map(PrefetchBuffer::shape),
         }
     }
 
     /// Visits every cycle remembered here.
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
+        if let Some(buffer) = &mut self.buffer {
+            return buffer.each_moment(visit);
+        }
         visit(&mut self.array_free);
         visit(&mut self.prefetch.start);
         self.prefetch.arrival.iter_mut().for_each(visit);
@@ -115,6 +128,12 @@ impl Flash {
 
     pub fn access_control(&self) -> u32 {
         self.access_control
+    }
+
+    /// The cycles of a read of the array.
+    pub fn read_cycles(&self) -> u64 {
+        let buffered = self.buffer.as_ref().map(PrefetchBuffer::read_cycles);
+        buffered.unwrap_or(self.read_cycles)
     }
 
     /// The cycle in which the I-Code port has `line`, requested in cycle `at`. It is not the
@@ -143,6 +162,9 @@ impl Flash {
     /// in the STM32L4 (RM0351 §3.3.4), and says nothing about the F4's.
     #[inline(always)]
     pub fn data(&mut self, address: u32, at: u64) -> u64 {
+        if let Some(buffer) = &mut self.buffer {
+            return buffer.data(at);
+        }
         let line = line_of(address) % LINE_NUMBERS;
         let cached = self.has(DCEN) && self.data.touch(line);
         if line == self.data_line || cached {
@@ -223,7 +245,7 @@ mod tests {
 
     /// Two wait states, as at 84 MHz, and these bits of FLASH_ACR.
     fn flash(bits: u32) -> Flash {
-        let mut flash = Flash::new();
+        let mut flash = Flash::of(FlashPort::Art);
         flash.configure(2 | bits);
         flash
     }

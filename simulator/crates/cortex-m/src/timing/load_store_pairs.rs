@@ -11,19 +11,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Serialize, Deserialize)]
 pub struct LoadStorePairs {
     load: u64,
-    loaded: u8,
+    /// The register loaded, as a bit; and bit 15, which an address has that never overlaps.
+    loaded: u16,
     block: u8,
     store: u64,
     two_cycles: u64,
 }
 
+/// Stands among the registers of an address that does not overlap with the load before it. No load
+/// brings register 15 late.
+pub const NEVER_OVERLAPS: u16 = 1 << 15;
 /// No instruction has this number.
 const NONE: u64 = u64::MAX;
 
 /// [`LoadStorePairs`] without the numbers of instructions.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LoadStorePairsShape {
-    loaded: u8,
+    loaded: u16,
     block: u8,
 }
 
@@ -48,7 +52,7 @@ impl LoadStorePairs {
     #[inline(always)]
     pub fn loaded(&mut self, number: u64, register: u8, address: u32) {
         self.load = number;
-        self.loaded = register;
+        self.loaded = NEVER_OVERLAPS | 1u16 << (register & 15);
         self.block = block_of(address);
     }
 
@@ -69,7 +73,7 @@ impl LoadStorePairs {
     #[inline(always)]
     pub fn overlaps(&self, previous: u64, address: u32, address_registers: u16) -> bool {
         self.load == previous
-            && address_registers >> self.loaded & 1 == 0
+            && address_registers & self.loaded == 0
             && block_of(address) == self.block
     }
 

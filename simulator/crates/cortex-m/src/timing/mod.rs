@@ -2,21 +2,30 @@
 //! far to believe it.
 //!
 //! `table` holds the manual's cycle counts. `register_hazards` and `load_store_pairs` hold the
-//! rules between neighbours, `fetch` the prefetch unit, `flash` the STM32F401's flash interface
-//! behind it. No cycle count is known outside this folder.
+//! rules between neighbours, `fetch` the prefetch unit, `flash` the STM32F4's flash interface behind
+//! it, `prefetch_buffer` that of chips without caches. `cores` holds what the Cortex-M3 and M0 cost,
+//! `three_stages` how the M0 fetches. No cycle count is known outside this folder.
 
+mod cores;
 mod fetch;
 mod flash;
 mod load_store_pairs;
 mod lru;
+mod prefetch_buffer;
 mod register_hazards;
 mod table;
 
-pub use fetch::{Fetch, FetchShape, Slot};
+pub use cores::{
+    address_registers, base_cycles, late_registers, long_operand_cycles, refill_cycles,
+};
+pub use fetch::{Fetch, FetchShape, Slot, FETCH_CYCLES};
 pub use load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
-pub use register_hazards::{address_registers, late_registers};
-pub use table::*;
+pub use table::{
+    divide_cycles, unaligned_cycles, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES,
+    TABLE_BRANCH_ADDITION_CYCLES,
+};
 
+use crate::model::CoreKind;
 use serde::{Deserialize, Serialize};
 
 /// The chip whose timing the core has.
@@ -24,8 +33,10 @@ use serde::{Deserialize, Serialize};
 pub enum Timing {
     /// The manual's table with P = 1, the TRM's pairs, and memories without wait states.
     Ideal,
-    /// A Cortex-M4 in the STM32F401: prefetch unit, flash as FLASH_ACR sets it, buses.
+    /// The core in its chip. A Cortex-M4 or M3: prefetch unit, flash as FLASH_ACR sets it, buses.
     Nucleo,
+    /// The same for a Cortex-M0, which has three stages and one bus. [`crate::Core::of`] chooses it.
+    ThreeStages,
 }
 
 /// When the address of a branch's target is known, and so on the bus, relative to the branch's
@@ -44,6 +55,20 @@ impl Timing {
     #[inline(always)]
     pub fn is_nucleo(self) -> bool {
         self == Timing::Nucleo
+    }
+
+    /// Whether memory and buses make the core wait.
+    #[inline(always)]
+    pub fn waits(self) -> bool {
+        self != Timing::Ideal
+    }
+
+    /// The same way of counting, for a core of this kind.
+    pub fn of(self, kind: CoreKind) -> Timing {
+        match (self, kind) {
+            (Timing::Nucleo, CoreKind::M0) => Timing::ThreeStages,
+            _ => self,
+        }
     }
 }
 

@@ -125,13 +125,6 @@ const TABLE: &[(Class, u8, &str)] = &[
 pub const IDEAL_REFILL_CYCLES: u64 = 1;
 /// The addition of TBB and TBH, before the refill (TRM 3.3.3).
 pub const TABLE_BRANCH_ADDITION_CYCLES: u8 = 1;
-/// Stacking and vector fetch in parallel, zero wait states (TRM 3.9.1).
-pub const EXCEPTION_ENTRY_CYCLES: u64 = 12;
-/// From the return of one handler to the first instruction of the next (TRM 3.9.1).
-pub const TAIL_CHAIN_CYCLES: u64 = 6;
-/// Unstacking of eight words, and refill (ARM, "A Beginner's Guide on Interrupt Latency": 10 on a
-/// Cortex-M4).
-pub const EXCEPTION_RETURN_CYCLES: u64 = 10;
 /// From the start of a return to the fetch at the return address. Not documented. Chosen: the PC is
 /// the first word popped. After its address and data phase, fetching goes on beside the rest of the
 /// unstacking.

@@ -33,6 +33,9 @@ pub struct Capture {
     stalled: Option<Fault>,
 }
 
+/// The endpoint has four buffers of 512 bytes (fx2lafw, EP2CFG). The firmware ends a capture that
+/// overflows them.
+const BUFFERED_BYTES: u64 = 4 * 512;
 /// How often an edge that rings goes back and forth, a sample each.
 const RINGS: usize = 3;
 /// For how long inputs without a ground pick up noise, and in steps of how many samples.
@@ -187,6 +190,12 @@ impl Capture {
             }
             Trouble::Short => return Some(Ok(Some(std::mem::take(&mut self.gathered)))),
             Trouble::Lose(samples) => self.to_lose += samples,
+            Trouble::Hub(samples) => {
+                let room = BUFFERED_BYTES / self.unit.bytes() as u64;
+                if samples > room {
+                    self.faults.add(Trouble::Stop, self.position + room);
+                }
+            }
             Trouble::Ring(input) => self.rings = Some(1 << input),
             Trouble::Ground => self.afloat = Some(NOISE_SAMPLES),
         }
@@ -236,6 +245,18 @@ mod tests {
     }
 
     #[test]
+    fn a_hub_that_stalls_for_longer_than_the_buffers_hold_ends_the_capture() {
+        let faults = Faults::default();
+        faults.plan("hub 2049 at 100").unwrap();
+        let mut capture = counted(9000, Unit::Eight, &faults);
+        assert_eq!(capture.transfer(2000).unwrap().unwrap().len(), 2000);
+        assert_eq!(capture.transfer(2000), Ok(None));
+        std::thread::sleep(PATIENCE);
+        assert_eq!(capture.transfer(2000).unwrap().unwrap().len(), 148);
+        assert_eq!(capture.transfer(2000), Ok(None));
+    }
+
+    #[test]
     fn an_edge_rings_once_on_one_input() {
         let run = |samples, word| Run { samples, word };
         let runs = || vec![run(4, 0), run(9, 3), run(3, 0)];
@@ -276,6 +297,8 @@ mod tests {
             [Err(Fault::Protocol), Err(Fault::Protocol)]
         );
         assert_eq!(outcome("short at 6"), [first.clone(), Ok(Some(vec![4, 5]))]);
+        // The buffers bridge a short pause of the hub.
+        assert_eq!(outcome("hub 2048 at 4"), outcome("none"));
         assert_eq!(
             outcome("lose 2 at 1"),
             [Ok(Some(vec![0, 3, 4, 5])), Ok(None)]

@@ -21,6 +21,8 @@ pub enum Trouble {
     Unplug,
     /// So many samples are missing, and nobody says so.
     Lose(u64),
+    /// The hub passes nothing on for so many samples.
+    Hub(u64),
     /// The next edge of this input rings.
     Ring(u32),
     /// The ground clip has come off: every input is noise for a while, and then low.
@@ -59,7 +61,7 @@ impl Faults {
     }
 
     /// Plans what a line says: `stop at N`, `stall at N`, `error at N`, `babble at N`, `short at
-    /// N`, `unplug at N`, `lose K at N`, `ring D0 at N`, `ground at N`, `refuse start`, `version
+    /// N`, `unplug at N`, `lose K at N`, `hub K at N`, `ring D0 at N`, `ground at N`, `refuse start`, `version
     /// 2.4`, or `none`, which forgets all.
     pub fn plan(&self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -92,11 +94,19 @@ impl Faults {
             ),
             ["ground", "at", at] => (Trouble::Ground, at),
             ["lose", count, "at", at] => (Trouble::Lose(number(count)?), at),
+            ["hub", count, "at", at] => (Trouble::Hub(number(count)?), at),
             _ => return Err(unknown(line)),
         };
-        planned.troubles.push((trouble, number(at)?));
-        planned.troubles.sort_by_key(|(_, at)| *at);
+        let at = number(at)?;
+        drop(planned);
+        self.add(trouble, at);
         Ok(())
+    }
+
+    pub fn add(&self, trouble: Trouble, at: u64) {
+        let troubles = &mut self.planned().troubles;
+        troubles.push((trouble, at));
+        troubles.sort_by_key(|(_, at)| *at);
     }
 
     /// The next one, and its sample.
@@ -133,6 +143,6 @@ fn input_of(word: &str) -> Option<u32> {
 fn unknown(line: &str) -> String {
     format!(
         "{line:?} is no fault of the analyzer: write stop, stall, error, babble, short or unplug at SAMPLE, \
-         ground at SAMPLE, ring INPUT at SAMPLE, lose COUNT at SAMPLE, refuse start, version MAJOR.MINOR, or none"
+         ground at SAMPLE, ring INPUT at SAMPLE, lose or hub COUNT at SAMPLE, refuse start, version MAJOR.MINOR, or none"
     )
 }

@@ -2,7 +2,7 @@
 //! one (`:ffffff:080650:020201:0a0000:` and ttyACM on interface 2); endpoints of interface 0 as
 //! pyOCD's `probe/stlink/usb.py` has them. The other endpoints are ours.
 
-use super::{PRODUCT, VENDOR};
+use super::VENDOR;
 use crate::usb::{Descriptors, Setup, Speed};
 
 const DEVICE: u8 = 1;
@@ -56,7 +56,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     })
 }
 
-pub fn of(serial: Serial) -> Descriptors {
+pub fn of(serial: &Serial, product: u16) -> Descriptors {
     let strings = [
         "STMicroelectronics",
         "STM32 STLink",
@@ -67,7 +67,7 @@ pub fn of(serial: Serial) -> Descriptors {
         "ST-Link VCP Data",
     ];
     Descriptors {
-        device: device(),
+        device: device(product),
         configuration: configuration(),
         strings: strings.map(String::from).to_vec(),
         speed: Speed::Full,
@@ -82,9 +82,9 @@ pub fn is_serial_setting(setup: &Setup) -> bool {
 }
 
 /// USB 2.0, table 9-8.
-fn device() -> [u8; 18] {
+fn device(product: u16) -> [u8; 18] {
     let [vendor_low, vendor_high] = VENDOR.to_le_bytes();
-    let [product_low, product_high] = PRODUCT.to_le_bytes();
+    let [product_low, product_high] = product.to_le_bytes();
     let [class, subclass, protocol] = MISCELLANEOUS;
     [
         18,

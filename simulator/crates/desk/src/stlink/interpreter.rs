@@ -45,6 +45,7 @@ enum Mode {
 
 pub struct Interpreter<T: Target> {
     target: T,
+    product: u16,
     mode: Mode,
     open_ap: bool,
     /// The status of the last transfer of memory, and where it failed.
@@ -55,10 +56,15 @@ impl<T: Target> Interpreter<T> {
     pub fn new(target: T) -> Interpreter<T> {
         Interpreter {
             target,
+            product: PRODUCT,
             mode: Mode::MassStorage,
             open_ap: false,
             last_transfer: (Status::Ok, 0),
         }
+    }
+
+    pub fn set_product(&mut self, product: u16) {
+        self.product = product;
     }
 
     #[cfg(test)]
@@ -75,7 +81,7 @@ impl<T: Target> Interpreter<T> {
     fn try_execute(&mut self, command: Command, data: &[u8]) -> Result<Vec<u8>, Status> {
         let done = Status::Ok.bytes().to_vec();
         Ok(match command {
-            Command::Version => version(),
+            Command::Version => version(self.product),
             Command::Mode => vec![self.mode as u8, 0],
             Command::Voltage => words([REFERENCE_READS, HALF_SUPPLY_READS]),
             Command::LeaveOther => vec![],
@@ -275,10 +281,10 @@ fn word_at(address: u32) -> Result<Block, Status> {
     block.check().map(|()| block)
 }
 
-fn version() -> Vec<u8> {
+fn version(product: u16) -> Vec<u8> {
     let mut answer = VERSION.to_be_bytes().to_vec();
     answer.extend(VENDOR.to_le_bytes());
-    answer.extend(PRODUCT.to_le_bytes());
+    answer.extend(product.to_le_bytes());
     answer
 }
 

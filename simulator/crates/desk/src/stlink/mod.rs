@@ -28,6 +28,7 @@ const ANSWER_ENDPOINT: u8 = 0x81;
 pub struct StLink<T: Target> {
     descriptors: Descriptors,
     interpreter: Interpreter<T>,
+    serial: Serial,
     /// A command that waits for the rest of its data.
     awaiting: Option<(Command, Vec<u8>)>,
     /// What the host has not read yet.
@@ -37,7 +38,8 @@ pub struct StLink<T: Target> {
 impl<T: Target> StLink<T> {
     pub fn new(target: T, serial: Serial) -> StLink<T> {
         StLink {
-            descriptors: descriptors::of(serial),
+            descriptors: descriptors::of(&serial, PRODUCT),
+            serial,
             interpreter: Interpreter::new(target),
             awaiting: None,
             answer: None,
@@ -80,6 +82,12 @@ impl<T: Target> StLink<T> {
 impl<T: Target + Send> Device for StLink<T> {
     fn descriptors(&self) -> &Descriptors {
         &self.descriptors
+    }
+
+    /// The firmware of another probe of ST: the same interfaces under its id.
+    fn set_product(&mut self, product: u16) {
+        self.descriptors = descriptors::of(&self.serial, product);
+        self.interpreter.set_product(product);
     }
 
     /// The serial port's settings are taken and mean nothing: a pseudo-terminal has no baud rate.

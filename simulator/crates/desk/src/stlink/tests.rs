@@ -312,6 +312,32 @@ fn registers_keep_what_is_written() {
     );
 }
 
+/// As OpenOCD erases (RM0368, 3.5.3): the core is halted, and BSY is waited for.
+#[test]
+fn a_sector_is_erased_by_the_flash_registers_of_a_halted_core() {
+    let mut probe = halting();
+    let mut set = |offset: u8, value: u32| {
+        let words = [
+            &[0xF2, 0x35, offset, 0x3C, 0x02, 0x40][..],
+            &value.to_le_bytes(),
+        ];
+        assert_eq!(ask(&mut probe, &words.concat()), OK);
+    };
+    for key in [0x4567_0123, 0xCDEF_89AB] {
+        set(0x04, key);
+    }
+    set(0x10, 2 << 8 | 1 << 1); // 32 bits, SER, sector 0
+    set(0x10, 2 << 8 | 1 << 1 | 1 << 16); // STRT
+    let status = ask(&mut probe, &[0xF2, 0x36, 0x0C, 0x3C, 0x02, 0x40]);
+    assert_eq!(
+        status,
+        [0x80, 0, 0, 0, 0, 0, 0, 0],
+        "neither BSY nor an error"
+    );
+    let erased = ask(&mut probe, &memory(0x07, [0, 0, 0, 8], 12));
+    assert_eq!(erased, [0xFF; 12]);
+}
+
 #[test]
 fn the_reset_line_holds_the_board() {
     let mut probe = halting();

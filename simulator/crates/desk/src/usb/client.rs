@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
 const REQUEST_IOCTL: u64 = 1;
+const REQUEST_READ: u64 = 7;
 const ANSWER_DONE: u64 = 3;
 const ANSWER_READ_MEMORY: u64 = 5;
 const ANSWER_WRITE_MEMORY: u64 = 6;
@@ -24,7 +25,9 @@ pub type Outcome = Result<i64, Errno>;
 pub enum Request {
     /// `ioctl(fd, request, argument)`
     Ioctl { request: u32, argument: u64 },
-    /// `read()` or `write()`
+    /// `read(fd, buffer, length)`
+    Read { buffer: u64, length: usize },
+    /// `write()`
     Other,
 }
 
@@ -48,6 +51,10 @@ impl Client {
             REQUEST_IOCTL => Request::Ioctl {
                 request: word(1) as u32,
                 argument: word(2),
+            },
+            REQUEST_READ => Request::Read {
+                buffer: word(1),
+                length: word(2) as usize,
             },
             _ => Request::Other,
         })

@@ -80,6 +80,9 @@ pub enum Fault {
 pub trait Device: Send {
     fn descriptors(&self) -> &Descriptors;
 
+    /// Takes another product id, before it is plugged in. Most devices have one alone.
+    fn set_product(&mut self, _product: u16) {}
+
     /// Answers a class or vendor request. `data` is what the host sends, and empty for a request
     /// that reads. The layer cuts the answer to `setup.length`.
     fn control(&mut self, setup: Setup, data: &[u8]) -> Result<Vec<u8>, Fault>;

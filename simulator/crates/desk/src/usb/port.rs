@@ -41,6 +41,8 @@ struct State {
     waiting: VecDeque<Waiting>,
     finished: BTreeMap<Opening, VecDeque<Finished>>,
     openings: usize,
+    /// How much of its descriptors a program has read.
+    read: BTreeMap<Opening, usize>,
     /// Which program has which interface.
     claims: BTreeMap<u32, Opening>,
 }
@@ -68,6 +70,7 @@ impl Port {
                 waiting: VecDeque::new(),
                 finished: BTreeMap::new(),
                 openings: 0,
+                read: BTreeMap::new(),
                 claims: BTreeMap::new(),
             })),
         };
@@ -115,6 +118,11 @@ impl Port {
     ) -> io::Result<Consequence> {
         let (request, argument) = match request {
             Request::Ioctl { request, argument } => (request, argument),
+            Request::Read { buffer, length } => {
+                let outcome = self.read(opening, client, buffer, length)?;
+                client.done(outcome)?;
+                return Ok(Consequence::None);
+            }
             Request::Other => {
                 client.done(Err(Errno::IO))?;
                 return Ok(Consequence::None);
@@ -174,6 +182,22 @@ impl Port {
         Ok(consequence)
     }
 
+    /// The next bytes of the descriptors, which a node holds as a file does (Linux,
+    /// `drivers/usb/core/devio.c`, usbdev_read). nusb reads them there, libusb in sysfs.
+    fn read(
+        &self,
+        opening: Opening,
+        client: &mut Client,
+        buffer: u64,
+        length: usize,
+    ) -> io::Result<Outcome> {
+        let Some(bytes) = self.state().read(opening, length) else {
+            return Ok(Err(Errno::NODEV));
+        };
+        client.write(buffer, &bytes)?;
+        Ok(Ok(bytes.len() as i64))
+    }
+
     fn reap(&self, opening: Opening, client: &mut Client, argument: u64) -> io::Result<Outcome> {
         let Some(finished) = self.state().take_finished(opening) else {
             return Ok(Err(Errno::AGAIN));
@@ -201,7 +225,17 @@ impl State {
         self.openings
     }
 
+    fn read(&mut self, opening: Opening, length: usize) -> Option<Vec<u8>> {
+        let descriptors = self.device.as_ref()?.descriptors();
+        let place = self.read.entry(opening).or_default();
+        let all = descriptors.device.iter().chain(&descriptors.configuration);
+        let bytes: Vec<u8> = all.skip(*place).take(length).copied().collect();
+        *place += bytes.len();
+        Some(bytes)
+    }
+
     fn close(&mut self, opening: Opening) {
+        self.read.remove(&opening);
         let used = self.waiting.iter().any(|w| w.opening == opening)
             || self.claims.values().any(|&claimant| claimant == opening);
         self.claims.retain(|_, &mut claimant| claimant != opening);

@@ -203,6 +203,7 @@ fn write_device(folder: &Path, place: Place, descriptors: &Descriptors) -> io::R
         ("idVendor", format!("{:04x}", id(8))),
         ("idProduct", format!("{:04x}", id(10))),
         ("bcdDevice", format!("{:04x}", id(12))),
+        ("version", format!("{:2x}.{:02x}", device[3], device[2])),
         ("bDeviceClass", format!("{:02x}", device[4])),
         ("bDeviceSubClass", format!("{:02x}", device[5])),
         ("bDeviceProtocol", format!("{:02x}", device[6])),

@@ -4,7 +4,7 @@
 use super::request::{Answer, Failure, Request};
 use crate::Machine;
 use cortex_m::bus::Width;
-use cortex_m::DebugFault;
+use cortex_m::{CoreKind, DebugFault};
 
 /// Debug port registers. CTRL/STAT is bank 0 of address 4.
 const DPIDR: u32 = 0x0;
@@ -12,8 +12,6 @@ const CTRL_STAT: u32 = 0x4;
 const SELECT: u32 = 0x8;
 const RDBUFF: u32 = 0xC;
 const ABORT: u32 = 0x0;
-/// RM0368, 23.8.3.
-const DPIDR_VALUE: u32 = 0x2BA0_1477;
 const STICKY_ERROR: u32 = 1 << 5;
 const ABORT_CLEARS_STICKY_ERROR: u32 = 1 << 2;
 /// CDBGPWRUPREQ and CSYSPWRUPREQ. The bit above each one acknowledges it.
@@ -35,8 +33,15 @@ const CSW_RESET: u32 = 0x2300_0052;
 const CSW_WRITABLE: u32 = 0x3F00_0037;
 const CSW_DEVICE_ENABLED: u32 = 1 << 6;
 const BASE_VALUE: u32 = 0xE00F_F003;
-/// RM0368, 23.9.
-const IDR_VALUE: u32 = 0x2477_0011;
+/// DPIDR, and IDR of the access port, of each core (RM0368, 23.8.3 and 23.9; RM0008, 31.8.3; RM0091,
+/// 32.5.3; the rest as boards report it).
+const fn identities(core: CoreKind) -> (u32, u32) {
+    match core {
+        CoreKind::M4 => (0x2BA0_1477, 0x2477_0011),
+        CoreKind::M3 => (0x1BA0_1477, 0x1477_0011),
+        CoreKind::M0 => (0x0BB1_1477, 0x0477_0021),
+    }
+}
 /// TAR is incremented within 1 KiB (IHI 0031, C2.2.2).
 const INCREMENT_WRAP: u32 = 0x400;
 
@@ -72,7 +77,10 @@ impl DebugPort {
 
     pub fn answer(&mut self, machine: &mut Machine, request: Request) -> Result<Answer, Failure> {
         match request {
-            Request::ReadDebugPort { register } => Ok(Answer::Values(vec![self.read(register)])),
+            Request::ReadDebugPort { register } => {
+                let core = machine.chip().core.kind;
+                Ok(Answer::Values(vec![self.read(core, register)]))
+            }
             Request::WriteDebugPort { register, value } => {
                 self.write(register, value);
                 Ok(Answer::Done)
@@ -106,9 +114,9 @@ impl DebugPort {
         }
     }
 
-    fn read(&self, register: u32) -> u32 {
+    fn read(&self, core: CoreKind, register: u32) -> u32 {
         match (register & 0xC, register >> 4 & BANK | self.select & BANK) {
-            (DPIDR, _) => DPIDR_VALUE,
+            (DPIDR, _) => identities(core).0,
             (CTRL_STAT, 0) => {
                 let sticky = if self.sticky_error { STICKY_ERROR } else { 0 };
                 self.control | (self.control & POWER_REQUESTS) << 1 | sticky
@@ -142,7 +150,7 @@ impl DebugPort {
             }
             (0, CFG) => 0,
             (0, BASE) => BASE_VALUE,
-            (0, IDR) => IDR_VALUE,
+            (0, IDR) => identities(machine.chip().core.kind).1,
             // There is no other access port, so its IDR reads 0.
             _ => 0,
         };

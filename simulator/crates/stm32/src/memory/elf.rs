@@ -1,8 +1,9 @@
 //! Firmware as the linker writes it: loadable segments by physical address, and symbols by name.
 
-use super::elf_core::{other_core, OtherCore};
+use super::elf_core::{made_for, MadeFor};
 use super::near_misses::near_misses;
 use super::{Memory, OutsideMemory};
+use cortex_m::CoreKind;
 use object::elf::{
     FileHeader32, ELFDATA2MSB, ELFMAG, EM_ARM, ET_EXEC, PT_LOAD, STT_FILE, STT_FUNC, STT_SECTION,
 };
@@ -45,7 +46,7 @@ fn advice(near: &[String]) -> String {
 
 /// A parsed firmware file: the bytes to place, and the symbols without their Thumb bits.
 pub struct Firmware {
-    other_core: Option<OtherCore>,
+    made_for: Option<MadeFor>,
     segments: Vec<(u32, Vec<u8>)>,
     symbols: Vec<(String, u32)>,
     /// Address, size and name of the functions.
@@ -68,16 +69,16 @@ impl Firmware {
         }
         let (symbols, functions) = symbols(header, endian, file)?;
         Ok(Firmware {
-            other_core: other_core(header, endian, file),
+            made_for: made_for(header, endian, file),
             segments,
             symbols,
             functions,
         })
     }
 
-    /// The core that the program was made for, if it is not this one.
-    pub fn other_core(&self) -> Option<OtherCore> {
-        self.other_core
+    /// The core that the program was made for, if it says so and it is not one for `core`.
+    pub fn other_core(&self, core: CoreKind) -> Option<MadeFor> {
+        self.made_for.filter(|made_for| !made_for.fits(core))
     }
 
     /// A program that was linked to the flash's alias at 0 is placed in the flash.

@@ -1,6 +1,7 @@
 //! For which core a program was made, by its build attributes ("Addenda to, and Errata in, the ABI
 //! for the Arm Architecture", IHI 0045, 3.3.5).
 
+use cortex_m::CoreKind;
 use object::elf::{FileHeader32, SHT_ARM_ATTRIBUTES};
 use object::read::elf::{FileHeader, SectionHeader};
 use object::LittleEndian;
@@ -15,46 +16,50 @@ const TAG_COMPATIBILITY: u64 = 32;
 const FIRST_OF_RULE: u64 = 32;
 
 const V7: u64 = 10;
+const V6_M: u64 = 11;
+const V6S_M: u64 = 12;
 const V7E_M: u64 = 13;
 
-/// A core that is not this one.
+/// The core that a program was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OtherCore {
+pub struct MadeFor {
     architecture: u64,
+    profile: u8,
 }
 
-impl fmt::Display for OtherCore {
+impl MadeFor {
+    /// Whether a program for it is one for this core. A Cortex-M4 has all that a Cortex-M3 has.
+    pub fn fits(self, core: CoreKind) -> bool {
+        let v7_m = self.architecture == V7 && !matches!(self.profile, b'A' | b'R');
+        match core {
+            CoreKind::M0 => matches!(self.architecture, V6_M | V6S_M),
+            CoreKind::M3 => v7_m,
+            CoreKind::M4 => v7_m || self.architecture == V7E_M,
+        }
+    }
+}
+
+impl fmt::Display for MadeFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.architecture {
             0..=9 => "an Arm core before the Cortex (Armv4 to Armv6K)",
+            V7 if !matches!(self.profile, b'A' | b'R') => "a Cortex-M3 (Armv7-M)",
             V7 => "a Cortex-A or Cortex-R (Armv7-A, Armv7-R)",
-            11 | 12 => "a Cortex-M0 or Cortex-M0+ (Armv6-M)",
+            V6_M | V6S_M => "a Cortex-M0 or Cortex-M0+ (Armv6-M)",
+            V7E_M => "a Cortex-M4 or Cortex-M7 (Armv7E-M)",
             16 => "a Cortex-M23 (Armv8-M Baseline)",
             17 | 21 => "a Cortex-M33 or a later one (Armv8-M)",
             14 | 15 | 18..=20 | 22.. => "a Cortex-A or Cortex-R (Armv8, Armv9)",
-            _ => "another core",
         })
     }
 }
 
-/// The core that the program was made for, if it says so and it is not an Armv7-M one.
-pub fn other_core(
-    header: &FileHeader32<LittleEndian>,
-    endian: LittleEndian,
-    file: &[u8],
-) -> Option<OtherCore> {
-    let (architecture, profile) = attributes(header, endian, file)?;
-    // Every Armv7-M program runs on an Armv7E-M core.
-    let fits = architecture == V7E_M || architecture == V7 && !matches!(profile, b'A' | b'R');
-    (!fits).then_some(OtherCore { architecture })
-}
-
 /// Tag_CPU_arch and Tag_CPU_arch_profile of the file. `None` if it does not tell.
-fn attributes(
+pub fn made_for(
     header: &FileHeader32<LittleEndian>,
     endian: LittleEndian,
     file: &[u8],
-) -> Option<(u64, u8)> {
+) -> Option<MadeFor> {
     let sections = header.sections(endian, file).ok()?;
     let mut sections = sections.iter();
     let section = sections.find(|section| section.sh_type(endian) == SHT_ARM_ATTRIBUTES)?;
@@ -70,7 +75,7 @@ fn attributes(
     None
 }
 
-fn of_file(mut reader: object::read::elf::AttributeReader<'_>) -> Option<(u64, u8)> {
+fn of_file(mut reader: object::read::elf::AttributeReader<'_>) -> Option<MadeFor> {
     let (mut architecture, mut profile) = (None, 0);
     while let Some(tag) = reader.read_tag().ok()? {
         // From 32 on, odd tags have strings (the standard's 3.1.3).
@@ -90,5 +95,8 @@ fn of_file(mut reader: object::read::elf::AttributeReader<'_>) -> Option<(u64, u
             _ => {}
         }
     }
-    Some((architecture?, profile))
+    Some(MadeFor {
+        architecture: architecture?,
+        profile,
+    })
 }

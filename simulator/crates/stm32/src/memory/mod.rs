@@ -221,11 +221,16 @@ impl Memory {
     }
 
     /// Programs flash, which only clears bits (RM0368 §3.5.4). The flash interface has allowed it.
-    pub fn program(&mut self, offset: usize, width: Width, value: u32) {
-        let cells = &mut self.flash[offset..offset + width.bytes() as usize];
-        for (cell, byte) in cells.iter_mut().zip(value.to_le_bytes()) {
+    pub fn program(&mut self, offset: usize, bytes: &[u8]) {
+        for (cell, byte) in self.flash[offset..].iter_mut().zip(bytes) {
             *cell &= byte;
         }
+    }
+
+    /// The 8 bytes of the flash at an offset that is a multiple of 8.
+    pub fn cell(&self, offset: usize) -> u64 {
+        let bytes = self.flash[offset..].first_chunk();
+        bytes.map_or(u64::MAX, |bytes| u64::from_le_bytes(*bytes))
     }
 
     /// Erases bytes of the flash, counted from its start. They become ones.
@@ -337,10 +342,10 @@ mod tests {
     #[test]
     fn programming_clears_bits_and_erasing_sets_them() {
         let mut memory = Memory::default();
-        memory.program(0x4000, Width::Word, 0xFFFF_0FF0);
-        memory.program(0x4000, Width::Half, 0xF0F0);
+        memory.program(0x4000, &0xFFFF_0FF0_u32.to_le_bytes());
+        memory.program(0x4000, &0xF0F0_u16.to_le_bytes());
         assert_eq!(memory.read(0x0800_4000, Width::Word), Some(0xFFFF_00F0));
-        memory.program(0x3FFF, Width::Byte, 0);
+        memory.program(0x3FFF, &[0]);
         memory.erase(0x4000..0x8000);
         assert_eq!(memory.read(0x0800_4000, Width::Word), Some(0xFFFF_FFFF));
         assert_eq!(memory.read(0x0800_3FFF, Width::Byte), Some(0));

@@ -2,10 +2,10 @@
 
 use super::absent::{RTC, SDIO, UNNAMED};
 use super::gpio::PORTS;
-use super::rcc::{AHB1ENR, AHB2ENR, APB1ENR, APB2ENR};
+use super::rcc::gates;
 use super::registers::Register;
 use super::{dac, timer, usart, Kind};
-use crate::chip::{nucleo, Bus, Chip, Place};
+use crate::chip::{nucleo, Bus, Chip, Line, Place};
 
 /// The first address of each bus. Below the first one there are memories, or nothing.
 pub const APB1_START: u32 = 0x4000_0000;
@@ -67,6 +67,8 @@ pub struct Entry {
     pub block: Option<Block>,
     /// Register and bit in RCC that turn its clock on. `None` if its clock is always on.
     pub clock: Option<(u32, u32)>,
+    /// Register and bit in RCC that reset it.
+    reset: Option<(u32, u32)>,
     /// Its interrupt lines, in the order of its model.
     pub interrupts: Vec<u16>,
     /// Makes a [`Block::Other`].
@@ -77,15 +79,19 @@ pub struct Entry {
 
 impl Entry {
     /// The rows of a table.
-    pub fn all(rows: &[Place]) -> Vec<Entry> {
+    pub fn all(rows: &[Place], line: Line) -> Vec<Entry> {
         let mut others = 0;
-        let mut entries: Vec<Entry> = rows.iter().map(|row| Entry::of(row, &mut others)).collect();
+        let mut entries: Vec<Entry> = rows
+            .iter()
+            .map(|row| Entry::of(row, line, &mut others))
+            .collect();
         entries.sort_by_key(|entry| entry.base);
         entries
     }
 
     /// `others` is the number of [`Block::Other`] before it.
-    fn of(row: &Place, others: &mut usize) -> Entry {
+    fn of(row: &Place, line: Line, others: &mut usize) -> Entry {
+        let gates = row.clock.and_then(|bit| Some((gates(line, row.bus)?, bit)));
         let kind = row.kind.as_deref().and_then(Kind::named);
         let block = row.kind.as_deref().map(|word| match kind {
             Some(_) => {
@@ -104,7 +110,8 @@ impl Entry {
             on_apb2: row.bus == Bus::Apb2,
             row: row.clone(),
             block,
-            clock: row.clock.map(|bit| (enable_register(row.bus), bit)),
+            clock: gates.map(|(gates, bit)| (gates.enable, bit)),
+            reset: gates.and_then(|(gates, bit)| Some((gates.reset?, bit))),
             interrupts: row.interrupts.clone(),
             kind,
             absent: match row.name.as_str() {
@@ -151,7 +158,7 @@ fn wired(kind: &str, name: &str) -> Block {
         "pwr" => Block::Pwr,
         "flash" => Block::Flash,
         "gpio" => Block::Gpio(place(&PORTS)),
-        "timer" => Block::Timer(place(&timer::MODELS.each_ref().map(|model| model.name))),
+        "timer" => Block::Timer(timer::place(name).unwrap_or_else(|| place(&[]))),
         "usart" => Block::Usart(place(&usart::MODELS)),
         "dac" => Block::Dac,
         "dma" => Block::Dma(place(&["DMA1", "DMA2"])),
@@ -159,16 +166,6 @@ fn wired(kind: &str, name: &str) -> Block {
         "syscfg" => Block::Syscfg,
         "dbgmcu" => Block::Dbgmcu,
         _ => panic!("{name} is of no kind that is modelled: {kind}"),
-    }
-}
-
-fn enable_register(bus: Bus) -> u32 {
-    match bus {
-        Bus::Ahb1 => AHB1ENR,
-        Bus::Ahb2 => AHB2ENR,
-        Bus::Apb1 => APB1ENR,
-        Bus::Apb2 => APB2ENR,
-        Bus::Ahb3 | Bus::Ppb => panic!("nothing on {bus:?} has a clock bit that is modelled"),
     }
 }
 
@@ -185,6 +182,9 @@ pub struct AddressMap {
 const LOW_BASE: u32 = APB1_START;
 const LOW_BYTES: u32 = 0x3_0000;
 const LOW_ENTRIES: usize = (LOW_BYTES / ENTRY_BYTES) as usize;
+/// The ports of the STM32L4 and the STM32F0.
+const PORTS_BASE: u32 = 0x4800_0000;
+const PORTS_ENTRIES: usize = 16;
 
 impl Default for AddressMap {
     fn default() -> Self {
@@ -222,6 +222,10 @@ impl AddressMap {
     fn slot(address: u32) -> usize {
         (address.wrapping_sub(LOW_BASE) / ENTRY_BYTES) as usize
     }
+
+    fn port_slot(address: u32) -> usize {
+        (address.wrapping_sub(PORTS_BASE) / ENTRY_BYTES) as usize
+    }
 }
 
 /// A modelled peripheral whose clock runs, and how the core reaches it.
@@ -229,6 +233,26 @@ impl AddressMap {
 pub struct Responder {
     pub block: Block,
     pub connection: Connection,
+    pub fast: Fast,
+}
+
+/// The offsets of a peripheral's registers that have fast paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fast {
+    /// What programs poll: reading it changes nothing that a second read would not, and gives the same
+    /// value until the next event.
+    pub polled: u32,
+    /// What programs write most often: bytes to send, the levels of pins.
+    pub written: u32,
+}
+
+impl Fast {
+    /// No register of a peripheral is there.
+    const NOWHERE: u32 = u32::MAX;
+    pub const NONE: Fast = Fast {
+        polled: Fast::NOWHERE,
+        written: Fast::NOWHERE,
+    };
 }
 
 /// The peripherals that have answered, by address. Follows from [`AddressMap`] and the clocks: call
@@ -236,12 +260,14 @@ pub struct Responder {
 #[derive(Clone)]
 pub struct ResponderCache {
     low: [Option<Responder>; LOW_ENTRIES],
+    ports: [Option<Responder>; PORTS_ENTRIES],
 }
 
 impl Default for ResponderCache {
     fn default() -> Self {
         ResponderCache {
             low: [None; LOW_ENTRIES],
+            ports: [None; PORTS_ENTRIES],
         }
     }
 }
@@ -249,11 +275,23 @@ impl Default for ResponderCache {
 impl ResponderCache {
     #[inline(always)]
     pub fn at(&self, address: u32) -> Option<Responder> {
-        *self.low.get(AddressMap::slot(address))?
+        match self.low.get(AddressMap::slot(address)) {
+            Some(responder) => *responder,
+            None => self.at_port(address),
+        }
+    }
+
+    /// At a port on AHB2.
+    #[cold]
+    fn at_port(&self, address: u32) -> Option<Responder> {
+        *self.ports.get(AddressMap::port_slot(address))?
     }
 
     pub fn remember(&mut self, address: u32, responder: Responder) {
-        if let Some(entry) = self.low.get_mut(AddressMap::slot(address)) {
+        let low = self.low.get_mut(AddressMap::slot(address));
+        let ports = &mut self.ports;
+        let entry = low.or_else(|| ports.get_mut(AddressMap::port_slot(address)));
+        if let Some(entry) = entry {
             *entry = Some(responder);
         }
     }
@@ -270,12 +308,11 @@ pub fn entry_of(chip: &Chip, block: Block) -> Option<&Entry> {
         .find(|place| place.block == Some(block))
 }
 
-/// The peripherals that bits of a reset register reset. Each bit has the position of the
-/// peripheral's clock bit, in the register 0x20 above.
-pub fn reset_by(chip: &Chip, reset_register: u32, bits: u32) -> impl Iterator<Item = Block> + '_ {
+/// The peripherals that bits of a register of RCC reset.
+pub fn reset_by(chip: &Chip, register: u32, bits: u32) -> impl Iterator<Item = Block> + '_ {
     chip.peripherals.iter().filter_map(move |place| {
-        let (enable_register, bit) = place.clock?;
-        (enable_register == reset_register + 0x20 && bits >> bit & 1 != 0).then_some(place.block?)
+        let (reset, bit) = place.reset?;
+        (reset == register && bits >> bit & 1 != 0).then_some(place.block?)
     })
 }
 
@@ -312,7 +349,7 @@ mod tests {
     #[test]
     fn reset_bits_stand_where_clock_bits_stand() {
         let bits = 1 << 17 | 1 << 3;
-        let blocks: Vec<Block> = reset_by(nucleo(), super::super::rcc::APB1RSTR, bits).collect();
+        let blocks: Vec<Block> = reset_by(nucleo(), 0x20, bits).collect();
         assert_eq!(blocks, [Block::Timer(3), Block::Usart(USART2)]);
     }
 
@@ -349,7 +386,7 @@ mod tests {
                 .filter(|clock| clock.0 == register)
                 .fold(0, |all, clock| all | 1 << clock.1)
         };
-        let of = |chip| [AHB1ENR, AHB2ENR, APB1ENR, APB2ENR].map(|register| bits(chip, register));
+        let of = |chip| [0x30, 0x34, 0x40, 0x44].map(|register| bits(chip, register));
         // GPIOA-E, GPIOH, CRC, DMA1-2; TIM2-5, WWDG, SPI2-3, USART2, I2C1-3, PWR; TIM1, USART1,
         // USART6, ADC1, SPI1, SPI4, SYSCFG, TIM9-11.
         let small = [0x0060_109F, 0, 0x10E2_C80F, 0x0007_7131];
@@ -360,6 +397,9 @@ mod tests {
         // DAC; TIM1, TIM8, USART1, USART6, ADC1, SPI1, SYSCFG, TIM9-11.
         let large = [0x0060_11FF, 0x40, 0x30FE_C9FF, 0x0007_5133];
         assert_eq!(of("f407vg"), large);
+        // Of stm32f446xx.h those without a model are missing: SPDIFRX, FMPI2C1, CANs, CEC, SAIs.
+        let f446 = [0x0060_10FF, 0, 0x30FE_C9FF, 0x0007_7133];
+        assert_eq!(of("f446re"), f446);
     }
 
     /// The xxx_IRQn of the same headers.
@@ -402,13 +442,14 @@ mod tests {
         for chip in chips() {
             for place in &chip.peripherals {
                 let row = rows.iter().find(|row| row.0 == place.name);
+                let row = row.filter(|_| chip.family.line() == Line::F4);
                 if let Some((name, lines)) = row {
                     assert_eq!(place.interrupts, *lines, "{name} of the {}", chip.name);
                 }
             }
         }
         let known = |name: &str| {
-            let mut places = chips().iter().flat_map(|chip| &chip.peripherals);
+            let mut places = chips().flat_map(|chip| &chip.peripherals);
             places.any(|place| place.name == name)
         };
         assert!(rows.iter().all(|row| known(row.0)));

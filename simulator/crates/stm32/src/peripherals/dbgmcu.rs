@@ -3,7 +3,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::Chip;
+use crate::chip::{Chip, Line};
 use serde::{Deserialize, Serialize};
 
 const IDCODE: u32 = 0x00;
@@ -19,6 +19,29 @@ static TABLE: &[Register] = &[
     Register::new(0x0C, "APB2_FZ", 0, 0x0007_0001).inert(!0x0007_0001),
 ];
 
+/// RM0351 §46.
+static TABLE_L4: [Register; 5] = [
+    Register::new(IDCODE, "IDCODE", 0, 0).inert(!0),
+    Register::new(0x04, "CR", 0, 0b111).missing(0xE0),
+    Register::new(0x08, "APB1_FZR1", 0, 0x82E0_1C3F).inert(!0x82E0_1C3F),
+    Register::new(0x0C, "APB1_FZR2", 0, 0x20).inert(!0x20),
+    Register::new(0x10, "APB2_FZR", 0, 0x0007_2800).inert(!0x0007_2800),
+];
+/// RM0008 §31.16.3: the freeze bits are in CR.
+static TABLE_F1: [Register; 2] = [
+    Register::new(IDCODE, "IDCODE", 0, 0).inert(!0),
+    Register::new(0x04, "CR", 0, 0x003F_FF07)
+        .inert(!0x003F_FFE7)
+        .missing(0xE0),
+];
+/// RM0091 §32.9: it is on the APB, with a clock.
+static TABLE_F0: [Register; 4] = [
+    Register::new(IDCODE, "IDCODE", 0, 0).inert(!0),
+    Register::new(0x04, "CR", 0, 0b110).inert(!0b110),
+    Register::new(0x08, "APB1_FZ", 0, 0x0220_1D33).inert(!0x0220_1D33),
+    Register::new(0x0C, "APB2_FZ", 0, 0x0007_0800).inert(!0x0007_0800),
+];
+
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Dbgmcu {
     registers: Registers,
@@ -26,7 +49,13 @@ pub struct Dbgmcu {
 
 impl Dbgmcu {
     pub fn of(chip: &Chip) -> Dbgmcu {
-        let mut registers = Registers::new("DBGMCU", TABLE);
+        let table: &'static [Register] = match chip.family.line() {
+            Line::F4 => TABLE,
+            Line::L4 => &TABLE_L4,
+            Line::F1 => &TABLE_F1,
+            Line::F0 => &TABLE_F0,
+        };
+        let mut registers = Registers::new("DBGMCU", table);
         registers.set(IDCODE, chip.idcode);
         Dbgmcu { registers }
     }

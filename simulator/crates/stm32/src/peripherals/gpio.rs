@@ -1,7 +1,10 @@
-//! General-purpose I/O (RM0368 §8.4): one port.
+//! General-purpose I/O (RM0368 §8.4, RM0351 §8.5, RM0091 §8.4): one port. `gpio_f1.rs` has what the
+//! STM32F1 configures in another way.
 
+use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
-use super::Peripheral;
+use super::{gpio_f1, Peripheral};
+use crate::chip::Line;
 use serde::{Deserialize, Serialize};
 
 const MODER: u32 = 0x00;
@@ -14,8 +17,12 @@ const BSRR: u32 = 0x18;
 const LCKR: u32 = 0x1C;
 const AFRL: u32 = 0x20;
 const AFRH: u32 = 0x24;
+/// The STM32L4 and the STM32F0 have it.
+const BRR: u32 = 0x28;
+/// The STM32L4: switches to its ADC, which nothing here sees.
+const ASCR: u32 = 0x2C;
 const LCKK: u32 = 1 << 16;
-const PINS: u32 = 0xFFFF;
+pub(super) const PINS: u32 = 0xFFFF;
 
 const fn table(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 10] {
     [
@@ -37,6 +44,41 @@ static TABLE_A: [Register; 10] = table(0xA800_0000, 0x0C00_0000, 0x6400_0000);
 static TABLE_B: [Register; 10] = table(0x0000_0280, 0x0000_00C0, 0x0000_0100);
 static TABLE: [Register; 10] = table(0, 0, 0);
 
+/// RM0091 §8.4: only the pins of SWD start as alternate functions.
+const fn table_f0(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 11] {
+    let [a, b, c, d, e, f, g, h, i, j] = table(moder, ospeedr, pupdr);
+    let reset = Register::new(BRR, "BRR", 0, PINS);
+    [a, b, c, d, e, f, g, h, i, j, reset]
+}
+static TABLE_F0_A: [Register; 11] = table_f0(0x2800_0000, 0x0C00_0000, 0x2400_0000);
+static TABLE_F0: [Register; 11] = table_f0(0, 0, 0);
+
+/// RM0351 §8.5: pins start in analog mode.
+const fn table_l4(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 12] {
+    let [a, b, c, d, e, f, g, h, i, j, k] = table_f0(moder, ospeedr, pupdr);
+    let switches = Register::new(ASCR, "ASCR", 0, PINS);
+    [a, b, c, d, e, f, g, h, i, j, k, switches]
+}
+static TABLE_L4_A: [Register; 12] = table_l4(0xABFF_FFFF, 0x0C00_0000, 0x6400_0000);
+static TABLE_L4_B: [Register; 12] = table_l4(0xFFFF_FEBF, 0x0000_00C0, 0x0000_0100);
+static TABLE_L4: [Register; 12] = table_l4(0xFFFF_FFFF, 0, 0);
+static TABLE_L4_H: [Register; 12] = table_l4(0x0000_000F, 0, 0);
+
+fn table_of(line: Line, port: usize) -> &'static [Register] {
+    match (line, PORTS[port]) {
+        (Line::F4, "GPIOA") => &TABLE_A,
+        (Line::F4, "GPIOB") => &TABLE_B,
+        (Line::F4, _) => &TABLE,
+        (Line::L4, "GPIOA") => &TABLE_L4_A,
+        (Line::L4, "GPIOB") => &TABLE_L4_B,
+        (Line::L4, "GPIOH") => &TABLE_L4_H,
+        (Line::L4, _) => &TABLE_L4,
+        (Line::F0, "GPIOA") => &TABLE_F0_A,
+        (Line::F0, _) => &TABLE_F0,
+        (Line::F1, _) => &gpio_f1::TABLE,
+    }
+}
+
 /// The ports of the line, in the order of their index, which is also how SYSCFG codes them. Ports F,
 /// G and I are those of the larger chips.
 pub const PORTS: [&str; 9] = [
@@ -55,22 +97,33 @@ pub struct Levels {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Gpio {
-    registers: Registers,
+    pub(super) line: Line,
+    pub(super) registers: Registers,
     lock: LockSequence,
     /// Pins that the board pulls up.
     pulled_up_outside: u32,
+    /// Pins of the STM32F1 that the debug port holds, and those of them that it pulls up.
+    pub(super) claimed: u32,
+    pub(super) claimed_high: u32,
     /// Follows from the registers, see `configured`.
     configuration: Configuration,
     alternate: Levels,
     levels: Levels,
 }
 
-/// What MODER and PUPDR say. One bit for each pin.
+/// What the configuration registers say. One bit for each pin.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-struct Configuration {
-    output: u32,
-    analog: u32,
-    pulled_up: u32,
+pub(super) struct Configuration {
+    pub output: u32,
+    pub analog: u32,
+    pub pulled_up: u32,
+    /// Pulled as ODR says.
+    pub pulled_by_data: u32,
+    pub open_drain: u32,
+    /// Pins that an alternate function may drive.
+    pub alternate: u32,
+    /// Pins of the lowest speed.
+    pub slow: u32,
 }
 
 /// §8.4.8: the lock takes effect after three writes and a read.
@@ -84,16 +137,14 @@ enum LockSequence {
 }
 
 impl Gpio {
-    pub fn new(port: usize) -> Gpio {
-        let table: &'static [Register] = match port {
-            0 => &TABLE_A,
-            1 => &TABLE_B,
-            _ => &TABLE,
-        };
+    pub fn new(line: Line, port: usize) -> Gpio {
         let mut gpio = Gpio {
-            registers: Registers::new(PORTS[port], table),
+            line,
+            registers: Registers::new(PORTS[port], table_of(line, port)),
             lock: LockSequence::Idle,
             pulled_up_outside: if port == PORT_C { BUTTON } else { 0 },
+            claimed: 0,
+            claimed_high: 0,
             configuration: Configuration::default(),
             alternate: Levels::default(),
             levels: Levels::default(),
@@ -102,19 +153,21 @@ impl Gpio {
         gpio
     }
 
-    /// Whether reading this register changes nothing, and gives the same value until the next
-    /// event.
-    pub fn reads_steadily(offset: u32) -> bool {
-        offset == IDR
-    }
-
     /// Whether a write to this register can change a pin's alternate function.
-    pub fn selects_functions(offset: u32) -> bool {
-        matches!(offset, MODER | AFRL | AFRH)
+    pub fn selects_functions(&self, offset: u32) -> bool {
+        match self.line {
+            Line::F1 => gpio_f1::configures(offset),
+            _ => matches!(offset, MODER | AFRL | AFRH),
+        }
     }
 
     pub fn levels(&self) -> Levels {
         self.levels
+    }
+
+    /// The pins that have the lowest speed.
+    pub fn slow(&self) -> u32 {
+        self.configuration.slow
     }
 
     /// Sets what the alternate functions drive, and updates the levels.
@@ -123,8 +176,12 @@ impl Gpio {
         self.settle();
     }
 
-    /// The alternate function of a pin. `None` if the pin has another mode.
+    /// The alternate function of a pin. `None` if the pin has another mode. On the STM32F1 it is 0, and
+    /// AFIO chooses; there an input is one, too.
     pub fn alternate_function(&self, pin: u32) -> Option<u32> {
+        if self.line == Line::F1 {
+            return self.is_f1_function(pin).then_some(0);
+        }
         let selected = self.registers.get(if pin < 8 { AFRL } else { AFRH }) >> (pin % 8 * 4) & 0xF;
         (self.mode(pin) == 0b10).then_some(selected)
     }
@@ -134,7 +191,12 @@ impl Gpio {
     }
 
     /// Updates the configuration from the registers, and then the levels.
-    fn configured(&mut self) {
+    pub(super) fn configured(&mut self) {
+        if self.line == Line::F1 {
+            self.configuration = self.configuration_f1();
+            self.configuration.pulled_up |= self.pulled_up_outside;
+            return self.settle();
+        }
         let mode = self.registers.get(MODER);
         let analog = spread(mode, 0b11);
         let pulled_up = spread(self.registers.get(PUPDR), 0b01);
@@ -142,6 +204,10 @@ impl Gpio {
             output: spread(mode, 0b01),
             analog,
             pulled_up: pulled_up & !analog | self.pulled_up_outside,
+            slow: spread(self.registers.get(OSPEEDR), 0b00),
+            pulled_by_data: 0,
+            open_drain: self.registers.get(OTYPER),
+            alternate: !0,
         };
         self.settle();
     }
@@ -149,28 +215,56 @@ impl Gpio {
     /// Updates the levels of all pins (§8.3.9–8.3.12). A pin that nothing drives follows its pull
     /// resistor. Without one it reads low.
     fn settle(&mut self) {
-        let output = self.configuration.output;
-        let data = self.registers.get(ODR);
-        let open_drain = self.registers.get(OTYPER);
-        let wanted_high = (data & output) | (self.alternate.high & self.alternate.driven);
-        let selected = output | self.alternate.driven;
-        let driven = selected & !(open_drain & wanted_high);
-        let pulled = self.configuration.pulled_up;
+        let configuration = &self.configuration;
+        let output = configuration.output;
+        let data = self.registers.get(self.data_offset());
+        let alternate = self.alternate.driven & configuration.alternate;
+        let wanted_high = (data & output) | (self.alternate.high & alternate);
+        let selected = output | alternate;
+        let driven = selected & !(configuration.open_drain & wanted_high);
+        let pulled = configuration.pulled_up | configuration.pulled_by_data & data;
         self.levels = Levels {
             high: ((wanted_high & driven) | (pulled & !driven)) & PINS,
             driven: driven & PINS,
         };
     }
 
-    pub fn is_set_reset(offset: u32) -> bool {
-        offset == BSRR
+    /// IDR and BSRR.
+    pub fn fast(&self) -> Fast {
+        match self.line {
+            Line::F1 => Fast {
+                polled: gpio_f1::IDR,
+                written: gpio_f1::BSRR,
+            },
+            _ => Fast {
+                polled: IDR,
+                written: BSRR,
+            },
+        }
+    }
+
+    #[inline(always)]
+    fn data_offset(&self) -> u32 {
+        match self.line {
+            Line::F1 => gpio_f1::ODR,
+            _ => ODR,
+        }
+    }
+
+    /// Where LCKR is.
+    fn lock_offset(&self) -> u32 {
+        match self.line {
+            Line::F1 => gpio_f1::LCKR,
+            _ => LCKR,
+        }
     }
 
     /// A write to BSRR. Setting wins over resetting (§8.4.7).
     #[inline]
     pub fn set_and_reset(&mut self, value: u32) {
-        let data = self.registers.get(ODR) & !(value >> 16) | value & PINS;
-        self.registers.set(ODR, data);
+        let place = self.data_offset();
+        let data = self.registers.get(place) & !(value >> 16) | value & PINS;
+        self.registers.set(place, data);
         self.settle();
     }
 
@@ -185,16 +279,16 @@ impl Gpio {
             _ => LockSequence::Idle,
         };
         if self.lock != LockSequence::Locked {
-            self.registers.set(LCKR, pins);
+            self.registers.set(self.lock_offset(), pins);
         }
     }
 
     fn read_lock(&mut self) -> u32 {
         if let LockSequence::Third(pins) = self.lock {
             self.lock = LockSequence::Locked;
-            self.registers.set(LCKR, LCKK | pins);
+            self.registers.set(self.lock_offset(), LCKK | pins);
         }
-        self.registers.get(LCKR)
+        self.registers.get(self.lock_offset())
     }
 
     /// Bits of a configuration register that the lock protects.
@@ -202,8 +296,10 @@ impl Gpio {
         if self.lock != LockSequence::Locked {
             return 0;
         }
-        let locked = self.registers.get(LCKR) & PINS;
+        let locked = self.registers.get(self.lock_offset()) & PINS;
+        let f1 = self.line == Line::F1;
         let field = |pin: u32| match offset {
+            _ if f1 => gpio_f1::field(offset, pin),
             MODER | OSPEEDR | PUPDR => 0b11 << (2 * pin),
             OTYPER => 1 << pin,
             AFRL if pin < 8 => 0xF << (4 * pin),
@@ -223,16 +319,20 @@ impl Peripheral for Gpio {
 
     fn read(&mut self, offset: u32, _now: u64) -> u32 {
         match offset {
-            IDR => self.levels.high & !self.configuration.analog,
-            LCKR => self.read_lock(),
+            _ if offset == self.fast().polled => self.levels.high & !self.configuration.analog,
+            _ if offset == self.lock_offset() => self.read_lock(),
             _ => self.registers.get(offset),
         }
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
-        match offset {
-            BSRR => self.set_and_reset(value),
-            LCKR => self.write_lock(value),
+        match (self.line, offset) {
+            (Line::F1, gpio_f1::BSRR) => self.set_and_reset(value),
+            (Line::F1, gpio_f1::BRR) => self.set_and_reset(value << 16),
+            (Line::F1, gpio_f1::LCKR) => self.write_lock(value),
+            (Line::F4 | Line::L4 | Line::F0, BSRR) => self.set_and_reset(value),
+            (Line::F4 | Line::L4 | Line::F0, BRR) => self.set_and_reset(value << 16),
+            (Line::F4 | Line::L4 | Line::F0, LCKR) => self.write_lock(value),
             _ => {
                 let frozen = self.frozen(offset);
                 let kept = self.registers.get(offset) & frozen;
@@ -288,21 +388,21 @@ mod tests {
         // PA13 (SWDIO) and PA15 (JTDI) are pulled up, PA14 (SWCLK) down, PB4 (NJTRST) up. PC13 is
         // the button.
         assert_eq!(
-            Gpio::new(0).levels(),
+            Gpio::new(Line::F4, 0).levels(),
             Levels {
                 high: 0xA000,
                 driven: 0
             }
         );
         assert_eq!(
-            Gpio::new(1).levels(),
+            Gpio::new(Line::F4, 1).levels(),
             Levels {
                 high: 0x0010,
                 driven: 0
             }
         );
         assert_eq!(
-            Gpio::new(2).levels(),
+            Gpio::new(Line::F4, 2).levels(),
             Levels {
                 high: 0x2000,
                 driven: 0
@@ -312,7 +412,7 @@ mod tests {
 
     #[test]
     fn bsrr_sets_over_resets() {
-        let mut port = Gpio::new(3);
+        let mut port = Gpio::new(Line::F4, 3);
         port.write(MODER, 0x5555_5555, 0).unwrap();
         port.write(ODR, 0b0110, 0).unwrap();
         port.write(BSRR, 0b0100 << 16 | 0b0010 << 16 | 0b0011, 0)
@@ -330,7 +430,7 @@ mod tests {
 
     #[test]
     fn open_drain_releases_to_the_pull_resistor() {
-        let mut port = Gpio::new(3);
+        let mut port = Gpio::new(Line::F4, 3);
         port.write(MODER, 0b01_01, 0).unwrap();
         port.write(OTYPER, 0b11, 0).unwrap();
         port.write(PUPDR, 0b00_01, 0).unwrap();
@@ -354,7 +454,7 @@ mod tests {
 
     #[test]
     fn the_lock_sequence_freezes_the_configuration() {
-        let mut port = Gpio::new(3);
+        let mut port = Gpio::new(Line::F4, 3);
         for value in [LCKK | 1, 1, LCKK | 1] {
             port.write(LCKR, value, 0).unwrap();
         }
@@ -367,7 +467,7 @@ mod tests {
 
     #[test]
     fn analog_pins_read_low() {
-        let mut port = Gpio::new(2);
+        let mut port = Gpio::new(Line::F4, 2);
         assert_eq!(port.read(IDR, 0), 0x2000);
         port.write(MODER, 0b11 << 26, 0).unwrap();
         assert_eq!(port.read(IDR, 0), 0);

@@ -1,8 +1,9 @@
 //! Independent watchdog (RM0368 §15): a down-counter on the LSI. At zero it resets the chip.
 
-use super::rcc::{Frequency, ResetCause, LSI_HZ, RESET_CLOCK};
+use super::rcc::{lsi_hz, reset_clock, Frequency, ResetCause};
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
+use crate::chip::{Family, Line};
 use serde::{Deserialize, Serialize};
 
 const KR: u32 = 0x00;
@@ -21,17 +22,31 @@ const FULL: u64 = 0x1000;
 /// (§15.4.4).
 const UPDATE_CLOCKS: u64 = 5;
 
-static TABLE: &[Register] = &[
+const ROWS: [Register; 4] = [
     Register::new(KR, "KR", 0, 0xFFFF),
     Register::new(PR, "PR", 0, 0b111),
     Register::new(RLR, "RLR", 0x0FFF, 0x0FFF),
     Register::new(SR, "SR", 0, 0).inert(PVU | RVU),
 ];
+static TABLE: [Register; 4] = ROWS;
+/// RM0351 §36.4, RM0091 §23.4: with a window, which is not modelled.
+static WINDOW_TABLE: [Register; 5] = {
+    let [key, prescaler, reload, status] = ROWS;
+    let window = Register::new(0x10, "WINR", 0x0FFF, 0).missing(0x0FFF);
+    [
+        key,
+        prescaler,
+        reload,
+        status.inert(PVU | RVU | 0b100),
+        window,
+    ]
+};
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Iwdg {
     registers: Registers,
     core: Frequency,
+    lsi_hz: u64,
     /// RCC_CSR.LSION. Once started, the watchdog itself keeps the LSI on.
     lsi_on: bool,
     unlocked: bool,
@@ -43,11 +58,16 @@ pub struct Iwdg {
     expired: bool,
 }
 
-impl Default for Iwdg {
-    fn default() -> Self {
+impl Iwdg {
+    pub fn of(family: Family) -> Iwdg {
+        let table: &'static [Register] = match family.line() {
+            Line::F4 | Line::F1 => &TABLE,
+            Line::L4 | Line::F0 => &WINDOW_TABLE,
+        };
         Iwdg {
-            registers: Registers::new("IWDG", TABLE),
-            core: RESET_CLOCK,
+            registers: Registers::new("IWDG", table),
+            core: reset_clock(family),
+            lsi_hz: lsi_hz(family),
             lsi_on: false,
             unlocked: false,
             expiry: None,
@@ -88,7 +108,7 @@ impl Iwdg {
     }
 
     fn cycles(&self, lsi_clocks: u64) -> u64 {
-        (lsi_clocks * self.core.numerator).div_ceil(self.core.denominator * LSI_HZ)
+        (lsi_clocks * self.core.numerator).div_ceil(self.core.denominator * self.lsi_hz)
     }
 
     /// Core cycles of this many counts (§15.4.2: PR divides by 4, 8, … 256).
@@ -175,7 +195,11 @@ impl Peripheral for Iwdg {
     }
 
     fn reset(&mut self) {
-        *self = Iwdg::default();
+        self.registers.reset();
+        self.unlocked = false;
+        self.expiry = None;
+        self.updated = [0; 2];
+        self.expired = false;
     }
 
     fn next_event(&self) -> Option<u64> {
@@ -213,7 +237,7 @@ mod tests {
             (6, 0xFFF, 32_768 * 16_000),
             (7, 0xFFF, 32_768 * 16_000),
         ] {
-            let mut iwdg = Iwdg::default();
+            let mut iwdg = Iwdg::of(Family::F401);
             for (offset, value) in [
                 (KR, UNLOCK),
                 (PR, prescaler),
@@ -229,7 +253,7 @@ mod tests {
 
     #[test]
     fn started_it_counts_from_the_top_whatever_the_reload_value() {
-        let mut iwdg = Iwdg::default();
+        let mut iwdg = Iwdg::of(Family::F401);
         assert_eq!(iwdg.next_event(), None);
         iwdg.write(KR, RELOAD, 0).unwrap();
         assert_eq!(iwdg.next_event(), None);
@@ -241,7 +265,7 @@ mod tests {
 
     #[test]
     fn values_are_protected_and_take_five_clocks_of_the_lsi() {
-        let mut iwdg = Iwdg::default();
+        let mut iwdg = Iwdg::of(Family::F401);
         iwdg.write(RLR, 5, 0).unwrap();
         assert_eq!(iwdg.read(RLR, 0), 0xFFF);
         iwdg.write(KR, START, 0).unwrap();
@@ -260,7 +284,7 @@ mod tests {
 
     #[test]
     fn updates_wait_for_the_lsi() {
-        let mut iwdg = Iwdg::default();
+        let mut iwdg = Iwdg::of(Family::F401);
         iwdg.write(KR, UNLOCK, 0).unwrap();
         iwdg.write(PR, 1, 0).unwrap();
         assert_eq!(iwdg.read(SR, 1_000_000), PVU);
@@ -271,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_time_left_survives_a_change_of_the_core_clock() {
-        let mut iwdg = Iwdg::default();
+        let mut iwdg = Iwdg::of(Family::F401);
         iwdg.write(KR, START, 0).unwrap();
         // Half of the 512 ms at 16 MHz, the rest at 84 MHz.
         let half = 256 * 16_000;

@@ -17,6 +17,10 @@ const DIFFERENCES: &[&str] = &[
     "GPIO: the speed of an output has no effect; an edge takes no time",
     "WWDG: its prescaler starts afresh with every write of the counter",
     "FLASH: option bytes are programmed in the time of a 16 KiB sector",
+    "FLASH of the STM32L4, F1 and F0: option bytes are not programmed, and write protection has no effect; a wrong key of the F1 and F0 is no bus error",
+    "FLASH of the STM32L4: it is read as the STM32F4's, in lines of 128 bits with caches of 64 and 8 lines; code does not run from SRAM2",
+    "PWR of the STM32L4: range 2 has the wait states of range 1",
+    "GPIO of the STM32F1: an alternate output is low while no channel of a timer drives it",
     "core: the packets that DWT and ITM send on SWO go nowhere but to --itm",
     "all: the core's private peripherals (NVIC, SCB, SysTick, DWT, MPU) are the core's and not listed here",
 ];

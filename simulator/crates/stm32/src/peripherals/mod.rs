@@ -14,6 +14,7 @@ pub mod dma;
 pub mod exti;
 pub mod flash;
 pub mod gpio;
+mod gpio_f1;
 pub mod i2c;
 pub mod iwdg;
 pub mod known_gaps;
@@ -22,6 +23,8 @@ pub mod rcc;
 pub mod registers;
 pub mod rng;
 pub mod spi;
+#[cfg(test)]
+mod svd;
 pub mod syscfg;
 pub mod timer;
 pub mod usart;
@@ -146,7 +149,7 @@ static KINDS: [Kind; 7] = [
     }),
     kind::<crc::Crc>("crc", |_, _| crc::Crc::default().boxed()),
     kind::<i2c::I2c>("i2c", |place, _| i2c::I2c::new(&place.name).boxed()),
-    kind::<iwdg::Iwdg>("iwdg", |_, _| iwdg::Iwdg::default().boxed()),
+    kind::<iwdg::Iwdg>("iwdg", |_, chip| iwdg::Iwdg::of(chip.family).boxed()),
     kind::<rng::Rng>("rng", |_, _| rng::Rng::default().boxed()),
     kind::<spi::Spi>("spi", |place, _| spi::Spi::new(&place.name).boxed()),
     kind::<wwdg::Wwdg>("wwdg", |_, _| wwdg::Wwdg::default().boxed()),

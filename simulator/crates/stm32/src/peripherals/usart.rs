@@ -1,10 +1,12 @@
-//! USART (RM0368 §19.6), asynchronous: 8 bits with or without a parity bit, or 7 bits with one.
+//! USART (RM0368 §19.6, and that of the newer lines: RM0351 §38.8, RM0091 §27.8), asynchronous: 8 bits with or without a parity bit, or 7 bits with one.
 //!
 //! A byte is sent when its last stop bit has left the pin. The waveform is not modelled: on the
 //! Nucleo USART2 goes to the ST-Link, and no analyzer is connected there.
 
+use super::address_map::Fast;
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
+use crate::chip::Line;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -57,6 +59,82 @@ static TABLE: &[Register] = &[
     Register::unmodelled(0x18, "GTPR"),
 ];
 
+/// The registers of the STM32L4 and the STM32F0 (RM0351 §38.8).
+const ISR: u32 = 0x1C;
+const ICR: u32 = 0x20;
+const RQR: u32 = 0x18;
+const UE_V2: u32 = 1 << 0;
+const RXFRQ: u32 = 1 << 3;
+const TEACK: u32 = 1 << 21;
+const REACK: u32 = 1 << 22;
+const CR1_BITS_V2: u32 = CR1_BITS & !UE | UE_V2;
+
+static TABLE_V2: &[Register] = &[
+    // Not modelled: WAKE, MME and what else a receiver of addresses has; DE; 7 and 9 bits by M1.
+    Register::new(0x00, "CR1", 0, CR1_BITS_V2).missing(0x1FFF_FFFF & !CR1_BITS_V2),
+    // Not modelled: LIN, the synchronous clock, the address, swapped and inverted pins, auto-baud.
+    Register::new(0x04, "CR2", 0, 0b11 << STOP_SHIFT).missing(0xFFFF_CF70),
+    // Not modelled: IrDA, half duplex, smartcard, flow control, DE, DMA, no overrun.
+    Register::new(0x08, "CR3", 0, EIE | 1 << 11).missing(0x007E_F7FE),
+    Register::new(0x0C, "BRR", 0, 0xFFFF),
+    Register::unmodelled(0x10, "GTPR"),
+    Register::unmodelled(0x14, "RTOR"),
+    Register::new(RQR, "RQR", 0, RXFRQ).missing(0b1_0111),
+    Register::new(ISR, "ISR", TXE | TC, 0).inert(!0),
+    Register::new(ICR, "ICR", 0, ORE | IDLE | TC).inert(!(ORE | IDLE | TC)),
+    Register::new(0x24, "RDR", 0, 0).inert(!0),
+    Register::new(0x28, "TDR", 0, 0x1FF),
+];
+
+/// Which registers it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Version {
+    /// The STM32F1 and the STM32F4.
+    V1,
+    /// The STM32F0 and the STM32L4.
+    V2,
+}
+
+impl Version {
+    pub fn of(line: Line) -> Version {
+        match line {
+            Line::F4 | Line::F1 => Version::V1,
+            Line::L4 | Line::F0 => Version::V2,
+        }
+    }
+}
+
+/// Where a version has its registers.
+struct Places {
+    status: u32,
+    receive: u32,
+    send: u32,
+    brr: u32,
+    cr1: u32,
+    cr2: u32,
+    cr3: u32,
+}
+
+static PLACES_V1: Places = Places {
+    status: SR,
+    receive: DR,
+    send: DR,
+    brr: BRR,
+    cr1: CR1,
+    cr2: CR2,
+    cr3: CR3,
+};
+
+static PLACES_V2: Places = Places {
+    status: ISR,
+    receive: 0x24,
+    send: 0x28,
+    brr: 0x0C,
+    cr1: 0x00,
+    cr2: 0x04,
+    cr3: 0x08,
+};
+
 /// A frame in the transmit shift register. The idle frame that TE sends has no byte.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Frame {
@@ -73,6 +151,7 @@ pub const USART2: usize = 1;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Usart {
+    version: Version,
     registers: Registers,
     /// Interrupt number.
     pub irq: u16,
@@ -94,9 +173,14 @@ pub struct Usart {
 
 impl Usart {
     /// `name` is one of [`MODELS`], and `irq` its interrupt line.
-    pub fn new(name: &'static str, irq: u16) -> Usart {
+    pub fn new(version: Version, name: &'static str, irq: u16) -> Usart {
+        let table = match version {
+            Version::V1 => TABLE,
+            Version::V2 => TABLE_V2,
+        };
         Usart {
-            registers: Registers::new(name, TABLE),
+            version,
+            registers: Registers::new(name, table),
             irq,
             divider: None,
             shifting: None,
@@ -110,20 +194,34 @@ impl Usart {
         }
     }
 
-    /// Whether this is the status register. Reading it again changes nothing, and gives the same
-    /// value until the next event.
-    pub fn is_status(offset: u32) -> bool {
-        offset == SR
+    /// The status register, and that of bytes to send.
+    pub fn fast(&self) -> Fast {
+        Fast {
+            polled: self.at().status,
+            written: self.at().send,
+        }
     }
 
-    pub fn is_data(offset: u32) -> bool {
-        offset == DR
+    #[inline(always)]
+    fn at(&self) -> &'static Places {
+        match self.version {
+            Version::V1 => &PLACES_V1,
+            Version::V2 => &PLACES_V2,
+        }
+    }
+
+    /// CR1.UE.
+    fn enable(&self) -> u32 {
+        match self.version {
+            Version::V1 => UE,
+            Version::V2 => UE_V2,
+        }
     }
 
     pub fn interrupt(&self) -> bool {
-        let status = self.registers.get(SR);
-        let enabled = self.registers.get(CR1);
-        let control_3 = self.registers.get(CR3);
+        let status = self.registers.get(self.at().status);
+        let enabled = self.registers.get(self.at().cr1);
+        let control_3 = self.registers.get(self.at().cr3);
         let overrun = enabled & RXNEIE != 0 || control_3 & (EIE | DMAR) == EIE | DMAR;
         enabled & status & SAME_PLACE != 0 || overrun && status & ORE != 0
     }
@@ -138,27 +236,27 @@ impl Usart {
         }
         if self.idle_at.is_some_and(|cycle| cycle <= now) {
             self.idle_at = None;
-            self.registers.set_bits(SR, IDLE, true);
+            self.registers.set_bits(self.at().status, IDLE, true);
         }
     }
 
     /// Whether interrupts or DMA requests are enabled.
     pub fn may_signal(&self) -> bool {
-        self.registers.get(CR1) & SAME_PLACE != 0
-            || self.registers.get(CR3) & (EIE | DMAR | DMAT) != 0
+        self.registers.get(self.at().cr1) & SAME_PLACE != 0
+            || self.registers.get(self.at().cr3) & (EIE | DMAR | DMAT) != 0
     }
 
     /// Whether DMA requests are enabled.
     pub fn uses_dma(&self) -> bool {
-        self.registers.get(CR3) & (DMAT | DMAR) != 0
+        self.registers.get(self.at().cr3) & (DMAT | DMAR) != 0
     }
 
     /// Whether there is a DMA request (§19.3.13), for a byte to send or one that was received.
     pub fn requests_dma(&self, sends: bool) -> bool {
         let (enable, flag) = if sends { (DMAT, TXE) } else { (DMAR, RXNE) };
         self.divider.is_some()
-            && self.registers.get(CR3) & enable != 0
-            && self.registers.get(SR) & flag != 0
+            && self.registers.get(self.at().cr3) & enable != 0
+            && self.registers.get(self.at().status) & flag != 0
     }
 
     /// Bytes whose frames have ended since the last call.
@@ -187,7 +285,8 @@ impl Usart {
     }
 
     fn enabled(&self, bit: u32) -> bool {
-        self.divider.is_some() && self.registers.get(CR1) & (UE | bit) == UE | bit
+        self.divider.is_some()
+            && self.registers.get(self.at().cr1) & (self.enable() | bit) == self.enable() | bit
     }
 
     /// Core cycles of one bit; `None` while it does not send. BRR holds the PCLK cycles of a bit,
@@ -198,8 +297,8 @@ impl Usart {
     }
 
     fn bit_clocks(&self) -> u64 {
-        let brr = u64::from(self.registers.get(BRR));
-        if self.registers.get(CR1) & OVER8 != 0 {
+        let brr = u64::from(self.registers.get(self.at().brr));
+        if self.registers.get(self.at().cr1) & OVER8 != 0 {
             (brr >> 4) * 8 + (brr & 0b111)
         } else {
             brr
@@ -209,12 +308,12 @@ impl Usart {
     /// Core cycles of one frame: start bit, 8 or 9 bits with parity, stop bits.
     fn frame_cycles(&self) -> u64 {
         let bit_clocks = self.bit_clocks();
-        let stop_bits = if self.registers.get(CR2) >> STOP_SHIFT & 0b11 == 0b10 {
+        let stop_bits = if self.registers.get(self.at().cr2) >> STOP_SHIFT & 0b11 == 0b10 {
             2
         } else {
             1
         };
-        let word_bits = if self.registers.get(CR1) & M != 0 {
+        let word_bits = if self.registers.get(self.at().cr1) & M != 0 {
             9
         } else {
             8
@@ -227,7 +326,7 @@ impl Usart {
         self.shifting = None;
         match self.holding.take() {
             Some(byte) => self.start_frame(Some(byte), frame.end),
-            None => self.registers.set_bits(SR, TC, true),
+            None => self.registers.set_bits(self.at().status, TC, true),
         }
     }
 
@@ -236,13 +335,13 @@ impl Usart {
             byte,
             end: start + self.frame_cycles(),
         });
-        self.registers.set_bits(SR, TXE, true);
+        self.registers.set_bits(self.at().status, TXE, true);
     }
 
     /// A write to DR. All events up to `now` must have been handled.
     pub fn transmit(&mut self, byte: u8, now: u64) {
-        if self.status_read {
-            self.registers.set_bits(SR, TC, false);
+        if self.status_read || self.version == Version::V2 {
+            self.registers.set_bits(self.at().status, TC, false);
         }
         self.status_read = false;
         let byte = byte & self.data_mask();
@@ -250,13 +349,13 @@ impl Usart {
             self.start_frame(Some(byte), now);
         } else {
             self.holding = Some(byte);
-            self.registers.set_bits(SR, TXE, false);
+            self.registers.set_bits(self.at().status, TXE, false);
         }
     }
 
     /// A frame of 8 bits holds 7 bits of data and one of parity (§19.3.7).
     fn data_mask(&self) -> u8 {
-        match self.registers.get(CR1) & (M | PCE) {
+        match self.registers.get(self.at().cr1) & (M | PCE) {
             PCE => 0x7F,
             _ => 0xFF,
         }
@@ -264,7 +363,7 @@ impl Usart {
 
     /// What DR reads for a byte. With parity, the parity bit comes above the data (§19.6.2).
     fn with_parity(&self, byte: u8) -> u32 {
-        let control = self.registers.get(CR1);
+        let control = self.registers.get(self.at().cr1);
         let data = byte & self.data_mask();
         if control & PCE == 0 {
             return data.into();
@@ -285,11 +384,11 @@ impl Usart {
     fn arrived(&mut self, end: u64) {
         self.arrival_end = None;
         let byte = self.arriving.pop_front();
-        if self.registers.get(SR) & RXNE != 0 {
-            self.registers.set_bits(SR, ORE, true);
+        if self.registers.get(self.at().status) & RXNE != 0 {
+            self.registers.set_bits(self.at().status, ORE, true);
         } else if let Some(byte) = byte {
             self.received = self.with_parity(byte);
-            self.registers.set_bits(SR, RXNE, true);
+            self.registers.set_bits(self.at().status, RXNE, true);
         }
         self.idle_at = Some(end + self.frame_cycles());
         self.start_arrival(end);
@@ -299,13 +398,13 @@ impl Usart {
     #[inline(always)]
     pub fn read_status(&mut self) -> u32 {
         self.status_read = true;
-        self.registers.get(SR)
+        self.registers.get(self.at().status)
     }
 
     fn read_data(&mut self) -> u32 {
-        self.registers.set_bits(SR, RXNE, false);
-        if self.status_read {
-            self.registers.set_bits(SR, ORE | IDLE, false);
+        self.registers.set_bits(self.at().status, RXNE, false);
+        if self.status_read && self.version == Version::V1 {
+            self.registers.set_bits(self.at().status, ORE | IDLE, false);
         }
         self.status_read = false;
         self.received
@@ -313,29 +412,48 @@ impl Usart {
 
     fn write_control(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
         if value & (M | PCE) == M {
-            return Err(self.registers.refuse(CR1, "9 data bits"));
+            return Err(self.registers.refuse(self.at().cr1, "9 data bits"));
         }
         let was_on = self.enabled(TE);
-        self.registers.set(CR1, value);
-        if value & UE != 0 && self.registers.get(BRR) < 16 {
+        self.registers.set(self.at().cr1, value);
+        if value & self.enable() != 0 && self.registers.get(self.at().brr) < 16 {
             return Err(self
                 .registers
-                .refuse(BRR, "enabled with a divider below one"));
+                .refuse(self.at().brr, "enabled with a divider below one"));
         }
         let on = self.enabled(TE);
         if on && !was_on {
             // §19.3.2: TE sends an idle frame first.
-            self.registers.set_bits(SR, TC, false);
+            self.registers.set_bits(self.at().status, TC, false);
             self.start_frame(None, now);
-            self.registers.set_bits(SR, TXE, self.holding.is_none());
+            self.registers
+                .set_bits(self.at().status, TXE, self.holding.is_none());
         }
-        if value & UE == 0 {
+        if value & self.enable() == 0 {
             self.shifting = None;
             self.arrival_end = None;
             self.idle_at = None;
         }
+        if self.version == Version::V2 {
+            let flags = [(TE, TEACK), (RE, REACK)];
+            for (bit, flag) in flags {
+                let on = self.enabled(bit);
+                self.registers.set_bits(ISR, flag, on);
+            }
+        }
         self.start_arrival(now);
         Ok(())
+    }
+
+    /// RM0351 §38.8.7, §38.8.9: flags are cleared, and a byte that was received is thrown away.
+    fn write_v2(&mut self, offset: u32, value: u32) {
+        match offset {
+            ICR => self
+                .registers
+                .set_bits(ISR, value & (ORE | IDLE | TC), false),
+            RQR if value & RXFRQ != 0 => self.registers.set_bits(ISR, RXNE, false),
+            _ => {}
+        }
     }
 }
 
@@ -347,23 +465,25 @@ impl Peripheral for Usart {
     fn read(&mut self, offset: u32, now: u64) -> u32 {
         self.advance(now);
         match offset {
-            SR => self.read_status(),
-            DR => self.read_data(),
+            _ if offset == self.at().status => self.read_status(),
+            _ if offset == self.at().receive => self.read_data(),
             _ => self.registers.get(offset),
         }
     }
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
         self.advance(now);
+        let at = self.at();
         match offset {
-            SR => {
+            SR if self.version == Version::V1 => {
                 let cleared = !value & (TC | RXNE);
                 self.registers.set_bits(SR, cleared, false);
             }
-            DR => self.transmit(value as u8, now),
-            CR1 => self.write_control(value, now)?,
-            CR2 if value >> STOP_SHIFT & 1 != 0 => {
-                return Err(self.registers.refuse(CR2, "half a stop bit"));
+            ICR | RQR if self.version == Version::V2 => self.write_v2(offset, value),
+            _ if offset == at.send => self.transmit(value as u8, now),
+            _ if offset == at.cr1 => self.write_control(value, now)?,
+            _ if offset == at.cr2 && value >> STOP_SHIFT & 1 != 0 => {
+                return Err(self.registers.refuse(self.at().cr2, "half a stop bit"));
             }
             _ => self.registers.set(offset, value),
         }
@@ -406,7 +526,7 @@ impl Peripheral for Usart {
     }
 
     fn read_has_effect(&self, offset: u32) -> bool {
-        offset == DR
+        offset == self.at().receive
     }
 
     fn interrupts(&self) -> u32 {
@@ -421,7 +541,7 @@ mod tests {
     /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per
     /// frame.
     fn started() -> Usart {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(Version::V1, "USART2", 38);
         usart.divider = Some(2);
         usart.write(BRR, 42, 0).unwrap();
         usart.write(CR1, UE | TE | RE, 0).unwrap();
@@ -456,7 +576,7 @@ mod tests {
 
     #[test]
     fn enabling_sends_an_idle_frame_first() {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(Version::V1, "USART2", 38);
         usart.divider = Some(1);
         usart.write(BRR, 16, 0).unwrap();
         usart.write(CR1, UE | TE, 0).unwrap();
@@ -469,7 +589,7 @@ mod tests {
 
     #[test]
     fn two_stop_bits_and_oversampling_by_8() {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(Version::V1, "USART2", 38);
         usart.divider = Some(1);
         // USARTDIV = 2 + 3/8: 19 clocks per bit.
         usart.write(BRR, 0x23, 0).unwrap();
@@ -553,8 +673,30 @@ mod tests {
 
     #[test]
     fn a_divider_below_one_is_refused() {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(Version::V1, "USART2", 38);
         usart.write(BRR, 15, 0).unwrap();
         assert!(usart.write(CR1, UE, 0).is_err());
+    }
+
+    /// RM0351 §38.8.8, §38.8.9: a write to TDR clears TC, ICR clears ORE, and RDR only RXNE.
+    #[test]
+    fn the_newer_version_clears_its_flags_by_icr() {
+        let mut usart = Usart::new(Version::V2, "USART2", 38);
+        usart.divider = Some(1);
+        usart.write(0x0C, 80, 0).unwrap();
+        usart.write(0x00, UE_V2 | TE | RE, 0).unwrap();
+        assert_eq!(usart.read(ISR, 0) & (TEACK | REACK), TEACK | REACK);
+        usart.advance(800);
+        usart.write(0x28, 0x41, 1_000).unwrap();
+        assert_eq!(usart.read(ISR, 1_001) & (TXE | TC), TXE);
+        assert_eq!(usart.next_event(), Some(1_800));
+        assert_eq!(usart.read(ISR, 1_800) & (TXE | TC), TXE | TC);
+        assert_eq!(sent(&mut usart), b"A");
+        usart.receive(b"xy", 2_000);
+        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), RXNE | ORE);
+        assert_eq!(usart.read(0x24, 3_600), u32::from(b'x'));
+        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), ORE);
+        usart.write(ICR, ORE, 3_600).unwrap();
+        assert_eq!(usart.read(ISR, 3_600) & (RXNE | ORE), 0);
     }
 }

@@ -3,11 +3,9 @@
 use super::Soc;
 use crate::manners::{Access, Oddity};
 use crate::peripherals::address_map::{
-    Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
+    Block, Connection, Fast, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
 };
-use crate::peripherals::gpio::Gpio;
 use crate::peripherals::registers::{Lanes, Unmodelled};
-use crate::peripherals::usart::Usart;
 use cortex_m::bus::{Bus, Fault, Lack, Loaded, Steadiness, Width};
 use cortex_m::unaligned_cycles;
 
@@ -30,9 +28,16 @@ impl Soc {
     fn find_responder(&mut self, address: u32) -> Option<Responder> {
         let place = self.map.find(address)?;
         let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
+        let block = place.block.filter(|_| place.clock.is_none_or(clocked))?;
+        let fast = match block {
+            Block::Usart(usart) => self.usarts[usart].fast(),
+            Block::Gpio(port) => self.ports[port].fast(),
+            _ => Fast::NONE,
+        };
         let responder = Responder {
-            block: place.block.filter(|_| place.clock.is_none_or(clocked))?,
+            block,
             connection: place.connection,
+            fast,
         };
         self.responders.remember(address, responder);
         Some(responder)
@@ -73,7 +78,7 @@ impl Soc {
 
     /// Notes what is odd if the manners take it. Otherwise it is a fault.
     #[cold]
-    fn take(
+    pub(super) fn take(
         &mut self,
         odd: Unmodelled,
         address: u32,
@@ -162,10 +167,13 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<(), Fault> {
-        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
+        let Some((responder, offset)) = self.responder(address) else {
             let odd = self.unanswered(address)?;
             return self.take(odd, address, Access::Write, now);
         };
+        let Responder {
+            block, connection, ..
+        } = responder;
         let now = self.stall_register_write(block, offset, now);
         self.catch_up(now);
         let (data, lanes) = on_the_bus(connection, address, width, value);
@@ -229,6 +237,9 @@ impl Soc {
                 wait_cycles: 0,
             });
         }
+        if now <= self.settles_until {
+            self.look_at_clock(address, Access::Read, now)?;
+        }
         let value = match self.read_modelled(address, width, now) {
             Some(value) => value,
             None => self.read_unanswered(address, width, now)?,
@@ -246,11 +257,15 @@ impl Soc {
         now: u64,
     ) -> Result<u32, Fault> {
         if let Some(offset) = self.memory.in_flash(address) {
-            self.program_flash(offset, width, value, now);
-            return Ok(0);
+            return self
+                .program_flash(address, offset, width, value, now)
+                .map(|()| 0);
         }
         if self.memory.write_ccm(address, width, value).is_some() {
             return Ok(0);
+        }
+        if now <= self.settles_until {
+            self.look_at_clock(address, Access::Write, now)?;
         }
         self.write_modelled(address, width, value, now)?;
         Ok(self.bridge_cycles(address, now))
@@ -342,6 +357,14 @@ impl Bus for Soc {
         self.memory.sram_aligned(address)
     }
 
+    fn barrier(&mut self) {
+        self.settles_until = 0;
+    }
+
+    fn returns_before_its_store(&mut self, irq: u16, now: u64) {
+        self.note_late_clear(irq, now);
+    }
+
     fn attention(&self) -> bool {
         self.attention
     }
@@ -353,11 +376,10 @@ impl Bus for Soc {
 
     #[inline(always)]
     fn steadiness(&self, address: u32) -> Option<Steadiness> {
-        let Responder { block, .. } = self.responders.at(address)?;
+        let Responder { block, fast, .. } = self.responders.at(address)?;
         let offset = (address % ENTRY_BYTES) & !3;
         let until_cycle = match block {
-            Block::Usart(_) if Usart::is_status(offset) => u64::MAX,
-            Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,
+            _ if offset == fast.polled => u64::MAX,
             Block::Timer(timer) => self.timers[timer].reads_steadily_until(offset)?,
             _ => return None,
         };

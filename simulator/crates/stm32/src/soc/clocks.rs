@@ -3,7 +3,6 @@
 use super::Soc;
 use crate::manners::Oddity;
 use crate::peripherals::address_map::{reset_by, Entry};
-use crate::peripherals::rcc::{AHB1RSTR, AHB2RSTR, APB1RSTR, APB2RSTR};
 use crate::peripherals::registers::Unmodelled;
 use crate::peripherals::Supply;
 use serde::{Deserialize, Serialize};
@@ -23,12 +22,11 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<(), Unmodelled> {
-        if matches!(offset, AHB1RSTR | AHB2RSTR | APB1RSTR | APB2RSTR) {
-            for block in reset_by(self.memory.chip(), offset, value) {
-                self.block(block).reset();
-                self.propagate_write(block, 0, 0, now)?;
-            }
+        for block in reset_by(self.memory.chip(), offset, value) {
+            self.block(block).reset();
+            self.propagate_write(block, 0, 0, now)?;
         }
+        self.clock_turned_on(now);
         self.pwr.set_pll_on(self.rcc.pll_on());
         let clocks = self.rcc.clocks();
         if clocks.core != self.clocks.core {

@@ -6,8 +6,6 @@ use super::access::apb_cycles;
 use super::schedule::FIRST_USART;
 use super::Soc;
 use crate::peripherals::address_map::{Block, ENTRY_BYTES};
-use crate::peripherals::gpio::Gpio;
-use crate::peripherals::usart::Usart;
 use cortex_m::bus::{Bus, Loaded, Steadiness, Width};
 
 impl Soc {
@@ -19,11 +17,11 @@ impl Soc {
         width: Width,
         now: u64,
     ) -> Option<(Loaded, Steadiness)> {
-        let block = self.responders.at(address)?.block;
-        let Block::Usart(usart) = block else {
+        let responder = self.responders.at(address)?;
+        let Block::Usart(usart) = responder.block else {
             return None;
         };
-        let polled = Usart::is_status(address % ENTRY_BYTES);
+        let polled = address % ENTRY_BYTES == responder.fast.polled;
         if !polled || width != Width::Word || self.schedule.next() <= now {
             return None;
         }
@@ -43,18 +41,20 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Option<u32> {
-        let block = self.responders.at(address)?.block;
+        let responder = self.responders.at(address)?;
         if width != Width::Word || self.schedule.next() <= now {
             return None;
         }
-        let offset = address % ENTRY_BYTES;
-        match block {
+        if address % ENTRY_BYTES != responder.fast.written {
+            return None;
+        }
+        match responder.block {
             // All bits are writable.
-            Block::Gpio(port) if Gpio::is_set_reset(offset) => {
+            Block::Gpio(port) => {
                 self.ports[port].set_and_reset(value);
                 self.port_changed(port, now);
             }
-            Block::Usart(usart) if Usart::is_data(offset) && value <= u8::MAX.into() => {
+            Block::Usart(usart) if value <= u8::MAX.into() => {
                 self.usarts[usart].transmit(value as u8, now);
                 if self.usarts[usart].may_signal() {
                     self.usart_accessed(usart, now);

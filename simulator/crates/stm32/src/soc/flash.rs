@@ -2,15 +2,27 @@
 
 use super::schedule::FLASH;
 use super::Soc;
+use crate::manners::{Access, Oddity};
 use crate::memory::Memory;
 use crate::peripherals::address_map::Block;
-use crate::peripherals::flash::Flash;
-use cortex_m::bus::Width;
+use crate::peripherals::flash::Store;
+use crate::peripherals::registers::Unmodelled;
+use cortex_m::bus::{Fault, Width};
 
 impl Soc {
     /// The cycle from which the flash can be read. If it is not busy, that cycle is in the past.
     pub fn flash_busy_until(&self) -> u64 {
         self.flash.busy_until()
+    }
+
+    /// Ends what the flash is busy with. It has an oscillator of its own, which a debugger that halts
+    /// the core does not stop, and a probe takes longer from one access to the next.
+    pub fn end_flash_operation(&mut self, now: u64) {
+        if self.flash.busy_until() > now {
+            self.flash.end_operation(now);
+            self.flash_changed();
+            self.reschedule(FLASH);
+        }
     }
 
     /// The core made an access that holds it up until this cycle.
@@ -34,7 +46,10 @@ impl Soc {
     /// The cycle in which a write to a register takes effect. FLASH_CR waits until the operation is
     /// over (§3.5.1).
     pub(super) fn stall_register_write(&mut self, block: Block, offset: u32, now: u64) -> u64 {
-        if block != Block::Flash || !Flash::write_stalls(offset) || self.flash.busy_until() <= now {
+        if block != Block::Flash
+            || !self.flash.write_stalls(offset)
+            || self.flash.busy_until() <= now
+        {
             return now;
         }
         self.stall();
@@ -56,20 +71,45 @@ impl Soc {
         self.flash.ignore_writes(ignored);
     }
 
-    pub(super) fn program_flash(&mut self, offset: usize, width: Width, value: u32, now: u64) {
+    /// The bytes that the flash is told of, so that it can see whether they are erased.
+    const CELL_BYTES: usize = 8;
+
+    pub(super) fn program_flash(
+        &mut self,
+        address: u32,
+        offset: usize,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
         self.catch_up(now);
         let start = now.max(self.flash.busy_until());
         if start > now {
             self.stall();
         }
         self.catch_up(start);
-        if self.flash.program(offset, width, start) {
-            self.memory.program(offset, width, value);
-            self.code_changed = true;
-        }
+        let held = self.memory.cell(offset - offset % Self::CELL_BYTES);
+        let done = match self.flash.store(offset, width, value, held, start) {
+            Store::Nothing => Ok(()),
+            Store::Cells {
+                offset,
+                bytes,
+                value,
+            } => {
+                self.memory.program(offset, &value.to_le_bytes()[..bytes]);
+                self.code_changed = true;
+                Ok(())
+            }
+            Store::BusError => Err(Fault::Bus { address }),
+            Store::Unspecified(why) => {
+                let odd = Unmodelled(why.into(), Oddity::Setting);
+                self.take(odd, address, Access::Write, now)
+            }
+        };
         self.flash_changed();
         self.reschedule(FLASH);
         self.attention = true;
+        done
     }
 
     pub(super) fn flash_written(&mut self) {
@@ -83,7 +123,7 @@ impl Soc {
     }
 
     pub(super) fn flash_changed(&mut self) {
-        self.set_interrupt_line(Flash::IRQ, self.flash.interrupt());
+        self.set_interrupt_line(self.flash_irq, self.flash.interrupt());
     }
 
     fn stall(&mut self) {

@@ -16,13 +16,15 @@ mod pins;
 mod saved_registers;
 mod schedule;
 mod second_sram;
+mod silicon;
 mod system_memory;
 
+use crate::chip::Line;
 use crate::edges::{Edge, Pin};
 use crate::manners::Oddity;
 use crate::memory::Memory;
 use crate::peripherals::address_map::{self, entry_of, AddressMap, Block, ResponderCache};
-use crate::peripherals::alternate_functions::{USART_RX, USART_TX};
+use crate::peripherals::alternate_functions::Routes;
 use crate::peripherals::dac::Dac;
 use crate::peripherals::dbgmcu::Dbgmcu;
 use crate::peripherals::dma::Dma;
@@ -34,15 +36,16 @@ use crate::peripherals::rcc::{Clocks, Hse, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::{self, Outputs, Timer};
-use crate::peripherals::usart::{self, Usart};
+use crate::peripherals::usart::{self, Usart, Version};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
 use others::Others;
 use schedule::{Schedule, FIRST_OTHER, FIRST_USART, FLASH};
 use second_sram::SecondSram;
 use serde::{Deserialize, Serialize};
+use silicon::SlowPins;
 
-const TIMERS: usize = timer::MODELS.len();
+const TIMERS: usize = timer::TIMERS;
 const USARTS: usize = usart::MODELS.len();
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -51,12 +54,15 @@ pub struct Soc {
     second_sram: SecondSram,
     #[serde(skip)]
     map: AddressMap,
+    #[serde(skip, default = "nucleo_routes")]
+    routes: &'static Routes,
     /// The peripherals that have answered since RCC was last accessed.
     #[serde(skip)]
     responders: ResponderCache,
     rcc: Rcc,
     pwr: Pwr,
     flash: Flash,
+    flash_irq: u16,
     ports: [Gpio; PORTS.len()],
     timers: [Timer; TIMERS],
     usarts: [Usart; USARTS],
@@ -84,6 +90,12 @@ pub struct Soc {
     serving_dma: bool,
     /// An access holds the core up until this cycle.
     stalled_until: u64,
+    /// Up to this cycle a clock that was turned on may not have reached its peripheral.
+    settles_until: u64,
+    slow_pins: SlowPins,
+    /// What the manners do not take, where no access can say so. The machine takes it at once.
+    #[serde(skip)]
+    refused: Option<(Unmodelled, u32)>,
     /// Flash was programmed or erased since the machine last asked.
     code_changed: bool,
     /// Bit n is interrupt line n.
@@ -104,30 +116,52 @@ pub struct Soc {
     observed: [u32; PORTS.len()],
 }
 
+/// Gives the debug port of an STM32F1 its pins.
+fn claim(ports: &mut [Gpio; PORTS.len()], syscfg: &Syscfg) {
+    let claimed = syscfg.claimed();
+    for (port, (pins, high)) in claimed.pins.into_iter().zip(claimed.high).enumerate() {
+        ports[port].claim(pins, high);
+    }
+}
+
+fn nucleo_routes() -> &'static Routes {
+    Routes::of(crate::chip::nucleo().family)
+}
+
 impl Soc {
     pub fn new(memory: Memory) -> Soc {
         let chip = memory.chip();
         let rcc = Rcc::of(chip);
         let clocks = rcc.clocks();
-        let ports = std::array::from_fn(Gpio::new);
+        let family = chip.family.line();
+        let syscfg = Syscfg::of(family);
+        let mut ports = std::array::from_fn(|port| Gpio::new(family, port));
+        if family == Line::F1 {
+            claim(&mut ports, &syscfg);
+        }
         let others = Others::of(chip);
         let line = |block, n| entry_of(chip, block).map_or(0, |place| place.interrupt(n));
         let timers = std::array::from_fn(|timer| {
             let lines = [0, 1].map(|n| line(Block::Timer(timer), n));
-            Timer::new(&timer::MODELS[timer], lines)
+            Timer::new(&timer::models(family)[timer], lines)
         });
         Soc {
             memory,
             second_sram: SecondSram::default(),
             map: AddressMap::of(chip),
+            routes: Routes::of(chip.family),
             responders: ResponderCache::default(),
             pwr: Pwr::of(chip),
             flash: Flash::of(chip),
+            flash_irq: line(Block::Flash, 0),
             levels: std::array::from_fn(|port| Gpio::levels(&ports[port])),
             ports,
             outputs: std::array::from_fn(|timer| Timer::outputs(&timers[timer])),
             timers,
-            usarts: std::array::from_fn(|n| Usart::new(usart::MODELS[n], line(Block::Usart(n), 0))),
+            usarts: std::array::from_fn(|n| {
+                let irq = line(Block::Usart(n), 0);
+                Usart::new(Version::of(family), usart::MODELS[n], irq)
+            }),
             console: usart::USART2,
             dac: Dac::default(),
             dma: [0, 1].map(|controller| {
@@ -136,8 +170,8 @@ impl Soc {
             }),
             serving_dma: false,
             reset_due: None,
-            exti: Exti::default(),
-            syscfg: Syscfg::default(),
+            exti: Exti::of(family),
+            syscfg,
             dbgmcu: Dbgmcu::of(chip),
             schedule: Schedule::new(others.len()),
             others,
@@ -148,6 +182,9 @@ impl Soc {
             exceeded: 0,
             excesses: Vec::new(),
             stalled_until: 0,
+            settles_until: 0,
+            slow_pins: SlowPins::default(),
+            refused: None,
             code_changed: false,
             interrupt_lines: 0,
             attention: false,
@@ -163,6 +200,7 @@ impl Soc {
     pub fn rebuild_derived(&mut self) {
         let chip = self.memory.chip();
         self.map = AddressMap::of(chip);
+        self.routes = Routes::of(chip.family);
         self.rcc.set_chip(chip);
         self.pwr.set_chip(chip);
         self.flash.set_chip(chip);
@@ -300,7 +338,7 @@ impl Soc {
     }
 
     fn hears(&self) -> bool {
-        let mut pins = USART_RX[self.console].iter();
+        let mut pins = self.routes.usart_rx[self.console].iter();
         pins.any(|pin| self.has_function(*pin))
     }
 
@@ -370,15 +408,15 @@ impl Soc {
     fn usart_changed(&mut self, usart: usize) {
         self.set_interrupt_line(self.usarts[usart].irq, self.usarts[usart].interrupt());
         if self.usarts[usart].has_sent() {
-            let mut pins = USART_TX[usart].iter();
-            let heard = usart == self.console && pins.any(|pin| self.has_function(*pin));
+            let mut pins = self.routes.usart_tx[usart].iter();
+            let heard = usart == self.console && pins.any(|pin| self.may_send_at(*pin));
             let sent = self.usarts[usart].take_sent();
             self.transmitted.extend(sent.filter(|_| heard));
         }
     }
 
     fn exti_changed(&mut self) {
-        self.set_interrupt_lines(Exti::INTERRUPT_LINES, self.exti.interrupt_lines());
+        self.set_interrupt_lines(self.exti.all_interrupt_lines(), self.exti.interrupt_lines());
         if self.exti.take_event() {
             self.event_due = true;
             self.attention = true;
@@ -449,7 +487,7 @@ impl Soc {
                 self.check_core_clock(now)?;
             }
             Block::Gpio(port) => {
-                if Gpio::selects_functions(offset) {
+                if self.ports[port].selects_functions(offset) {
                     self.functions_switched(port);
                 }
                 self.port_changed(port, now);
@@ -472,7 +510,8 @@ impl Soc {
             Block::Dac => self.serve_dma(now),
             Block::Exti => self.exti_changed(),
             Block::Other(n) => self.other_changed(n),
-            Block::Syscfg | Block::Dbgmcu => {}
+            Block::Syscfg => self.pins_remapped(now),
+            Block::Dbgmcu => {}
         }
         Ok(())
     }

@@ -22,8 +22,8 @@ pub struct Note {
     pub lasted_cycles: Option<u64>,
 }
 
-/// Notes of one kind at one address are one note, and so are those on a peripheral that is off or
-/// absent. Different settings are told apart.
+/// Notes of one kind at one address are one note, and so are those on a peripheral that is off,
+/// absent or used too early. Different settings, pins and interrupts are told apart.
 type Key = (u32, Oddity, String);
 
 /// The manners, and what was taken by them.
@@ -67,10 +67,14 @@ impl Notes {
     ) -> bool {
         let apart = match oddity {
             Oddity::Setting | Oddity::Mode => what.clone(),
+            // Each pin and each interrupt of its own.
+            Oddity::SlowPin | Oddity::LateClear => {
+                what.split(" (").next().unwrap_or_default().into()
+            }
             _ => String::new(),
         };
         let of_one_note = match oddity {
-            Oddity::ClockOff | Oddity::Absent => address & !(ENTRY_BYTES - 1),
+            Oddity::ClockOff | Oddity::Absent | Oddity::Early => address & !(ENTRY_BYTES - 1),
             _ => address,
         };
         let key = (of_one_note, oddity, apart);

@@ -1,28 +1,45 @@
 //! What drives pins, and what their edges reach.
 
 use super::Soc;
+use crate::chip::Line;
 use crate::edges::{Edge, Pin};
 use crate::peripherals::address_map::{has, Block};
-use crate::peripherals::alternate_functions::{
-    Route, ROUTES_OF_PIN, ROUTES_OF_PORT, ROUTES_OF_TIMER, TIMER_OUTPUTS,
-};
+use crate::peripherals::alternate_functions::{Route, UsartPin};
 use crate::peripherals::gpio::Levels;
 #[cfg(test)]
 use crate::peripherals::timer::Timer;
-use crate::peripherals::timer::MODELS;
+use crate::peripherals::Peripheral;
 
 /// TIM2 to TIM5, the first timers, have interrupt lines of their own.
 const SEPARATE_LINES: usize = 4;
 
 impl Soc {
-    pub(super) fn has_function(&self, (port, pin, function): (usize, u32, u32)) -> bool {
-        self.ports[port].alternate_function(pin) == Some(function)
+    pub(super) fn has_function(&self, (port, pin, function): UsartPin) -> bool {
+        // On the STM32F1 a port knows no numbers: AFIO's fields are above them.
+        self.ports[port].alternate_function(pin) == Some(function & 0xF)
+            && (function <= 0xF || self.syscfg.maps(function >> 4))
+    }
+
+    pub(super) fn may_send_at(&self, (port, pin, function): UsartPin) -> bool {
+        self.has_function((port, pin, function)) && self.ports[port].lets_drive(pin)
+    }
+
+    /// Call after a change of AFIO, which on the STM32F1 says whose pins are whose.
+    pub(super) fn pins_remapped(&mut self, now: u64) {
+        if self.memory.chip().family.line() != Line::F1 {
+            return;
+        }
+        super::claim(&mut self.ports, &self.syscfg);
+        for port in 0..self.ports.len() {
+            self.functions_switched(port);
+            self.port_changed(port, now);
+        }
     }
 
     /// Call after the alternate functions of a port's pins have changed.
     pub(super) fn functions_switched(&mut self, port: usize) {
-        self.connected =
-            self.connected & !ROUTES_OF_PORT[port] | self.switched_on(ROUTES_OF_PORT[port]);
+        let routes = self.routes.of_port[port];
+        self.connected = self.connected & !routes | self.switched_on(routes);
         self.route_alternates(port);
     }
 
@@ -34,7 +51,7 @@ impl Soc {
                 && has(chip, Block::Timer(route.timer))
         };
         members(routes)
-            .filter(|&n| on(&TIMER_OUTPUTS[n]))
+            .filter(|&n| on(&self.routes.timers[n]))
             .fold(0, |routes, n| routes | 1 << n)
     }
 
@@ -44,13 +61,14 @@ impl Soc {
         let outputs = self.timers.iter().map(Timer::outputs);
         self.outputs.iter().copied().eq(outputs)
             && self.connected
-                == self.switched_on(ROUTES_OF_TIMER.iter().fold(0, |all, routes| all | routes))
+                == self.switched_on(self.routes.of_timer.iter().fold(0, |all, of| all | of))
     }
 
     pub(super) fn timer_changed(&mut self, timer: usize, cycle: u64) {
         self.timer_interrupts(timer);
         if self.timers[timer].take_triggered() {
-            self.dac.timer_triggers(MODELS[timer].name);
+            self.dac
+                .timer_triggers(self.timers[timer].registers().peripheral());
             self.serve_dma(cycle);
         }
         let outputs = self.timers[timer].outputs();
@@ -58,8 +76,8 @@ impl Soc {
             return;
         }
         self.outputs[timer] = outputs;
-        let routes = self.connected & ROUTES_OF_TIMER[timer];
-        for (port, of_port) in ROUTES_OF_PORT.iter().enumerate() {
+        let routes = self.connected & self.routes.of_timer[timer];
+        for (port, of_port) in self.routes.of_port.iter().enumerate() {
             if routes & of_port != 0 {
                 self.route_alternates(port);
                 self.port_changed(port, cycle);
@@ -82,8 +100,8 @@ impl Soc {
 
     fn route_alternates(&mut self, port: usize) {
         let mut alternate = Levels::default();
-        for n in members(self.connected & ROUTES_OF_PORT[port]) {
-            let route = &TIMER_OUTPUTS[n];
+        for n in members(self.connected & self.routes.of_port[port]) {
+            let route = &self.routes.timers[n];
             let outputs = self.outputs[route.timer];
             alternate.driven |= u32::from(outputs.drives(route.channel)) << route.pin;
             alternate.high |= u32::from(outputs.high(route.channel)) << route.pin;
@@ -98,6 +116,9 @@ impl Soc {
         self.levels[port] = after;
         let mut changed = before.high ^ after.high;
         self.attention |= changed & self.observed[port] != 0;
+        if changed & after.driven & self.ports[port].slow() != 0 {
+            self.look_at_edges(port, changed & after.driven, cycle);
+        }
         while changed != 0 {
             let number = changed.trailing_zeros();
             changed &= changed - 1;
@@ -118,8 +139,9 @@ impl Soc {
 
     /// An edge reaches the input channels to which the pin is switched.
     fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
-        for n in members(self.connected & ROUTES_OF_PORT[port] & ROUTES_OF_PIN[pin as usize]) {
-            let route = &TIMER_OUTPUTS[n];
+        let routes = self.routes;
+        for n in members(self.connected & routes.of_port[port] & routes.of_pin[pin as usize]) {
+            let route = &routes.timers[n];
             if self.timers[route.timer].captures() {
                 self.timers[route.timer].input(route.channel, level, cycle);
                 self.timer_changed(route.timer, cycle);
@@ -141,4 +163,56 @@ fn members(mut set: u64) -> impl Iterator<Item = usize> {
         set &= set.wrapping_sub(1);
         (n < 64).then_some(n)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Chip;
+    use crate::memory::Memory;
+    use cortex_m::bus::{Bus, Width};
+
+    const AFIO_MAPR: u32 = 0x4001_0004;
+
+    /// An STM32F103 with the clocks of AFIO, its ports and TIM2 on, and these registers set.
+    fn soc(settings: &[(u32, u32)]) -> Soc {
+        let mut soc = Soc::new(Memory::of(Chip::named("f103rb").unwrap()));
+        let clocks = [(0x4002_1018, 0x7D), (0x4002_101C, 1)];
+        for (address, value) in clocks.iter().chain(settings) {
+            soc.write(*address, Width::Word, *value, 0).unwrap();
+        }
+        soc
+    }
+
+    fn pin(port: u8, number: u8) -> Pin {
+        Pin { port, number }
+    }
+
+    /// RM0008 §9.3.5: PB4 is NJTRST, pulled up, until SWJ_CFG gives it back.
+    #[test]
+    fn afio_frees_the_pins_of_the_debug_port() {
+        // PB4 is an output, and low.
+        let mut soc = soc(&[(0x4001_0C00, 0x4443_4444)]);
+        assert!(soc.level(pin(1, 4)));
+        soc.write(AFIO_MAPR, Width::Word, 2 << 24, 0).unwrap();
+        assert!(!soc.level(pin(1, 4)));
+        let read = soc.read(AFIO_MAPR, Width::Word, 0).unwrap().value;
+        assert_eq!(read, 0, "SWJ_CFG is write-only");
+    }
+
+    /// §9.3.7: TIM2_CH1 is at PA0, or at PA15 with the full remap.
+    #[test]
+    fn afio_moves_a_timers_channel() {
+        for (remap, at, other) in [(0, 0, 15), (3 << 8, 15, 0)] {
+            let soc = soc(&[
+                (AFIO_MAPR, 2 << 24 | remap),
+                (0x4001_0800, 0x4444_444B),
+                (0x4001_0804, 0xB444_4444),
+                (0x4000_0018, 5 << 4), // forced high
+                (0x4000_0020, 1),
+            ]);
+            assert!(soc.level(pin(0, at)) && !soc.level(pin(0, other)));
+            assert!(soc.is_connected());
+        }
+    }
 }

@@ -1,16 +1,49 @@
 //! Memory beside the main flash: OTP area, device signature, option bytes (RM0368 §3.3 table 5,
-//! §3.6.1, §24).
+//! §3.6.1, §24; RM0351 §47; RM0008 §30; RM0091 §33).
 
 use super::Soc;
+use crate::chip::Line;
 use cortex_m::bus::{Fault, Width};
 use std::ops::RangeInclusive;
 
 const SYSTEM_MEMORY: RangeInclusive<u32> = 0x1FFF_0000..=0x1FFF_FFFF;
-const OTP: RangeInclusive<u32> = 0x1FFF_7800..=0x1FFF_7A0F;
-const UNIQUE_ID: u32 = 0x1FFF_7A10;
-const FLASH_KIB: u32 = 0x1FFF_7A20;
-const USER_OPTIONS: u32 = 0x1FFF_C000;
-const WRITE_PROTECTION: u32 = 0x1FFF_C008;
+
+/// Where a line has what.
+struct Places {
+    otp: RangeInclusive<u32>,
+    unique_id: u32,
+    /// The word with the size of the flash, and how far up it stands there.
+    flash_kib: (u32, u32),
+    options: RangeInclusive<u32>,
+}
+
+/// No address.
+const NOWHERE: RangeInclusive<u32> = 1..=0;
+const F4: Places = Places {
+    otp: 0x1FFF_7800..=0x1FFF_7A0F,
+    unique_id: 0x1FFF_7A10,
+    flash_kib: (0x1FFF_7A20, 16),
+    options: 0x1FFF_C000..=0x1FFF_C00F,
+};
+const L4: Places = Places {
+    otp: 0x1FFF_7000..=0x1FFF_73FF,
+    unique_id: 0x1FFF_7590,
+    flash_kib: (0x1FFF_75E0, 0),
+    options: 0x1FFF_7800..=0x1FFF_7807,
+};
+const F1: Places = Places {
+    otp: NOWHERE,
+    unique_id: 0x1FFF_F7E8,
+    flash_kib: (0x1FFF_F7E0, 0),
+    options: 0x1FFF_F800..=0x1FFF_F80F,
+};
+const F0: Places = Places {
+    otp: NOWHERE,
+    unique_id: 0x1FFF_F7AC,
+    flash_kib: (0x1FFF_F7CC, 0),
+    options: 0x1FFF_F800..=0x1FFF_F80F,
+};
+
 /// Wafer and lot of a chip that does not exist: "TAILSCOPE401" as text.
 const IDENTITY: [u32; 3] = [
     u32::from_le_bytes(*b"TAIL"),
@@ -36,16 +69,42 @@ impl Soc {
     }
 
     fn system_word(&self, address: u32) -> Option<u32> {
-        let (user, write_protection) = self.flash.option_bytes();
-        match address {
-            _ if OTP.contains(&address) => Some(u32::MAX),
-            UNIQUE_ID..FLASH_KIB if address < UNIQUE_ID + 12 => {
-                Some(IDENTITY[(address - UNIQUE_ID) as usize / 4])
-            }
-            // The size is in the upper half. The lower half is reserved.
-            FLASH_KIB => Some((self.memory.chip().flash_bytes as u32 / 1024) << 16 | 0xFFFF),
-            USER_OPTIONS => Some(0xFFFF_0000 | user),
-            WRITE_PROTECTION => Some(0xFFFF_0000 | write_protection),
+        let chip = self.memory.chip();
+        let places = match chip.family.line() {
+            Line::F4 => F4,
+            Line::L4 => L4,
+            Line::F1 => F1,
+            Line::F0 => F0,
+        };
+        if places.otp.contains(&address) {
+            return Some(u32::MAX);
+        }
+        if places.options.contains(&address) {
+            return self.option_word(address - places.options.start());
+        }
+        let (place, shift) = places.flash_kib;
+        if address == place {
+            // The other half is reserved.
+            let kib = chip.flash_bytes as u32 / 1024;
+            return Some(kib << shift | 0xFFFF << (16 - shift));
+        }
+        let n = address.wrapping_sub(places.unique_id) as usize / 4;
+        IDENTITY.get(n).copied()
+    }
+
+    /// The option bytes as they stand in memory, as far as they are modelled.
+    fn option_word(&self, offset: u32) -> Option<u32> {
+        // Of a byte and its complement.
+        let pair = |byte: u32| byte | (byte ^ 0xFF) << 8;
+        let protected = self.flash.is_protected();
+        match (self.memory.chip().family.line(), offset) {
+            (Line::F4, 0) => Some(0xFFFF_0000 | self.flash.option_bytes().0),
+            (Line::F4, 8) => Some(0xFFFF_0000 | self.flash.option_bytes().1),
+            (Line::L4, 0) => Some(self.flash.options()),
+            (Line::L4, 4) => Some(!self.flash.options()),
+            (Line::F1, 0) => Some(pair(if protected { 0 } else { 0xA5 }) | pair(0xFF) << 16),
+            (Line::F0, 0) => Some(pair(if protected { 0 } else { 0xAA }) | pair(0xFF) << 16),
+            (Line::F1 | Line::F0, _) => Some(pair(0xFF) | pair(0xFF) << 16),
             _ => None,
         }
     }

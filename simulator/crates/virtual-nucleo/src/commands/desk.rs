@@ -297,7 +297,7 @@ impl Table {
             for ProbeGone(back_as) in probe_gone {
                 let gone = table.unplug(PROBE_PORT);
                 if let (Ok(()), Some(name)) = (gone, back_as) {
-                    table.rename_port(&name);
+                    table.probe_is_now(&name);
                     if let Err(why) = table.plug(PROBE_PORT) {
                         eprintln!("virtual-nucleo: {why}");
                     }
@@ -306,10 +306,13 @@ impl Table {
         });
     }
 
-    /// The serial port of the probe that is unplugged comes back under another name.
-    fn rename_port(&self, name: &str) {
-        for (_, plug) in self.unplugged().iter_mut() {
-            if let Some((known, _)) = &mut plug.tty {
+    /// The probe that is unplugged comes back under another USB id, or its serial port under another
+    /// name.
+    fn probe_is_now(&self, name: &str) {
+        for (port, plug) in self.unplugged().iter_mut() {
+            if let Some(product) = product_of(name).filter(|_| *port == PROBE_PORT) {
+                plug.device.set_product(product);
+            } else if let Some((known, _)) = &mut plug.tty {
                 *known = name.into();
             }
         }
@@ -362,7 +365,7 @@ impl Table {
             Some(("plug", name)) => self.plug_in(name),
             _ => Err(format!(
                 "{line:?} is no request: write fault FAULT, board MISHAP, serial FAULT, probe FAULT, \
-                 loader idle, works, protected or open, unplug NAME, plug NAME or plug probe as ttyACM1"
+                 loader idle, works, protected or open, unplug NAME, plug NAME, plug probe as ttyACM1 or as 0483:3752"
             )),
         }
     }
@@ -385,11 +388,11 @@ impl Table {
         }
     }
 
-    /// `NAME`, or `probe as PORT`.
+    /// `NAME`, or `probe as PORT` or `as VID:PID`.
     fn plug_in(&self, line: &str) -> Result<(), String> {
         match line.split_once(" as ") {
-            Some(("probe", port)) if is_port(port) => {
-                self.rename_port(port);
+            Some(("probe", name)) if may_be_probe(name) => {
+                self.probe_is_now(name);
                 self.plug(PROBE_PORT)
             }
             _ => self.plug(self.port(line)?),
@@ -401,13 +404,13 @@ impl Table {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let (back_as, at) = match words[..] {
             ["unplug", "at", at] => (None, at.parse()),
-            ["back", "as", name, "at", at] if is_port(name) => (Some(name.into()), at.parse()),
+            ["back", "as", name, "at", at] if may_be_probe(name) => (Some(name.into()), at.parse()),
             _ => (None, "".parse::<u64>()),
         };
         let at = at.map_err(|_| {
             format!(
-                "{line:?} is no fault of the probe: write unplug at SAMPLE, or back as ttyACM1 at \
-                 SAMPLE"
+                "{line:?} is no fault of the probe: write unplug at SAMPLE, or back as ttyACM1 or \
+                 0483:3752 at SAMPLE"
             )
         })?;
         self.faults
@@ -448,6 +451,16 @@ impl Table {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn may_be_probe(name: &str) -> bool {
+    is_port(name) || product_of(name).is_some()
+}
+
+/// The product of `0483:3752`, a USB id of ST.
+fn product_of(name: &str) -> Option<u16> {
+    let product = name.strip_prefix(&format!("{:04x}:", stlink::VENDOR))?;
+    u16::from_str_radix(product, 16).ok()
 }
 
 /// The kernel's names of USB serial ports.

@@ -149,10 +149,17 @@ impl BoardArguments {
     }
 
     fn check_core(&self, firmware: &Firmware) -> Result<()> {
-        match firmware.other_core() {
-            Some(other) if !self.any_core => bail!(
-                "the program was made for {other}, and this is a Cortex-M4 (Armv7E-M): build it with -mcpu=cortex-m4, or run it all the same with --any-core"
-            ),
+        let core = self.chip.0.core;
+        match firmware.other_core(core.kind) {
+            Some(other) if !self.any_core => {
+                let this = core.facts();
+                bail!(
+                    "the program was made for {other}, and this is a {} ({}): build it with -mcpu={}, or run it all the same with --any-core",
+                    this.title,
+                    this.architecture,
+                    this.name
+                )
+            }
             _ => Ok(()),
         }
     }
@@ -203,8 +210,8 @@ fn clocked(mut machine: Machine, hse: Option<Hse>) -> Machine {
     machine
 }
 
-/// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1).
-const FLASH_ACR_BITS: u32 = 0x70F;
+/// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1), and PRFTBE (RM0091 §3.5.1).
+const FLASH_ACR_BITS: u32 = 0x71F;
 
 /// The machine, whose flash does what this value of FLASH_ACR says.
 fn forced(mut machine: Machine, flash_acr: Option<u32>) -> Machine {

@@ -1,20 +1,24 @@
-//! Flash interface (RM0368 §3.8): access control, locks, programming, erasing, write protection.
+//! Flash interface: access control, locks, programming, erasing, write protection. Here are the
+//! registers of the STM32F4 (RM0368 §3.8); `l4.rs` and `f1.rs` have those of the other lines.
 //!
 //! This file has the registers. The SoC changes the array, and holds up accesses while an operation
 //! is under way (§3.5).
 
+mod f1;
+mod l4;
 mod lock;
 mod operation;
 mod sectors;
 
-pub use sectors::is_flash_size;
+pub use sectors::{flash_sizes, is_flash_size};
 
-use super::rcc::{Frequency, RESET_CLOCK};
+use super::rcc::{reset_clock, Frequency};
 use super::registers::{Register, Registers, Unmodelled};
 use super::{Peripheral, Supply};
-use crate::chip::{nucleo, Chip};
+use crate::chip::{nucleo, Chip, Line};
 use lock::Lock;
 use operation::Operation;
+pub use operation::Store;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -101,25 +105,43 @@ pub struct Flash {
     /// What holds instead of ACR once that is set. It survives a reset.
     forced: Option<u32>,
     operation: Option<Operation>,
+    /// The STM32L4 programs two words at once: the first, until the second comes.
+    first_word: Option<(usize, u32)>,
     /// The bytes that the last operation erases, until the SoC has done it.
     erasure: Option<Range<usize>>,
     /// An injected fault: operations take their time and change nothing.
     #[serde(skip)]
     ignores_writes: bool,
+    /// Read protection, with a debugger connected.
+    #[serde(skip)]
+    shut: bool,
 }
 
 impl Flash {
     pub fn of(chip: &'static Chip) -> Flash {
-        let large = chip.flash_bytes > nucleo().flash_bytes;
+        let table: &'static [Register] = match chip.family.line() {
+            Line::F4 if chip.flash_bytes > nucleo().flash_bytes => &LARGE_TABLE,
+            Line::F4 => &TABLE,
+            Line::L4 => &l4::TABLE,
+            Line::F1 => &f1::TABLE_F1,
+            Line::F0 => &f1::TABLE_F0,
+        };
         Flash {
             chip,
-            registers: Registers::new("FLASH", if large { &LARGE_TABLE } else { &TABLE }),
+            registers: Registers::new("FLASH", table),
             lock: Lock::new(KEYS),
             option_lock: Lock::new(OPTION_KEYS),
-            options: OPTCR_RESET,
-            core: RESET_CLOCK,
+            options: match chip.family.line() {
+                Line::F4 => OPTCR_RESET,
+                Line::L4 => l4::OPTR_RESET,
+                Line::F1 => f1::OBR_RESET_F1,
+                Line::F0 => f1::OBR_RESET_F0,
+            },
+            shut: false,
+            core: reset_clock(chip.family),
             forced: None,
             operation: None,
+            first_word: None,
             erasure: None,
             ignores_writes: false,
         }
@@ -127,13 +149,14 @@ impl Flash {
 }
 
 impl Flash {
-    /// Interrupt number (§10.1.3, table 38).
-    pub const IRQ: u16 = 4;
+    fn line(&self) -> Line {
+        self.chip.family.line()
+    }
 
     /// FLASH_ACR, or what is forced: wait states, prefetch and caches. The fetch timing needs it.
     pub fn access_control(&self) -> u32 {
         match (self.registers.get(ACR), self.forced) {
-            (set, Some(forced)) if set != 0 => forced,
+            (set, Some(forced)) if set != self.registers.reset_value(ACR) => forced,
             (set, _) => set,
         }
     }
@@ -146,12 +169,26 @@ impl Flash {
 
     /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
     pub fn highest_core_hz(&self) -> u64 {
-        self.chip.highest_core_hz(self.registers.get(ACR) & LATENCY)
+        let latency = match self.line() {
+            Line::F4 => LATENCY,
+            Line::L4 | Line::F1 | Line::F0 => 0b111,
+        };
+        self.chip.highest_core_hz(self.registers.get(ACR) & latency)
     }
 
     /// Turns read protection on or off (§3.6.3): RDP is neither 0xAA nor 0xCC at level 1. A program
-    /// on the board runs as before. That a debugger is kept out of the array is not modelled.
+    /// on the board runs as before. The desk's probe is always connected, so nothing can be programmed
+    /// or erased. That a debugger cannot read the array is not modelled.
     pub fn protect(&mut self, protected: bool) {
+        self.shut = protected;
+        match self.line() {
+            Line::F4 => self.protect_f4(protected),
+            Line::L4 => self.protect_l4(protected),
+            Line::F1 | Line::F0 => self.protect_f1(protected),
+        }
+    }
+
+    fn protect_f4(&mut self, protected: bool) {
         let level = if protected {
             RDP_LEVEL_1
         } else {
@@ -173,7 +210,26 @@ impl Flash {
         (user, self.options >> NWRP_SHIFT & 0x0FFF)
     }
 
+    /// The option bytes in force, as the register shows them.
+    pub fn options(&self) -> u32 {
+        self.options
+    }
+
+    /// Whether read protection is on.
+    pub fn is_protected(&self) -> bool {
+        match self.line() {
+            Line::F4 => self.options & RDP == RDP_LEVEL_1,
+            Line::L4 => self.options & 0xFF != 0xAA,
+            Line::F1 | Line::F0 => self.options & f1::RDPRT != 0,
+        }
+    }
+
     pub fn interrupt(&self) -> bool {
+        match self.line() {
+            Line::F4 => {}
+            Line::L4 => return self.interrupt_l4(),
+            Line::F1 | Line::F0 => return self.interrupt_f1(),
+        }
         let (status, control) = (self.registers.get(SR), self.registers.get(CR));
         control & EOPIE != 0 && status & EOP != 0 || control & ERRIE != 0 && status & OPERR != 0
     }
@@ -232,14 +288,21 @@ impl Peripheral for Flash {
 
     fn read(&mut self, offset: u32, now: u64) -> u32 {
         self.advance(now);
-        match offset {
-            KEYR | OPTKEYR => 0, // write only
+        match (self.line(), offset) {
+            (Line::L4, KEYR) => self.registers.get(offset),
+            (Line::L4, l4::KEYR) => 0,
+            (_, KEYR | OPTKEYR) => 0, // write only
             _ => self.registers.get(offset),
         }
     }
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
         self.advance(now);
+        match self.line() {
+            Line::F4 => {}
+            Line::L4 => return self.write_l4(offset, value, now),
+            Line::F1 | Line::F0 => return self.write_f1(offset, value, now),
+        }
         match offset {
             ACR => self.write_access_control(value)?,
             KEYR => {
@@ -260,11 +323,16 @@ impl Peripheral for Flash {
 
     fn reset(&mut self) {
         self.registers.reset();
-        self.registers.set(OPTCR, self.options | OPTLOCK);
+        match self.line() {
+            Line::F4 => self.registers.set(OPTCR, self.options | OPTLOCK),
+            Line::L4 => self.registers.set(l4::OPTR, self.options),
+            Line::F1 | Line::F0 => self.registers.set(f1::OBR, self.options),
+        }
+        self.first_word = None;
         self.lock.reset();
         self.option_lock.reset();
         self.operation = None;
-        self.core = RESET_CLOCK;
+        self.core = reset_clock(self.chip.family);
     }
 
     fn set_clocks(&mut self, clocks: &Supply, _now: u64) {

@@ -13,6 +13,23 @@ pub(super) struct Operation {
     end: u64,
 }
 
+/// What a store to the array does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// A flag tells why, or more is to come.
+    Nothing,
+    /// These bytes are programmed.
+    Cells {
+        offset: usize,
+        bytes: usize,
+        value: u64,
+    },
+    /// The bus answers with an error.
+    BusError,
+    /// The manual does not say what happens. Here, nothing.
+    Unspecified(&'static str),
+}
+
 impl Flash {
     /// The cycle from which the flash is free. 0 if it is free.
     pub fn busy_until(&self) -> u64 {
@@ -24,14 +41,41 @@ impl Flash {
     }
 
     /// Whether a write to this register waits while the flash is busy (§3.5.1).
-    pub fn write_stalls(offset: u32) -> bool {
-        matches!(offset, CR | OPTCR)
+    pub fn write_stalls(&self, offset: u32) -> bool {
+        match self.line() {
+            Line::F4 => matches!(offset, CR | OPTCR),
+            Line::L4 => offset == l4::CR,
+            Line::F1 | Line::F0 => offset == f1::CR,
+        }
+    }
+
+    /// The bit of the status register while an operation is under way.
+    fn busy_bit(&self) -> (u32, u32) {
+        match self.line() {
+            Line::F4 => (SR, BSY),
+            Line::L4 => (l4::SR, BSY),
+            Line::F1 | Line::F0 => (f1::SR, f1::BSY),
+        }
+    }
+
+    /// Ends what is under way, as if its time had passed.
+    pub fn end_operation(&mut self, now: u64) {
+        if let Some(operation) = &mut self.operation {
+            operation.end = operation.end.min(now);
+        }
+        self.operate(now);
     }
 
     pub(super) fn operate(&mut self, now: u64) {
         if self.operation.is_some_and(|operation| operation.end <= now) {
             self.operation = None;
-            self.registers.set_bits(SR, BSY, false);
+            let (status, busy) = self.busy_bit();
+            self.registers.set_bits(status, busy, false);
+            match self.line() {
+                Line::F4 => {}
+                Line::L4 => return self.ended_l4(),
+                Line::F1 | Line::F0 => return self.ended_f1(),
+            }
             self.registers.set_bits(CR, STRT, false);
             self.registers.set_bits(OPTCR, OPTSTRT, false);
             // §3.8.4: EOP is set only with its interrupt enabled.
@@ -40,9 +84,24 @@ impl Flash {
         }
     }
 
-    /// Starts programming for a store to the array at `offset` bytes. False if it is not allowed;
+    /// A store to the array at `offset` bytes, where the 8 bytes around it hold `held`.
+    pub fn store(&mut self, offset: usize, width: Width, value: u32, held: u64, now: u64) -> Store {
+        self.operate(now);
+        match self.line() {
+            Line::F4 if !self.program(offset, width, now) => Store::Nothing,
+            Line::F4 => Store::Cells {
+                offset,
+                bytes: width.bytes() as usize,
+                value: value.into(),
+            },
+            Line::L4 => self.store_l4(offset, width, value, held, now),
+            Line::F1 | Line::F0 => self.store_f1(offset, width, value, held, now),
+        }
+    }
+
+    /// Starts programming for a store to the array of an STM32F4 at `offset` bytes. False if it is not allowed;
     /// then its flag is set. False also if an injected fault keeps it from having an effect.
-    pub fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
+    fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
         self.operate(now);
         let error = self.programming_error(offset, width);
         if error != 0 {
@@ -80,7 +139,7 @@ impl Flash {
     }
 
     fn write_protected(&self, sector: u32) -> bool {
-        self.options >> (NWRP_SHIFT + sector) & 1 == 0
+        self.shut || self.options >> (NWRP_SHIFT + sector) & 1 == 0
     }
 
     /// §3.8.4: OPERR is set only with its interrupt enabled.
@@ -91,14 +150,15 @@ impl Flash {
         }
     }
 
-    fn begin(&mut self, microseconds: u64, now: u64) {
+    pub(super) fn begin(&mut self, microseconds: u64, now: u64) {
         let hertz_us = self.core.denominator * 1_000_000;
         let cycles = (self.core.numerator * microseconds).div_ceil(hertz_us);
         let start = now.max(self.busy_until());
         self.operation = Some(Operation {
             end: start + cycles,
         });
-        self.registers.set_bits(SR, BSY, true);
+        let (status, busy) = self.busy_bit();
+        self.registers.set_bits(status, busy, true);
     }
 
     pub(super) fn start_erasing(&mut self, now: u64) -> Result<(), Unmodelled> {

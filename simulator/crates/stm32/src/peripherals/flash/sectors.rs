@@ -1,6 +1,7 @@
 //! Sectors of the flash (RM0368 §3.3, table 5), and how long work on them takes (DS10086, table
 //! "Flash memory programming", typical values at 2.7–3.6 V).
 
+use crate::chip::{Line, MOST_FLASH_BYTES};
 use std::ops::Range;
 
 /// The first byte of each sector of the largest flash, counted from its start, and the end. A
@@ -15,9 +16,25 @@ pub fn count(flash_bytes: usize) -> u32 {
     BOUNDS.partition_point(|start| *start < flash_bytes) as u32
 }
 
-/// Whether sectors end where a flash of this size does.
-pub fn is_flash_size(bytes: usize) -> bool {
-    BOUNDS[1..].contains(&bytes)
+/// Whether sectors or pages end where a flash of this size does. The STM32L4 has two banks of pages.
+pub fn is_flash_size(line: Line, bytes: usize) -> bool {
+    let pages = |size: usize| bytes > 0 && bytes <= MOST_FLASH_BYTES && bytes % size == 0;
+    match line {
+        Line::F4 => BOUNDS[1..].contains(&bytes),
+        Line::L4 => pages(2 * 2048),
+        Line::F1 => pages(1024),
+        Line::F0 => pages(2048),
+    }
+}
+
+/// The sizes that a flash may have, in words.
+pub fn flash_sizes(line: Line) -> &'static str {
+    match line {
+        Line::F4 => "sectors: 16, 32, 48, 64, 128, then by 128 to 1024",
+        Line::L4 => "pages in two banks: by 4 to 1024",
+        Line::F1 => "pages: 1 to 1024",
+        Line::F0 => "pages: by 2 to 1024",
+    }
 }
 
 /// Microseconds to program one byte, halfword or word.
@@ -55,13 +72,13 @@ mod tests {
 
     #[test]
     fn sectors_cover_the_flash_without_a_gap() {
-        let sectors = |chip: usize| count(chips()[chip].flash_bytes);
+        let sectors = |chip: usize| count(chips().nth(chip).unwrap().flash_bytes);
         let sizes: Vec<usize> = (0..sectors(0))
             .map(|sector| bytes(sector).len() / 1024)
             .collect();
         assert_eq!(sizes, [16, 16, 16, 16, 64, 128, 128, 128]);
         assert_eq!([0, 1, 2, 3].map(sectors), [8, 6, 8, 12]);
-        for chip in chips() {
+        for chip in chips().filter(|chip| chip.family.line() == Line::F4) {
             assert_eq!(bytes(count(chip.flash_bytes) - 1).end, chip.flash_bytes);
         }
         let offsets = [

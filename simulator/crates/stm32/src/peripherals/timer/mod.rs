@@ -12,7 +12,7 @@ mod next_event;
 
 use super::registers::{Registers, Unmodelled};
 use super::{Peripheral, Supply};
-pub use models::{Model, MODELS};
+pub use models::{models, place, Model, MODELS, TIMERS};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;

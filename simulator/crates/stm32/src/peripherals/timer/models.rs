@@ -2,6 +2,7 @@
 
 use super::{ARPE, CEN, EVENTS, MOE, OPM, OSSI, UDIS, UIF, URS};
 use super::{ARR, BDTR, CCER, CCMR1, CCMR2, CCR1, CCR4, CNT, CR1, CR2, DIER, EGR, PSC, RCR, SR};
+use crate::chip::Line;
 use crate::peripherals::registers::Register;
 
 /// What tells one timer from another.
@@ -65,7 +66,8 @@ static TABLE_16: [Register; 19] = wide_table(0x0000_FFFF);
 
 /// TIM1 and TIM8. The break input and the complementary outputs with their dead time are missing, so
 /// that DTG, OSSR, BKP, LOCK and AOE have no effect.
-static ADVANCED: [Register; 20] = [
+static ADVANCED: [Register; 20] = ADVANCED_ROWS;
+const ADVANCED_ROWS: [Register; 20] = [
     Register::new(CR1, "CR1", 0, CEN | UDIS | URS | OPM | ARPE | CKD).missing(DOWN),
     Register::new(CR2, "CR2", 0, MMS).missing(CR2_MISSING | 0x7F05),
     Register::new(0x08, "SMCR", 0, 0).missing(0xFFF7),
@@ -113,6 +115,122 @@ const fn small_table(channels: u32) -> [Register; 14] {
 static TWO_CHANNELS: [Register; 14] = small_table(2);
 static ONE_CHANNEL: [Register; 14] = small_table(1);
 
+/// As [`wide_table`] without OR: the STM32F1 and the STM32F0.
+const fn plain_table(counter: u32, enables: u32) -> [Register; 18] {
+    let [a, b, c, d, e, f, g, h, _, i, j, k, l, m, n, o, p, q, _] = wide_table(counter);
+    let enables = Register::new(CCER, "CCER", 0, enables);
+    [a, b, c, d, e, f, g, h, enables, i, j, k, l, m, n, o, p, q]
+}
+
+static PLAIN_32: [Register; 18] = plain_table(0xFFFF_FFFF, 0xBBBB);
+static PLAIN_16: [Register; 18] = plain_table(0x0000_FFFF, 0xBBBB);
+/// RM0008 §15.4.9: inputs have one edge.
+static PLAIN_16_F1: [Register; 18] = plain_table(0x0000_FFFF, 0x3333);
+
+/// UIFREMAP, and the fourth bit of OCxM, of the STM32L4.
+const REMAP: u32 = 1 << 11;
+const MODE_3: u32 = 0x0101_0000;
+
+/// RM0351 §31.4: with modes that combine channels, which are not modelled.
+const fn l4_table(counter: u32) -> [Register; 20] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, _] = wide_table(counter);
+    [
+        a.missing(DOWN | REMAP),
+        b,
+        c.missing(0x0001_FFF7),
+        d,
+        e,
+        f,
+        g.missing(MODE_3),
+        h.missing(MODE_3),
+        i,
+        j,
+        k,
+        l,
+        m,
+        n,
+        o,
+        p,
+        q,
+        r,
+        Register::new(0x50, "OR1", 0, 0).missing(0x1F),
+        Register::new(0x60, "OR2", 0, 0).missing(0x0001_C000),
+    ]
+}
+
+static L4_32: [Register; 20] = l4_table(0xFFFF_FFFF);
+static L4_16: [Register; 20] = l4_table(0x0000_FFFF);
+
+/// RM0351 §30.4: with two more channels and a second break input.
+static ADVANCED_L4: [Register; 26] = {
+    let [a, b, c, d, e, f, g, h, _, i, j, k, _, m, n, o, p, q, r, s] = ADVANCED_ROWS;
+    [
+        a.missing(DOWN | REMAP),
+        b.missing(CR2_MISSING | 0x00F5_7F05),
+        c.missing(0x0001_FFF7),
+        d,
+        e,
+        f.missing(0x1E0),
+        g.missing(MODE_3),
+        h.missing(MODE_3),
+        Register::new(CCER, "CCER", 0, 0xBBBB).missing(0x0033_0444),
+        i,
+        j,
+        k,
+        Register::new(RCR, "RCR", 0, 0xFFFF),
+        m,
+        n,
+        o,
+        p,
+        q.missing(1 << 12 | 0x03FF_0000),
+        r,
+        s,
+        Register::new(0x50, "OR1", 0, 0).missing(0x1F),
+        Register::new(0x54, "CCMR3", 0, 0).missing(0x0101_FCFC),
+        Register::new(0x58, "CCR5", 0, 0).missing(0xE000_FFFF),
+        Register::new(0x5C, "CCR6", 0, 0).missing(0xFFFF),
+        Register::new(0x60, "OR2", 1, 0).missing(0x0001_CF07),
+        Register::new(0x64, "OR3", 1, 0).missing(0x0F07),
+    ]
+};
+
+/// RM0008 §14.4.9.
+static ADVANCED_F1: [Register; 20] = {
+    let mut rows = ADVANCED_ROWS;
+    rows[8] = Register::new(CCER, "CCER", 0, 0x3333).missing(0x0CCC);
+    rows
+};
+
+/// TIM15 to TIM17 (RM0351 §32, RM0091 §20) with their two or one channels. The complementary output,
+/// the break input and DMA are missing.
+const fn complementary_table(channels: u32) -> [Register; 19] {
+    let two = channels == 2;
+    [
+        Register::new(CR1, "CR1", 0, CEN | UDIS | URS | OPM | ARPE | CKD).missing(REMAP),
+        Register::new(CR2, "CR2", 0, if two { MMS } else { 0 }).missing(0x078D),
+        Register::new(0x08, "SMCR", 0, 0).missing(if two { 0x0001_00F7 } else { 0 }),
+        Register::new(DIER, "DIER", 0, events(channels)).missing(0x7FE0),
+        status(channels),
+        Register::new(EGR, "EGR", 0, events(channels)).missing(0xE0),
+        Register::new(CCMR1, "CCMR1", 0, if two { 0xFFFF } else { 0x00FF }).missing(MODE_3),
+        Register::new(CCER, "CCER", 0, if two { 0xBB } else { 0x0B }).missing(0x04),
+        Register::new(CNT, "CNT", 0, 0xFFFF),
+        Register::new(PSC, "PSC", 0, 0xFFFF),
+        Register::new(ARR, "ARR", 0xFFFF, 0xFFFF),
+        Register::new(RCR, "RCR", 0, 0xFF),
+        Register::new(CCR1, "CCR1", 0, 0xFFFF),
+        Register::new(0x38, "CCR2", 0, if two { 0xFFFF } else { 0 }),
+        Register::new(BDTR, "BDTR", 0, MOE | OSSI | 0x6BFF).missing(1 << 12 | 0xF << 16),
+        Register::new(0x48, "DCR", 0, 0).missing(0x1F1F),
+        Register::unmodelled(0x4C, "DMAR"),
+        Register::new(0x50, "OR1", 0, 0).missing(0b11),
+        Register::new(0x60, "OR2", 0, 0).missing(0x0F07),
+    ]
+}
+
+static TIM15: [Register; 19] = complementary_table(2);
+static TIM16: [Register; 19] = complementary_table(1);
+
 /// TIM6 and TIM7 (RM0090 §20.4).
 static BASIC: [Register; 8] = [
     Register::new(CR1, "CR1", 0, CEN | UDIS | URS | OPM | ARPE),
@@ -149,8 +267,8 @@ const fn small(name: &'static str, table: &'static [Register], channels: usize) 
     }
 }
 
-/// The timers of the line, in the order of their index. Not every chip has all.
-pub static MODELS: [Model; 14] = [
+/// The timers of the STM32F4, in the order of their index. Not every chip has all.
+pub static MODELS: [Model; TIMERS] = [
     general("TIM2", &TABLE_32, u32::MAX),
     general("TIM3", &TABLE_16, 0xFFFF),
     general("TIM4", &TABLE_16, 0xFFFF),
@@ -166,3 +284,69 @@ pub static MODELS: [Model; 14] = [
     small("TIM6", &BASIC, 0),
     small("TIM7", &BASIC, 0),
 ];
+
+/// How many a chip may have.
+pub const TIMERS: usize = 14;
+
+const fn complementary(name: &'static str, table: &'static [Register], channels: usize) -> Model {
+    Model {
+        advanced: true,
+        ..small(name, table, channels)
+    }
+}
+
+/// Those of the other lines. TIM15 to TIM17 have the places of TIM9 to TIM11: no chip has both.
+const fn newer(
+    wide: &'static [Register],
+    narrow: &'static [Register],
+    advanced: &'static [Register],
+) -> [Model; TIMERS] {
+    [
+        general("TIM2", wide, u32::MAX),
+        general("TIM3", narrow, 0xFFFF),
+        general("TIM4", narrow, 0xFFFF),
+        general("TIM5", wide, u32::MAX),
+        Model {
+            advanced: true,
+            ..general("TIM1", advanced, 0xFFFF)
+        },
+        Model {
+            advanced: true,
+            ..general("TIM8", advanced, 0xFFFF)
+        },
+        complementary("TIM15", &TIM15, 2),
+        complementary("TIM16", &TIM16, 1),
+        complementary("TIM17", &TIM16, 1),
+        small("TIM12", &TWO_CHANNELS, 2),
+        small("TIM13", &ONE_CHANNEL, 1),
+        small("TIM14", &ONE_CHANNEL, 1),
+        small("TIM6", &BASIC, 0),
+        small("TIM7", &BASIC, 0),
+    ]
+}
+
+static MODELS_L4: [Model; TIMERS] = newer(&L4_32, &L4_16, &ADVANCED_L4);
+static MODELS_F0: [Model; TIMERS] = newer(&PLAIN_32, &PLAIN_16, &ADVANCED);
+/// All of them have 16 bits.
+static MODELS_F1: [Model; TIMERS] = {
+    let mut models = newer(&PLAIN_16_F1, &PLAIN_16_F1, &ADVANCED_F1);
+    models[0] = general("TIM2", &PLAIN_16_F1, 0xFFFF);
+    models[3] = general("TIM5", &PLAIN_16_F1, 0xFFFF);
+    models
+};
+
+/// The timers of a line.
+pub fn models(line: Line) -> &'static [Model; TIMERS] {
+    match line {
+        Line::F4 => &MODELS,
+        Line::L4 => &MODELS_L4,
+        Line::F1 => &MODELS_F1,
+        Line::F0 => &MODELS_F0,
+    }
+}
+
+/// The index of a timer, if one has this name on any line.
+pub fn place(name: &str) -> Option<usize> {
+    let of = |models: &[Model; TIMERS]| models.iter().position(|model| model.name == name);
+    of(&MODELS).or_else(|| of(&MODELS_L4))
+}

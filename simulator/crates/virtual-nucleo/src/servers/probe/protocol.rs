@@ -323,9 +323,12 @@ impl Arguments<'_> {
         word(&self.0[n]).map_or_else(|| self.wrong(n, "a number of 32 bits"), Ok)
     }
 
+    /// The lower 32 bits of each, as they reach the wire: pyOCD's flash analyzer gives more for a flash
+    /// with small pages.
     fn words(&self, n: usize) -> Result<Vec<u32>, Refusal> {
         let list = self.0[n].as_array();
-        list.and_then(|list| list.iter().map(word).collect())
+        let lower = |number: &Value| number.as_u64().map(|number| number as u32);
+        list.and_then(|list| list.iter().map(lower).collect())
             .map_or_else(|| self.wrong(n, "a list of numbers of 32 bits"), Ok)
     }
 

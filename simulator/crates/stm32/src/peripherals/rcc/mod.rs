@@ -1,25 +1,17 @@
-//! Reset and clock control (RM0368 §6.3, RM0383 §6.3, RM0090 §7.3) and the clock tree.
+//! Reset and clock control, and the clock tree: what the lines have in common. Registers and PLL of
+//! each line are in a file of its own.
+
+mod f1;
+mod f4;
+mod l4;
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
-use crate::chip::{nucleo, Chip, Family};
+use crate::chip::{nucleo, Bus, Chip, Family, Line};
 use serde::{Deserialize, Serialize};
 
+/// At the same place on every chip.
 const CR: u32 = 0x00;
-const PLLCFGR: u32 = 0x04;
-const CFGR: u32 = 0x08;
-pub const AHB1RSTR: u32 = 0x10;
-pub const AHB2RSTR: u32 = 0x14;
-pub const APB1RSTR: u32 = 0x20;
-pub const APB2RSTR: u32 = 0x24;
-pub const AHB1ENR: u32 = 0x30;
-pub const AHB2ENR: u32 = 0x34;
-pub const APB1ENR: u32 = 0x40;
-pub const APB2ENR: u32 = 0x44;
-const BDCR: u32 = 0x70;
-const CSR: u32 = 0x74;
-const DCKCFGR: u32 = 0x8C;
-const TIMPRE: u32 = 1 << 24;
 
 const HSION: u32 = 1 << 0;
 const HSIRDY: u32 = 1 << 1;
@@ -29,8 +21,6 @@ const HSERDY: u32 = 1 << 17;
 const HSEBYP: u32 = 1 << 18;
 const PLLON: u32 = 1 << 24;
 const PLLRDY: u32 = 1 << 25;
-const READY_FLAGS: u32 = HSIRDY | HSERDY | PLLRDY | 1 << 27 | 0xFF << 8;
-
 const LSEON: u32 = 1 << 0;
 const LSERDY: u32 = 1 << 1;
 const LSEBYP: u32 = 1 << 2;
@@ -40,158 +30,133 @@ const BDRST: u32 = 1 << 16;
 
 const LSION: u32 = 1 << 0;
 const LSIRDY: u32 = 1 << 1;
-const RMVF: u32 = 1 << 24;
-const BORRSTF: u32 = 1 << 25;
 const PINRSTF: u32 = 1 << 26;
 const PORRSTF: u32 = 1 << 27;
 const SFTRSTF: u32 = 1 << 28;
 const IWDGRSTF: u32 = 1 << 29;
 const WWDGRSTF: u32 = 1 << 30;
-const RESET_FLAGS: u32 = 0xFE << 24;
 
 const SW: u32 = 0b11;
 const SWS: u32 = 0b11 << 2;
-const PRESCALERS: u32 = 0xF << 4 | 0b111 << 10 | 0b111 << 13;
 
-/// The clocks of a family: the bits of the registers that turn them on.
-struct ClockBits {
-    ahb1: u32,
-    /// Not every clock of AHB1 has a reset of its own.
-    ahb1_resets: u32,
-    /// Clocks that are on after reset.
-    ahb1_on: u32,
-    ahb2: u32,
-    ahb3: u32,
-    apb1: u32,
-    apb2: u32,
-    apb2_resets: u32,
-    /// The reset values of AHB1LPENR, AHB2LPENR, APB1LPENR and APB2LPENR.
-    in_sleep: [u32; 4],
+/// What tells the clock control of one line from that of another.
+#[derive(Clone, Copy)]
+struct Layout {
+    table: &'static [Register],
+    cfgr: u32,
+    bdcr: u32,
+    csr: u32,
+    /// Where CFGR has PPRE1 and PPRE2. They are the same where both buses have one divider.
+    apb1_shift: u32,
+    apb2_shift: u32,
+    /// CSR.RMVF, the flags that it removes, and the one of a supply that fell.
+    remove_flags: u32,
+    reset_flags: u32,
+    brown_out_flag: u32,
+    /// The HSI: on, ready, and its frequency.
+    internal: (u32, u32, u64),
+    /// What each value of CFGR.SW selects.
+    sources: [Option<Source>; 4],
+    /// The LSI's typical frequency (the datasheets' tables "LSI oscillator characteristics").
+    lsi_hz: u64,
+    /// The longest PLL lock time of the datasheet.
+    pll_lock_us: u64,
+    /// The register with the PLL's settings, and their bits: not to be written while it is on.
+    pll_settings: (u32, u32),
+    /// TIMPRE, where there is one: its register and bit.
+    timers_fast: Option<(u32, u32)>,
+    pll: fn(&Rcc) -> Pll,
 }
 
-const F401: ClockBits = ClockBits {
-    ahb1: 0x0060_109F,
-    ahb1_resets: 0x0060_109F,
-    ahb1_on: 0,
-    ahb2: 1 << 7,
-    ahb3: 0,
-    apb1: 0x10E2_C80F,
-    apb2: 0x0007_7931,
-    apb2_resets: 0x0007_7931,
-    in_sleep: [0x0061_900F, 0x0000_0080, 0x10E2_C80F, 0x0007_7930],
-};
-
-/// RM0383 §6.3.9–6.3.12: SPI5 is new.
-const F411: ClockBits = ClockBits {
-    apb2: F401.apb2 | 1 << 20,
-    apb2_resets: F401.apb2 | 1 << 20,
-    in_sleep: [0x0061_900F, 0x0000_0080, 0x10E2_C80F, 0x0017_7930],
-    ..F401
-};
-
-/// RM0090 §7.3.10–7.3.14. The core coupled memory's clock is on after reset. One bit resets all
-/// three converters.
-const F407: ClockBits = ClockBits {
-    ahb1: 0x7E74_11FF,
-    ahb1_resets: 0x2260_11FF,
-    ahb1_on: 1 << 20,
-    ahb2: 0xC1,
-    ahb3: 1,
-    apb1: 0x36FE_C9FF,
-    apb2: 0x0007_5F33,
-    apb2_resets: 0x0007_5933,
-    in_sleep: [0x7E67_91FF, 0x0000_00F1, 0x36FE_C9FF, 0x0007_5F33],
-};
-
-/// RM0390 §6.3.10–6.3.14. One bit resets all three converters.
-const F446: ClockBits = ClockBits {
-    ahb1: 0x6064_10FF,
-    ahb1_resets: 0x2060_10FF,
-    ahb1_on: 0,
-    ahb2: 0x81,
-    ahb3: 0b11,
-    apb1: 0x3FFF_C9FF,
-    apb2: 0x00C7_7F33,
-    apb2_resets: 0x00C7_7933,
-    in_sleep: [0x6067_90FF, 0x0000_0081, 0x3FFF_C9FF, 0x00C7_7F33],
-};
-
-const fn table(clocks: &ClockBits) -> [Register; 24] {
-    [
-        Register::new(
-            CR,
-            "CR",
-            0x0000_0083,
-            HSION | HSITRIM | HSEON | HSEBYP | PLLON,
-        )
-        // Missing: CSSON and the PLL for I2S.
-        .inert(READY_FLAGS)
-        .missing(1 << 19 | 1 << 26),
-        // Bit 29 is reserved and reads one. Vendor code writes it as zero.
-        Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
-        // Missing: the RTC's divider and the clock outputs MCO.
-        Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
-            .inert(SWS)
-            .missing(0x1F << 16 | 0x1FF << 23),
-        // Missing: interrupts of clocks that become ready. Their flags are never set, so clearing
-        // them has no effect.
-        Register::new(0x0C, "CIR", 0, 0)
-            .inert(0x00BF_00BF)
-            .missing(0x0000_3F00),
-        Register::new(AHB1RSTR, "AHB1RSTR", 0, clocks.ahb1_resets),
-        Register::new(AHB2RSTR, "AHB2RSTR", 0, clocks.ahb2),
-        Register::new(0x18, "AHB3RSTR", 0, clocks.ahb3),
-        Register::new(APB1RSTR, "APB1RSTR", 0, clocks.apb1),
-        Register::new(APB2RSTR, "APB2RSTR", 0, clocks.apb2_resets),
-        Register::new(AHB1ENR, "AHB1ENR", clocks.ahb1_on, clocks.ahb1),
-        Register::new(AHB2ENR, "AHB2ENR", 0, clocks.ahb2),
-        Register::new(0x38, "AHB3ENR", 0, clocks.ahb3),
-        Register::new(APB1ENR, "APB1ENR", 0, clocks.apb1),
-        Register::new(APB2ENR, "APB2ENR", 0, clocks.apb2),
-        // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-        Register::new(0x50, "AHB1LPENR", clocks.in_sleep[0], 0)
-            .missing(clocks.in_sleep[0] | clocks.ahb1),
-        Register::new(0x54, "AHB2LPENR", clocks.in_sleep[1], 0)
-            .missing(clocks.in_sleep[1] | clocks.ahb2),
-        Register::new(0x58, "AHB3LPENR", clocks.ahb3, 0).missing(clocks.ahb3),
-        Register::new(0x60, "APB1LPENR", clocks.in_sleep[2], 0)
-            .missing(clocks.in_sleep[2] | clocks.apb1),
-        Register::new(0x64, "APB2LPENR", clocks.in_sleep[3], 0)
-            .missing(clocks.in_sleep[3] | clocks.apb2),
-        Register::new(BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST).inert(LSERDY),
-        Register::new(CSR, "CSR", PINRSTF | PORRSTF | BORRSTF, LSION | RMVF)
-            .inert(LSIRDY | RESET_FLAGS),
-        Register::unmodelled(0x80, "SSCGR"),
-        Register::unmodelled(0x84, "PLLI2SCFGR"),
-        Register::unmodelled(DCKCFGR, "DCKCFGR"),
-    ]
+/// What the core's clock comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The HSI.
+    Internal,
+    Hse,
+    Pll,
+    /// The STM32F446's PLL by its output R.
+    SecondPll,
+    /// The STM32L4's oscillator of many frequencies.
+    Msi,
+    /// The STM32F0's oscillator of 48 MHz.
+    Internal48,
 }
 
-static TABLE_F401: [Register; 24] = table(&F401);
-static TABLE_F411: [Register; 24] = table(&F411);
-static TABLE_F407: [Register; 24] = table(&F407);
-/// RM0390 §6.3.2: PLLR divides for the second output of the PLL. §6.3.1: a third PLL, for SAI.
-static TABLE_F446: [Register; 24] = {
-    let mut table = table(&F446);
-    table[0] = table[0].missing(1 << 19 | 1 << 26 | 1 << 28);
-    table[1] = Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x7F43_7FFF);
-    // §6.3.25: what it chooses for SAI and I2S is not modelled.
-    table[23] = Register::new(DCKCFGR, "DCKCFGR", 0, TIMPRE).missing(0x07F0_1F1F & !TIMPRE);
-    table
-};
+/// The PLL as its registers set it.
+struct Pll {
+    /// What feeds it. `None`: nothing.
+    source: Option<Source>,
+    /// A setting that cannot be followed, and its register.
+    impossible: Option<(u32, &'static str)>,
+    input: Frequency,
+    /// The lowest and the highest input and output of the VCO that the manual allows.
+    input_mhz: (u64, u64),
+    vco: Frequency,
+    vco_mhz: (u64, u64),
+    /// `None`: that output is off.
+    output: Option<Frequency>,
+    second: Option<Frequency>,
+    /// What USB, SDIO and the random number generator get.
+    clock_48: Option<Frequency>,
+}
 
-const HSI_HZ: u64 = 16_000_000;
-/// The clock of a core that has just been reset: the HSI, undivided.
-pub const RESET_CLOCK: Frequency = Frequency::hz(HSI_HZ);
-/// The LSI's typical frequency (DS10086, table "LSI oscillator characteristics").
-pub const LSI_HZ: u64 = 32_000;
+fn layout(family: Family) -> &'static Layout {
+    match family {
+        Family::F401 => &f4::LAYOUT_F401,
+        Family::F411 => &f4::LAYOUT_F411,
+        Family::F407 => &f4::LAYOUT_F407,
+        Family::F446 => &f4::LAYOUT_F446,
+        Family::L476 => &l4::LAYOUT,
+        Family::F103 => &f1::LAYOUT_F103,
+        Family::F072 => &f1::LAYOUT_F072,
+    }
+}
+
+/// The registers that turn on and reset what is on a bus. `None`: no clock of this bus is modelled.
+pub fn gates(line: Line, bus: Bus) -> Option<Gates> {
+    let gates = |enable, reset| Some(Gates { enable, reset });
+    match (line, bus) {
+        (_, Bus::Ahb3 | Bus::Ppb) => None,
+        (Line::F4, Bus::Ahb1) => gates(f4::AHB1ENR, Some(f4::AHB1RSTR)),
+        (Line::F4, Bus::Ahb2) => gates(f4::AHB2ENR, Some(f4::AHB2RSTR)),
+        (Line::F4, Bus::Apb1) => gates(f4::APB1ENR, Some(f4::APB1RSTR)),
+        (Line::F4, Bus::Apb2) => gates(f4::APB2ENR, Some(f4::APB2RSTR)),
+        (Line::L4, Bus::Ahb1) => gates(l4::AHB1ENR, Some(l4::AHB1RSTR)),
+        (Line::L4, Bus::Ahb2) => gates(l4::AHB2ENR, Some(l4::AHB2RSTR)),
+        (Line::L4, Bus::Apb1) => gates(l4::APB1ENR1, Some(l4::APB1RSTR1)),
+        (Line::L4, Bus::Apb2) => gates(l4::APB2ENR, Some(l4::APB2RSTR)),
+        (Line::F1, Bus::Ahb1 | Bus::Ahb2) => gates(f1::AHBENR, None),
+        (Line::F0, Bus::Ahb1 | Bus::Ahb2) => gates(f1::AHBENR, Some(f1::AHBRSTR)),
+        (Line::F1 | Line::F0, Bus::Apb1) => gates(f1::APB1ENR, Some(f1::APB1RSTR)),
+        (Line::F1 | Line::F0, Bus::Apb2) => gates(f1::APB2ENR, Some(f1::APB2RSTR)),
+    }
+}
+
+/// Offsets of two registers with a bit for each peripheral of a bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gates {
+    pub enable: u32,
+    pub reset: Option<u32>,
+}
+
+/// The clock of a core that has just been reset: the HSI or MSI, undivided.
+pub fn reset_clock(family: Family) -> Frequency {
+    match family.line() {
+        Line::L4 => Frequency::hz(l4::MSI_RESET_HZ),
+        _ => Frequency::hz(layout(family).internal.2),
+    }
+}
+
+/// The typical frequency of a chip's LSI.
+pub fn lsi_hz(family: Family) -> u64 {
+    layout(family).lsi_hz
+}
+
 /// How long crystals take to start: typical values (DS10086, tables "HSE 4-26 MHz oscillator
 /// characteristics" and "LSE oscillator characteristics").
 const HSE_START_US: u64 = 2_000;
 const LSE_START_US: u64 = 2_000_000;
-/// The longest PLL lock time of the datasheet (DS10086, table "Main PLL characteristics").
-const PLL_LOCK_US: u64 = 200;
-
 /// What feeds the chip's OSC_IN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hse {
@@ -277,11 +242,11 @@ pub enum ResetCause {
 
 impl ResetCause {
     /// Flags in RCC_CSR. Every reset also sets the pin's (§6.1.1, figure 11).
-    fn flags(self) -> u32 {
+    fn flags(self, layout: &Layout) -> u32 {
         PINRSTF
             | match self {
                 ResetCause::Pin => 0,
-                ResetCause::BrownOut => BORRSTF,
+                ResetCause::BrownOut => layout.brown_out_flag,
                 ResetCause::Software => SFTRSTF,
                 ResetCause::IndependentWatchdog => IWDGRSTF,
                 ResetCause::WindowWatchdog => WWDGRSTF,
@@ -329,30 +294,42 @@ pub struct Rcc {
     lse_ready_cycle: u64,
     /// PWR_CR.DBP: software may write RCC_BDCR.
     backup_writable: bool,
+    /// The clocks that were turned on last: their register, their bits, and when.
+    turned_on: Option<TurnedOn>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct TurnedOn {
+    register: u32,
+    bits: u32,
+    cycle: u64,
 }
 
 impl Rcc {
     pub fn of(chip: &'static Chip) -> Rcc {
-        let table = match chip.family {
-            Family::F401 => &TABLE_F401,
-            Family::F411 => &TABLE_F411,
-            Family::F407 => &TABLE_F407,
-            Family::F446 => &TABLE_F446,
-        };
         Rcc {
             chip,
-            registers: Registers::new("RCC", table),
+            registers: Registers::new("RCC", layout(chip.family).table),
             hse: NUCLEO_HSE,
             pll_ready_cycle: 0,
             hse_ready_cycle: 0,
             lse_ready_cycle: 0,
             backup_writable: false,
+            turned_on: None,
         }
     }
 
     /// The chip, which a snapshot keeps beside its memories.
     pub fn set_chip(&mut self, chip: &'static Chip) {
         self.chip = chip;
+    }
+
+    fn layout(&self) -> &'static Layout {
+        layout(self.chip.family)
+    }
+
+    fn pll(&self) -> Pll {
+        (self.layout().pll)(self)
     }
 
     /// What feeds OSC_IN from now on.
@@ -366,14 +343,17 @@ impl Rcc {
     }
 
     pub fn clocks(&self) -> Clocks {
-        let configuration = self.registers.get(CFGR);
+        let layout = self.layout();
+        let configuration = self.registers.get(layout.cfgr);
         Clocks {
             core: self
                 .system_clock()
                 .over(ahb_divider(configuration >> 4 & 0xF)),
-            apb1_divider: apb_divider(configuration >> 10 & 0b111),
-            apb2_divider: apb_divider(configuration >> 13 & 0b111),
-            timers_fast: self.registers.get(DCKCFGR) & TIMPRE != 0,
+            apb1_divider: apb_divider(configuration >> layout.apb1_shift & 0b111),
+            apb2_divider: apb_divider(configuration >> layout.apb2_shift & 0b111),
+            timers_fast: layout
+                .timers_fast
+                .is_some_and(|(register, bits)| self.registers.get(register) & bits != 0),
         }
     }
 
@@ -382,80 +362,95 @@ impl Rcc {
         self.registers.bit(enable_register, bit)
     }
 
+    /// When the clock of a bit was turned on, if it is among those that were last.
+    pub fn turned_on_at(&self, enable_register: u32, bit: u32) -> Option<u64> {
+        let last = self.turned_on?;
+        let among = last.register == enable_register && last.bits >> bit & 1 != 0;
+        among.then_some(last.cycle)
+    }
+
+    fn turn_on(&mut self, register: u32, value: u32, cycle: u64) {
+        let bits = value & !self.registers.get(register);
+        if bits != 0 {
+            self.turned_on = Some(TurnedOn {
+                register,
+                bits,
+                cycle,
+            });
+        }
+        self.registers.set(register, value);
+    }
+
     pub fn lsi_on(&self) -> bool {
-        self.registers.get(CSR) & LSION != 0
+        self.registers.get(self.layout().csr) & LSION != 0
     }
 
     /// A system reset. The flags of earlier ones stay until RMVF clears them (§6.3.18).
     pub fn reset_because(&mut self, cause: ResetCause) {
-        let flags = self.registers.get(CSR) & RESET_FLAGS;
+        let layout = self.layout();
+        let flags = self.registers.get(layout.csr) & layout.reset_flags;
         // §6.3.17: only a reset of the backup domain clears BDCR.
-        let backup = self.registers.get(BDCR);
+        let backup = self.registers.get(layout.bdcr);
         let (hse, lse_ready_cycle) = (self.hse, self.lse_ready_cycle);
         *self = Rcc {
             hse,
             lse_ready_cycle,
             ..Rcc::of(self.chip)
         };
-        self.registers.set(CSR, flags | cause.flags());
-        self.registers.set(BDCR, backup);
+        let others = self.registers.get(layout.csr) & !layout.reset_flags;
+        self.registers
+            .set(layout.csr, others | flags | cause.flags(layout));
+        self.registers.set(layout.bdcr, backup);
     }
 
     fn write_status(&mut self, value: u32) {
-        let mut status = self.registers.get(CSR) & RESET_FLAGS;
-        if value & RMVF != 0 {
+        let layout = self.layout();
+        let mut status = self.registers.get(layout.csr) & layout.reset_flags;
+        if value & layout.remove_flags != 0 {
             status = 0;
         }
         if value & LSION != 0 {
             status |= LSION | LSIRDY;
         }
-        self.registers.set(CSR, status);
+        let kept = value & !(layout.reset_flags | layout.remove_flags | LSION | LSIRDY);
+        self.registers.set(layout.csr, status | kept);
     }
 
     pub fn pll_on(&self) -> bool {
         self.registers.get(CR) & PLLON != 0
     }
 
+    /// What CFGR.SW selects, if its value is not reserved.
+    fn selected(&self, configuration: u32) -> Option<Source> {
+        self.layout().sources[(configuration & SW) as usize]
+    }
+
     fn system_clock(&self) -> Frequency {
-        match self.registers.get(CFGR) & SW {
-            0 => Frequency::hz(HSI_HZ),
-            1 => Frequency::hz(self.hse.hz()),
-            3 => self.pll_second_output(),
-            _ => self.pll_output(),
+        let nothing = Frequency::hz(0);
+        match self.selected(self.registers.get(self.layout().cfgr)) {
+            Some(Source::Hse) => Frequency::hz(self.hse.hz()),
+            Some(Source::Pll) => self.pll().output.unwrap_or(nothing),
+            Some(Source::SecondPll) => self.pll().second.unwrap_or(nothing),
+            Some(Source::Msi) => l4::msi(&self.registers),
+            Some(Source::Internal48) => Frequency::hz(f1::HSI48_HZ),
+            Some(Source::Internal) | None => Frequency::hz(self.layout().internal.2),
         }
-    }
-
-    fn pll_input(&self) -> Frequency {
-        let configuration = self.registers.get(PLLCFGR);
-        let source = if configuration >> 22 & 1 != 0 {
-            self.hse.hz()
-        } else {
-            HSI_HZ
-        };
-        Frequency::hz(source).over(u64::from(configuration & 0x3F))
-    }
-
-    fn pll_vco(&self) -> Frequency {
-        self.pll_input()
-            .times(u64::from(self.registers.get(PLLCFGR) >> 6 & 0x1FF))
     }
 
     /// PLL48CLK, for USB, SDIO and the random number generator. `None` while the PLL is off.
     pub fn pll_48(&self) -> Option<Frequency> {
-        let divider = self.registers.get(PLLCFGR) >> 24 & 0xF;
-        let on = self.pll_on() && divider != 0;
-        on.then(|| self.pll_vco().over(u64::from(divider)))
+        self.pll().clock_48.filter(|_| self.pll_on())
     }
 
-    fn pll_output(&self) -> Frequency {
-        let divider = (self.registers.get(PLLCFGR) >> 16 & 0b11) * 2 + 2;
-        self.pll_vco().over(u64::from(divider))
-    }
-
-    /// The output of PLLR, which the core can run from on the STM32F446 (RM0390 §6.3.2, §6.3.3).
-    fn pll_second_output(&self) -> Frequency {
-        let divider = self.registers.get(PLLCFGR) >> 28 & 0b111;
-        self.pll_vco().over(u64::from(divider.max(2)))
+    /// The register and the bits that turn a source on and tell that it is ready.
+    fn switch(&self, source: Source) -> (u32, u32, u32) {
+        match source {
+            Source::Internal => (CR, self.layout().internal.0, self.layout().internal.1),
+            Source::Msi => (CR, l4::MSION, l4::MSIRDY),
+            Source::Hse => (CR, HSEON, HSERDY),
+            Source::Pll | Source::SecondPll => (CR, PLLON, PLLRDY),
+            Source::Internal48 => (f1::CR2, f1::HSI48ON, f1::HSI48RDY),
+        }
     }
 
     fn write_control(&mut self, mut value: u32, now: u64) -> Result<(), Unmodelled> {
@@ -466,13 +461,12 @@ impl Rcc {
             value ^= HSEBYP;
             odd = odd.and(remark("HSEBYP can be written only while the HSE is off"));
         }
-        let in_use = match self.registers.get(CFGR) & SW {
-            0 => HSION,
-            1 => HSEON,
-            _ => PLLON,
+        let in_use = match self.selected(self.registers.get(self.layout().cfgr)) {
+            Some(source) => self.switch(source),
+            None => (CR, 0, 0),
         };
-        if value & in_use == 0 {
-            value |= in_use;
+        if in_use.0 == CR && value & in_use.1 == 0 {
+            value |= in_use.1;
             odd = odd.and(remark("turning the clock off that the core runs from"));
         }
         if value & !present & HSEON != 0 {
@@ -481,7 +475,7 @@ impl Rcc {
         if value & !present & PLLON != 0 {
             let (locks, checked) = self.check_pll(value)?;
             self.pll_ready_cycle = if locks {
-                now + self.cycles_of(PLL_LOCK_US)
+                now + self.cycles_of(self.layout().pll_lock_us)
             } else {
                 u64::MAX
             };
@@ -529,17 +523,18 @@ impl Rcc {
         if !self.backup_writable {
             return;
         }
-        let present = self.registers.get(BDCR);
+        let bdcr = self.layout().bdcr;
+        let present = self.registers.get(bdcr);
         if value & !present & LSEON != 0 {
             self.lse_ready_cycle = now + self.cycles_of(LSE_START_US);
         }
         let kept = if value & BDRST != 0 { BDRST } else { value };
-        self.registers.set(BDCR, kept);
+        self.registers.set(bdcr, kept);
     }
 
     /// RCC_BDCR with the ready flag at cycle `now`.
     fn backup(&self, now: u64) -> u32 {
-        let backup = self.registers.get(BDCR);
+        let backup = self.registers.get(self.layout().bdcr);
         if backup & LSEON != 0 && now >= self.lse_ready_cycle {
             backup | LSERDY
         } else {
@@ -547,72 +542,103 @@ impl Rcc {
         }
     }
 
-    /// Whether the PLL locks, and which limit of §6.3.2 it exceeds: VCO input 1–2 MHz, VCO output
-    /// up to 432 MHz. Outside these the manual promises nothing; here it locks all the same.
+    /// Whether the PLL locks, and which limit of the manual it exceeds. Outside these the manual
+    /// promises nothing; here it locks all the same.
     fn check_pll(&self, control: u32) -> Result<(bool, Result<(), Unmodelled>), Unmodelled> {
-        let configuration = self.registers.get(PLLCFGR);
-        let source_on = if configuration >> 22 & 1 != 0 {
-            HSEON
-        } else {
-            HSION
-        };
-        let remark = |why: &str| Err(self.registers.remark(PLLCFGR, why));
-        if control & source_on == 0 {
+        let pll = self.pll();
+        let register = self.layout().pll_settings.0;
+        let remark = |why: &str| Err(self.registers.remark(register, why));
+        let on = pll.source.is_some_and(|source| {
+            let (place, bit, _) = self.switch(source);
+            let present = if place == CR {
+                control
+            } else {
+                self.registers.get(place)
+            };
+            present & bit != 0
+        });
+        if !on {
             return Ok((false, remark("PLL turned on while its source is off")));
         }
-        if source_on == HSEON && self.hse == Hse::Nothing {
+        if pll.source == Some(Source::Hse) && self.hse == Hse::Nothing {
             let why = "PLL turned on from the HSE, which never becomes ready: --hse names none";
             return Ok((false, remark(why)));
         }
-        if configuration & 0x3F < 2 {
-            return Err(self.registers.refuse(PLLCFGR, "PLLM below 2"));
+        if let Some((register, why)) = pll.impossible {
+            return Err(self.registers.refuse(register, why));
         }
-        if self.pll_input().below_hz(1_000_000) || self.pll_input().exceeds_hz(2_000_000) {
-            return Ok((true, remark("PLL input outside 1–2 MHz")));
+        let mhz = |mhz: u64| mhz * 1_000_000;
+        let outside = |clock: Frequency, (lowest, highest): (u64, u64)| {
+            clock.below_hz(mhz(lowest)) || clock.exceeds_hz(mhz(highest))
+        };
+        let (lowest, highest) = pll.input_mhz;
+        if outside(pll.input, pll.input_mhz) {
+            let why = format!("PLL input outside {lowest}–{highest} MHz");
+            return Ok((true, remark(&why)));
         }
-        let lowest = self.chip.lowest_vco_hz;
-        if self.pll_vco().below_hz(lowest) || self.pll_vco().exceeds_hz(432_000_000) {
-            let why = format!(
-                "PLL output of the VCO outside {}–432 MHz",
-                lowest / 1_000_000
-            );
+        let (lowest, highest) = pll.vco_mhz;
+        if outside(pll.vco, pll.vco_mhz) {
+            let why = format!("PLL output of the VCO outside {lowest}–{highest} MHz");
             return Ok((true, remark(&why)));
         }
         Ok((true, Ok(())))
     }
 
     fn write_configuration(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
-        let ready = match value & SW {
-            0 => HSIRDY,
-            1 => HSERDY,
-            2 => PLLRDY,
-            3 if self.chip.family == Family::F446 => PLLRDY,
-            _ => return Err(self.registers.refuse(CFGR, "SW is a reserved value")),
+        let cfgr = self.layout().cfgr;
+        let Some(source) = self.selected(value) else {
+            return Err(self.registers.refuse(cfgr, "SW is a reserved value"));
         };
-        if self.control(now) & ready == 0 {
+        let (place, _, ready) = self.switch(source);
+        if self.with_ready_flags(place, now) & ready == 0 {
             return Err(self
                 .registers
-                .refuse(CFGR, "SW selects a clock that is not ready"));
+                .refuse(cfgr, "SW selects a clock that is not ready"));
         }
-        self.registers.set(CFGR, value & !SWS | (value & SW) << 2);
-        Ok(())
+        let frozen = self.frozen_settings(cfgr);
+        let present = self.registers.get(cfgr);
+        let kept = value & !(SWS | frozen) | (value & SW) << 2 | present & frozen;
+        self.registers.set(cfgr, kept);
+        match (value ^ present) & frozen {
+            0 => Ok(()),
+            _ => Err(self.written_while_on(cfgr)),
+        }
     }
 
-    /// RCC_CR with the ready flags at cycle `now`.
-    fn control(&self, now: u64) -> u32 {
-        let control = self.registers.get(CR) & !(HSIRDY | HSERDY | PLLRDY);
-        let mut flags = 0;
-        if control & HSION != 0 {
-            flags |= HSIRDY;
+    /// Bits of a register that cannot be written, since the PLL is on.
+    fn frozen_settings(&self, offset: u32) -> u32 {
+        let (register, bits) = self.layout().pll_settings;
+        match register == offset && self.pll_on() {
+            true => bits,
+            false => 0,
         }
-        let started = self.hse != Hse::Nothing && now >= self.hse_ready_cycle;
-        if control & HSEON != 0 && started {
-            flags |= HSERDY;
+    }
+
+    /// §6.3.2: the PLL's settings can be written only while it is off.
+    fn written_while_on(&self, offset: u32) -> Unmodelled {
+        self.registers.remark(offset, "written while the PLL is on")
+    }
+
+    /// RCC_CR, or another register with such flags, with its ready flags at cycle `now`.
+    fn with_ready_flags(&self, offset: u32, now: u64) -> u32 {
+        let mut control = self.registers.get(offset);
+        let sources = self.layout().sources.iter().flatten();
+        for (place, on, ready) in sources.map(|source| self.switch(*source)) {
+            if place == offset {
+                let is_ready = match on {
+                    HSEON => self.hse != Hse::Nothing && now >= self.hse_ready_cycle,
+                    PLLON => now >= self.pll_ready_cycle,
+                    _ => true,
+                };
+                let flag = if control & on != 0 && is_ready {
+                    ready
+                } else {
+                    0
+                };
+                control = control & !ready | flag;
+            }
         }
-        if control & PLLON != 0 && now >= self.pll_ready_cycle {
-            flags |= PLLRDY;
-        }
-        control | flags
+        control
     }
 }
 
@@ -622,26 +648,31 @@ impl Peripheral for Rcc {
     }
 
     fn read(&mut self, offset: u32, now: u64) -> u32 {
-        match offset {
-            CR => self.control(now),
-            BDCR => self.backup(now),
+        if offset == self.layout().bdcr {
+            return self.backup(now);
+        }
+        match (offset, self.chip.family.line()) {
+            (CR, _) | (f1::CR2, Line::F0) => self.with_ready_flags(offset, now),
             _ => self.registers.get(offset),
         }
     }
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
-        match offset {
-            CR => self.write_control(value, now)?,
-            CFGR => self.write_configuration(value, now)?,
-            CSR => self.write_status(value),
-            BDCR => self.write_backup(value, now),
-            PLLCFGR if self.pll_on() => {
-                // §6.3.2: it can be written only while the PLL is off.
-                return Err(self
-                    .registers
-                    .remark(PLLCFGR, "written while the PLL is on"));
-            }
-            _ => self.registers.set(offset, value),
+        let layout = self.layout();
+        if offset == CR {
+            return self.write_control(value, now);
+        }
+        if offset == layout.cfgr {
+            return self.write_configuration(value, now);
+        }
+        if offset == layout.csr {
+            self.write_status(value);
+        } else if offset == layout.bdcr {
+            self.write_backup(value, now);
+        } else if self.frozen_settings(offset) != 0 {
+            return Err(self.written_while_on(offset));
+        } else {
+            self.turn_on(offset, value, now);
         }
         Ok(())
     }
@@ -673,6 +704,13 @@ fn apb_divider(code: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // The registers of the F4.
+    const PLLCFGR: u32 = 0x04;
+    const CFGR: u32 = 0x08;
+    const BDCR: u32 = 0x70;
+    const CSR: u32 = 0x74;
+    const RMVF: u32 = 1 << 24;
 
     /// PLLM 4, PLLN 168, PLLP 4, HSE: 8 / 4 × 168 / 4 = 84 MHz.
     const PLL_84_MHZ: u32 = 4 | 168 << 6 | 1 << 16 | 1 << 22 | 7 << 24;
@@ -804,20 +842,6 @@ mod tests {
             rcc.write(CFGR, select, 3_200).unwrap();
             let core = rcc.clocks().core;
             assert_eq!(core.numerator, mhz * 1_000_000 * core.denominator);
-        }
-    }
-
-    #[test]
-    fn timers_of_the_f446_run_as_timpre_says() {
-        // PPRE1 and PPRE2 of CFGR; RM0390 §6.3.25.
-        for (divider, code, slow, fast) in [(2, 4, 1, 1), (4, 5, 2, 1), (8, 6, 4, 2)] {
-            let mut rcc = Rcc::of(Chip::named("f446re").unwrap());
-            rcc.write(CFGR, code << 10 | code << 13, 0).unwrap();
-            assert_eq!(rcc.clocks().apb1_divider, divider);
-            assert_eq!(rcc.clocks().timer_divider(), slow);
-            rcc.write(DCKCFGR, TIMPRE, 0).unwrap();
-            assert_eq!(rcc.clocks().timer_divider(), fast);
-            assert_eq!(rcc.clocks().timer_divider_2(), fast);
         }
     }
 

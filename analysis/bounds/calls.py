@@ -1,0 +1,144 @@
+"""What is known of functions without values: whom they call, which touch a mask, which return."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from analysis.bounds.graph import Disassembler
+from analysis.bounds.masks import KINDS, MASK_NAMES
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
+
+_LITERAL = re.compile(r"\[pc, #(\w+)\]")
+_LETTERS = {"primask": "i", "faultmask": "f"}
+"""What CPS calls them."""
+
+
+class Calls:
+    """The functions of a program by their entries. `cells` are addresses of a kernel's counters of
+    nesting; no path leads on from a call of a function named in `untaken`.
+    """
+
+    def __init__(
+        self, program: Program, disassembler: Disassembler, cells: Iterable[int], untaken: frozenset[str]
+    ) -> None:
+        self._program = program
+        self._disassembler = disassembler
+        self._cells = tuple(cells)
+        self._untaken = untaken
+        self._circular: dict[int, bool] = {}
+        self._returning: dict[int, bool] = {}
+
+    @cached_property
+    def callees(self) -> dict[int, set[int]]:
+        """The functions that each function calls or goes on to, by their entries."""
+        found: dict[int, set[int]] = {}
+        for function in self._program.functions:
+            inside = range(function.address, function.address + function.size)
+            targets = found.setdefault(function.address, set())
+            for _, _, mnemonic, operands in self._program.instructions(function):
+                if mnemonic.startswith("b") and operands.startswith("#"):
+                    target = int(operands[1:], 0)
+                    if target not in inside and self._program.function_at(target) is not None:
+                        targets.add(target)
+        return found
+
+    @cached_property
+    def raised(self) -> list[str]:
+        """The masks that some instruction of the program may set."""
+        found = set()
+        for function in self._program.functions:
+            for _, _, mnemonic, operands in self._program.instructions(function):
+                if mnemonic.startswith("cpsid"):
+                    found |= {kind for kind, letter in _LETTERS.items() if letter in operands}
+                elif mnemonic.startswith("msr"):
+                    found |= {kind for kind in KINDS if operands.lower().startswith(kind)}
+        return [kind for kind in KINDS if kind in found]
+
+    @cached_property
+    def touching(self) -> set[int]:
+        """The functions that change a mask or have the address of a cell, or call one that does."""
+        own = set()
+        for function in self._program.functions:
+            for address, _, mnemonic, operands in self._program.instructions(function):
+                masks = operands.partition(",")[0].lower() in MASK_NAMES
+                changes = mnemonic.startswith("cps") or (mnemonic.startswith("msr") and masks)
+                if changes or self._loads_cell(address, operands):
+                    own.add(function.address)
+        callers: dict[int, set[int]] = {}
+        for caller, targets in self.callees.items():
+            for target in targets:
+                callers.setdefault(target, set()).add(caller)
+        waiting = list(own)
+        while waiting:
+            for caller in callers.get(waiting.pop(), ()):
+                if caller not in own:
+                    own.add(caller)
+                    waiting.append(caller)
+        return own
+
+    def _loads_cell(self, address: int, operands: str) -> bool:
+        """Whether an instruction loads the address of a cell from the constants behind the code."""
+        found = _LITERAL.search(operands) if self._cells else None
+        if found is None:
+            return False
+        literal = (address + 4 & ~3) + int(found[1], 0)
+        return int.from_bytes(self._program.code(literal, 4), "little") in self._cells
+
+    def calls_itself(self, entry: int) -> bool:
+        """Whether a function calls itself, also by way of others, and not through a pointer."""
+        if entry not in self._circular:
+            codes = self._disassembler.flow(entry).instructions.values()
+            seen, waiting = {code.call for code in codes if code.call == entry}, [entry]
+            while waiting:
+                fresh = self.callees.get(waiting.pop(), set()) - seen
+                seen |= fresh
+                waiting += sorted(fresh)
+            self._circular[entry] = entry in seen
+        return self._circular[entry]
+
+    def never_comes_back(self, entry: int) -> bool:
+        """Whether the source or the user says so of a function."""
+        function = self._program.function_at(entry)
+        return function is not None and function.name in self._stopping
+
+    @cached_property
+    def _stopping(self) -> frozenset[str]:
+        return self._untaken | self._program.never_return
+
+    def returns(self, entry: int) -> bool:
+        """Whether a way leads from a function's entry to its return."""
+        if entry in self._returning:
+            return self._returning[entry]
+        self._returning[entry] = True
+        try:
+            graph = self._disassembler.flow(entry)
+        except NoBoundError:
+            return True
+        seen, waiting, found = {entry}, [entry], False
+        while waiting and not found:
+            at = waiting.pop()
+            code = graph.instructions.get(at)
+            if code is None or at in graph.unknown:
+                found = True
+                break
+            comes_back = (
+                code.call is None
+                or code.conditional
+                or (not self.never_comes_back(code.call) and self.returns(code.call))
+            )
+            if not comes_back:
+                continue
+            found = at in graph.ends
+            for target, _ in graph.after.get(at, ()):
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        self._returning[entry] = found
+        return found
+
+    @cached_property
+    def _returning(self) -> dict[int, bool]:
+        return {}

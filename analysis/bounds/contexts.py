@@ -1,0 +1,119 @@
+"""What holds in each function, for each way of calling it that is worth telling apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from analysis.bounds.calls import Calls
+from analysis.bounds.flow import RETURN, Called, Flow, Outcome, Solved
+from analysis.bounds.flow import solve as interpret
+from analysis.bounds.graph import Disassembler
+from analysis.bounds.masks import Masks
+from analysis.bounds.values import SRAM, WORD, Value, constant, contains, join, number, unsigned
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
+
+_MOST_CONTEXTS = 12
+"""So many ways of calling a function are told apart; after that nothing is known of arguments."""
+_MOST_CONTEXTS_OF_LAPS = 60
+"""The same, with those of calls in laps that are gone through one by one."""
+_MOST_CONTEXTS_OF_ITSELF = 200
+"""The same of a function that calls itself."""
+_WIDEST_ARGUMENT = 1 << 20
+
+
+class Contexts:
+    """The functions of a program as they are called. `cells` are addresses of a kernel's counters
+    of nesting, `pointed` gives the entries that a call through a pointer may go to, `depth` how
+    many calls of a function are being priced, one in another.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        disassembler: Disassembler,
+        calls: Calls,
+        cells: Sequence[int],
+        pointed: Callable[[int], Iterable[int]],
+        depth: Callable[[int], int],
+    ) -> None:
+        self._calls = calls
+        self._depth = depth
+        numbered = {address: number for number, address in enumerate(cells)}
+        self.flow = Flow(disassembler, program.read_only, self._outcomes, numbered, pointed)
+        self.in_a_lap = False
+        self.nothing_held = Masks(cells=(0,) * len(cells))
+        self._solved: dict[tuple[int, Masks, tuple[Value, ...]], Solved] = {}
+        self._contexts: dict[int, dict[tuple[Value, ...], None]] = {}
+        self._under_way: set[int] = set()
+
+    def plain(self, entry: int) -> Called:
+        """A call of the function at `entry` with nothing held off, of whose arguments nothing is
+        known.
+        """
+        return Called(entry, self.nothing_held, (None,) * 4)
+
+    def context(self, called: Called) -> Called:
+        """The call with what is worth knowing of its arguments."""
+        is_again = self._depth(called.entry) > 0
+        arguments = tuple(map(_any_number if is_again else self._worth, called.arguments))
+        if called.entry in self._calls.touching:
+            arguments = tuple(map(_worth_of_masks, arguments))
+        known = self._contexts.setdefault(called.entry, {})
+        if arguments not in known:
+            most = _MOST_CONTEXTS_OF_LAPS if self.in_a_lap else _MOST_CONTEXTS
+            most = _MOST_CONTEXTS_OF_ITSELF if self._calls.calls_itself(called.entry) else most
+            if len(known) >= most:
+                around = (one for one in known if all(map(contains, one, arguments)))
+                arguments = next(around, (None,) * 4)
+            known[arguments] = None
+        return called._replace(arguments=arguments)
+
+    def _worth(self, value: Value) -> Value:
+        if value is None or value[0] not in ("", SRAM):
+            return None
+        return value if value[0] or value[2] - value[1] < _WIDEST_ARGUMENT else None
+
+    def solve(self, called: Called) -> Solved:
+        key = (called.entry, called.masks, called.arguments)
+        if key not in self._solved:
+            self._under_way.add(called.entry)
+            try:
+                body = self.flow.body(called.entry)
+                self._solved[key] = interpret(self.flow, body, called.masks, called.arguments)
+            finally:
+                self._under_way.discard(called.entry)
+        return self._solved[key]
+
+    def _outcomes(self, called: Called) -> list[Outcome]:
+        if not called.entry or called.entry in self._under_way:
+            return [Outcome(called.masks, None)]
+        if self._calls.never_comes_back(called.entry):
+            return []
+        if called.entry not in self._calls.touching:
+            return [Outcome(called.masks, None)] if self._calls.returns(called.entry) else []
+        try:
+            solved = self.solve(self.context(called))
+        except NoBoundError:
+            return [Outcome(called.masks, None)]
+        found: dict[Masks, Value] = {}
+        for edges in solved.edges.values():
+            for edge in edges:
+                if edge.target[0] == RETURN:
+                    masks, result = edge.target[1], self._worth(edge.state.registers[0])
+                    found[masks] = join(found[masks], result) if masks in found else result
+        return [Outcome(masks, result) for masks, result in found.items()]
+
+
+def _any_number(value: Value) -> Value:
+    """A value, if it is a number, however little is known of it."""
+    return value if value is not None and value[0] in ("", SRAM) else None
+
+
+def _worth_of_masks(value: Value) -> Value:
+    """What is worth knowing of an argument that may become a mask: a number, or that it is not
+    0.
+    """
+    if constant(value) is not None:
+        return value
+    return number(1, WORD - 1) if unsigned(value)[0] > 0 else None

@@ -1,0 +1,147 @@
+"""A function cut where a mask is set and cleared, into blocks and the ways between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from analysis.bounds.caches import Hot
+from analysis.bounds.costs import Costs
+from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Node
+from analysis.bounds.masks import HANDLER
+from analysis.bounds.pipeline import way_of
+from analysis.bounds.price import NOTHING, Into, Part, Price, Step, most
+from analysis.bounds.segments import Mark, Segments, Sink, Source
+from analysis.bounds.timed import Timed
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
+
+
+class Cut:
+    """Cuts functions of one program. `called_ways` gives the ways of what the call at an address
+    goes to, or raises NoBoundError.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        costs: Costs,
+        timed: Timed,
+        called_ways: Callable[[Called, str, bool, int, Hot], Segments],
+    ) -> None:
+        self._program = program
+        self._costs = costs
+        self._timed = timed
+        self._called_ways = called_ways
+
+    def part(self, part: Part, kind: str) -> tuple[Part, list[Source], list[Sink]]:
+        """The part with its blocks, and where ways begin and end."""
+        solved = part.solved
+        sources = []
+        sinks: list[Sink] = []
+        if solved.start[1].holds(kind):
+            begin = self._timed.cycles(part.timed, part.kept.hot[solved.start]).begin
+            first = solved.body.blocks[solved.start[0]].instructions[0]
+            enters = begin + part.kept.enters(None, solved.start)
+            sources.append(Source(solved.start, None, Step(solved.body, first, enters, 0).price()))
+        for node in solved.states:
+            block = solved.body.blocks.get(node[0])
+            if block is None:
+                place = self._program.place(node[0])
+                part.why_not[node] = {f"{place} is reached, and is no code of {solved.body.name}."}
+                part.cost[node] = 0
+                part.successors[node] = []
+                continue
+            part.cost[node] = self._timed.cycles(part.timed, part.kept.hot[node]).cost[node]
+            if block.why_not and not block.last.pointer:
+                part.why_not.setdefault(node, set()).add(block.why_not)
+            part.successors[node] = []
+            inside = node[1].holds(kind)
+            for edge in solved.edges[node]:
+                step = Step(solved.body, block.last, self._step_cycles(part, node, edge), 0).price()
+                for one in self._edge(part, node, edge, kind, inside, step):
+                    (sources if isinstance(one, Source) else sinks).append(one)  # type: ignore[arg-type]
+        return part, list(dict.fromkeys(sources)), list(dict.fromkeys(sinks))
+
+    def _edge(
+        self, part: Part, node: Node, edge: Edge, kind: str, inside: bool, step: Price
+    ) -> Iterator[Source | Sink]:
+        target, stays = edge.target, edge.target[1].holds(kind)
+        returns = target[0] == RETURN
+        code = part.solved.body.blocks[node[0]].last
+        if edge.called is None:
+            if inside and stays and returns:
+                yield Sink(node, None, target[1], step)
+            elif inside and stays:
+                part.successors[node].append((target, step.cycles))
+            elif inside:
+                yield Sink(node, Mark(code.address), target[1], step)
+            elif stays:
+                own = Step(part.solved.body, code, self._costs.own(code), 1).price()
+                if returns:
+                    yield Sink(node, None, target[1], step)
+                else:
+                    yield Source(target, Mark(code.address), own.and_then(step))
+            return
+        yield from self._call_ways(part, node, edge, kind, inside, step)
+
+    def _call_ways(
+        self, part: Part, node: Node, edge: Edge, kind: str, inside: bool, step: Price
+    ) -> Iterator[Source | Sink]:
+        called, target = edge.called, edge.target
+        assert called is not None
+        code = part.solved.body.blocks[node[0]].last
+        if kind == HANDLER and target[0] == NOWHERE:
+            # Nothing in there ends the way, and nothing comes back.
+            return
+        returns = target[0] == RETURN
+        try:
+            ways = self._called_ways(called, kind, inside, code.address, part.kept.hot[node])
+        except NoBoundError as error:
+            ways = Segments(through={target[1]: Price(why_not=frozenset((str(error),)))})
+            if inside and target[0] == NOWHERE:
+                part.why_not.setdefault(node, set()).add(str(error))
+        own = Step(part.solved.body, code, self._costs.own(code), 1).price()
+
+        def through(price: Price) -> Price:
+            return Into(part.solved.body, code, called.entry, price).priced()
+
+        if inside and target[1].holds(kind) and target[0] != NOWHERE:
+            nowhere = Price(
+                why_not=frozenset((f"No way through {self._program.place(called.entry)} was found.",))
+            )
+            price = through(ways.through.get(target[1], nowhere)).and_then(step)
+            if returns:
+                yield Sink(node, None, target[1], price)
+            else:
+                part.successors[node].append((target, price.cycles))
+                most(part.calls, (node, target), price)
+        if inside:
+            for end, price in ways.heads.items():
+                way = own.and_then(step).and_then(through(price))
+                yield Sink(node, end.called_from(code.address), target[1], way)
+        if target[1].holds(kind) and target[0] != NOWHERE:
+            for (begin, masks), price in ways.tails.items():
+                if masks != target[1]:
+                    continue
+                begun = begin.called_from(code.address)
+                if returns:
+                    # A tail call: what it begins, this function leaves begun.
+                    yield Source(target, begun, through(price).and_then(step))
+                    yield Sink(target, None, masks, NOTHING)
+                else:
+                    yield Source(target, begun, through(price).and_then(step))
+
+    def _step_cycles(self, part: Part, node: Node, edge: Edge) -> int:
+        """Cycles of an edge; with the first reads of a loop that it enters."""
+        hot, target, way = part.kept.hot[node], edge.target, way_of(edge)
+        cycles = self._timed.cycles(part.timed, hot)
+        if (node, way) not in cycles.steps:
+            part.why_not.setdefault(node, set()).add("A lap leads where the loop does not.")
+            return 0
+        hot_there = part.kept.hot.get(target, hot)
+        if hot_there == hot:
+            step = cycles.steps[node, way]
+        else:
+            # The next node begins in ways that are none of this one's.
+            step = cycles.ways[node, way] + self._timed.cycles(part.timed, hot_there).dearest.get(target, 0)
+        return step + part.kept.enters(node, target)

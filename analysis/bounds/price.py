@@ -1,0 +1,106 @@
+"""What a longest way costs, and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from analysis.bounds.caches import Kept
+from analysis.bounds.flow import Body, Node, Solved
+from analysis.bounds.graph import Instruction
+
+
+@dataclass(frozen=True)
+class Price:
+    """The most cycles of a way, and the path that takes them; or why no bound is known."""
+
+    cycles: int = 0
+    path: tuple[Step | Walk | Into | Again, ...] = field(default=(), compare=False)
+    why_not: frozenset[str] = frozenset()
+
+    def and_then(self, other: Price) -> Price:
+        """The two ways, one behind the other."""
+        return Price(self.cycles + other.cycles, (*self.path, *other.path), self.why_not | other.why_not)
+
+
+NOTHING = Price()
+
+
+class Step(NamedTuple):
+    """Cycles of a path outside its blocks: an instruction by itself, the way to and from a call, or
+    what it takes to come to the instruction.
+
+    `passes` is 0 for a way, whose instruction is passed elsewhere.
+    """
+
+    body: Body
+    code: Instruction
+    cycles: int
+    passes: int
+
+    def price(self) -> Price:
+        return Price(self.cycles, (self,))
+
+
+class Walk(NamedTuple):
+    """A path through blocks of one function, as longest.Trace has it, that takes so many cycles."""
+
+    part: Part
+    trace: tuple[Any, ...]
+    cycles: int
+
+
+class Into(NamedTuple):
+    """A path through what the instruction `code` of a function calls."""
+
+    body: Body
+    code: Instruction
+    entry: int
+    price: Price
+
+    def priced(self) -> Price:
+        return Price(self.price.cycles, (self,), self.price.why_not)
+
+
+class Again(NamedTuple):
+    """A path that is gone so often."""
+
+    price: Price
+    times: int
+
+    def priced(self) -> Price:
+        return Price(self.times * self.price.cycles, (self,), self.price.why_not)
+
+
+@dataclass
+class Part:
+    """The blocks of a function in which a mask is set, with the ways between them."""
+
+    solved: Solved
+    kept: Kept
+    timed: Solved
+    """What holds in all laps: its cycles are those of each."""
+    successors: dict[Node, list[tuple[Node, int]]] = field(default_factory=dict)
+    cost: dict[Node, int] = field(default_factory=dict)
+    calls: dict[tuple[Node, Node], Price] = field(default_factory=dict)
+    why_not: dict[Node, set[str]] = field(default_factory=dict)
+
+
+def most(found: dict[Any, Price], key: Any, price: Price) -> None:
+    if key not in found or dearer(price, found[key]):
+        found[key] = price
+
+
+def least(found: dict[Any, Price], other: Mapping[Any, Price], more: Price) -> None:
+    for key, price in found.items():
+        if key in other:
+            found[key] = min(price, other[key].and_then(more), key=dearness)
+
+
+def dearness(price: Price) -> tuple[bool, int]:
+    return bool(price.why_not), price.cycles
+
+
+def dearer(one: Price, other: Price) -> bool:
+    return dearness(one) > dearness(other)

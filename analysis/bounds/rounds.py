@@ -1,0 +1,113 @@
+"""How often each loop goes round: as stated, by the code, by its source, as seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from analysis.bounds.flow import Body, Flow, Node, Solved
+from analysis.bounds.stated import Stated
+from analysis.bounds.trips import passes as of_loop
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
+
+_MOST_IN_VAIN = 4
+"""The laps of a loop that nothing limited so often, by other calls, are not gone through again."""
+
+
+@dataclass
+class Unlimited:
+    """A loop of the function `body` of which nothing says how often it goes round: its head, the
+    blocks `inside`, by address, and where it is in words. `why` is what is told of it.
+    """
+
+    body: Body
+    head: int
+    inside: set[int]
+    place: str
+    why: str
+
+
+class Rounds:
+    """The loops of a program, each asked for once. `unlimited` has those that nothing limits."""
+
+    def __init__(self, program: Program, flow: Flow, stated: Stated) -> None:
+        self._program = program
+        self._flow = flow
+        self._stated = stated
+        self._known: dict[tuple[int, Node, frozenset[Node]], tuple[Solved, int | str]] = {}
+        # How often nothing limited a loop, by the address of its head.
+        self._in_vain: Counter[int] = Counter()
+        self.unlimited: dict[int, Unlimited] = {}
+
+    def forget(self, stated: Stated) -> None:
+        """Forgets how often loops go round, for what is stated now."""
+        self._stated = stated
+        self._known, self._in_vain = {}, Counter()
+
+    def passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
+        """How often the head of a loop is passed, or why that is not known."""
+        key = (id(solved), head, frozenset(inner))
+        if key not in self._known:
+            self._known[key] = (solved, self._passes(solved, head, inner))
+        return self._known[key][1]
+
+    def _passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
+        lines = self._lines(solved.body, inner)
+        stated = self._stated.passes(solved.body.name, lines)
+        if stated is not None:
+            return stated
+        try:
+            return of_loop(self._flow, solved, head, inner, self._in_vain[head[0]] < _MOST_IN_VAIN)
+        except NoBoundError as error:
+            self._in_vain[head[0]] += 1
+            hint = self._stated.hints(solved.body.name, lines)
+            if hint is None:
+                return self._unlimited(solved, head, inner, str(error))
+            # After the last lap the condition is looked at once more, if it stands before the body.
+            return hint.at_most + (not self._runs_the_body(solved, head, inner, hint.body))
+
+    def _runs_the_body(self, solved: Solved, head: Node, inner: set[Node], lines: frozenset[str]) -> bool:
+        """Whether no way leads from the head of a loop out of it, or back, that does not do what
+        only the body does: a store, a call or a choice, which no compiler does ahead of the loop's
+        condition.
+        """
+        seen, waiting = {head}, [head]
+        while waiting:
+            node = waiting.pop()
+            edges = solved.edges.get(node, ())
+            if self._is_of_the_body(solved, node, inner, lines):
+                continue
+            for edge in edges:
+                if edge.target not in inner or edge.target == head:
+                    return False
+                if edge.target not in seen:
+                    seen.add(edge.target)
+                    waiting.append(edge.target)
+        return True
+
+    def _is_of_the_body(self, solved: Solved, node: Node, inner: set[Node], lines: frozenset[str]) -> bool:
+        block = solved.body.blocks[node[0]]
+        chooses = len(block.after) > 1 and all((target, node[1]) in inner for target, _ in block.after)
+        for code, operation in zip(block.instructions, block.operations, strict=True):
+            does = operation.stores or code.call is not None or (chooses and code is block.last)
+            if does and not code.conditional and self._program.source_line(code.address) in lines:
+                return True
+        return False
+
+    def _unlimited(self, solved: Solved, head: Node, inner: set[Node], error: str) -> int | str:
+        """Keeps a loop of which nothing is known but perhaps what was observed; as _laps()."""
+        place = self._named(head[0])
+        why = f"The loop at {place} in {solved.body.name}: {error}."
+        kept = self.unlimited.setdefault(head[0], Unlimited(solved.body, head[0], set(), place, why))
+        kept.inside |= {node[0] for node in inner}
+        observed = self._stated.observed(head[0])
+        return why if observed is None else observed
+
+    def _lines(self, body: Body, nodes: Iterable[Node]) -> set[str]:
+        addresses = (code.address for node in nodes for code in body.blocks[node[0]].instructions)
+        return {line for line in map(self._program.source_line, addresses) if line}
+
+    def _named(self, address: int) -> str:
+        return self._program.source_line(address) or self._program.place(address)

@@ -1,0 +1,273 @@
+"""The longest ways of functions while something is held off, with all that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.bounds.caches import COLD, UNKNOWN, Hot
+from analysis.bounds.calls import Calls
+from analysis.bounds.contexts import Contexts
+from analysis.bounds.costs import Costs
+from analysis.bounds.cut import Cut
+from analysis.bounds.flow import Called, Node, Solved
+from analysis.bounds.graph import Disassembler
+from analysis.bounds.laps import Laps, Spent
+from analysis.bounds.longest import Passes, longest_ways, reaching
+from analysis.bounds.masks import Masks
+from analysis.bounds.price import NOTHING, Again, Part, Price, Step, Walk, dearer, most
+from analysis.bounds.rounds import Rounds
+from analysis.bounds.segments import Mark, Section, Segments, Sink, Source
+from analysis.bounds.stated import Recursion, Stated
+from analysis.bounds.timed import Timed
+from analysis.errors import NoBoundError
+from analysis.explain.program import Program
+
+_DEEPEST = 40
+"""So many calls of a function that calls itself are followed into each other."""
+_DEAR = 1 << 60
+"""A price that tells how often it was paid."""
+
+
+class Ways:
+    """The ways of one program's functions, each worked out once. `found` and `endless` fill with
+    the sections that are met: those with an end, and those from where no way leads to one.
+    """
+
+    def __init__(
+        self, program: Program, disassembler: Disassembler, cells: Sequence[int], stated: Stated, costs: Costs
+    ) -> None:
+        self._program = program
+        self._costs = costs
+        self._stated = stated
+        self.calls = Calls(program, disassembler, cells, stated.untaken)
+        self.contexts = Contexts(program, disassembler, self.calls, cells, stated.called, self.depth)
+        self.rounds = Rounds(program, self.contexts.flow, stated)
+        self.timed = Timed(program, self.contexts.flow, costs, self.contexts.solve)
+        self.cut = Cut(program, costs, self.timed, self._called_ways)
+        self.known: dict[tuple[Any, ...], Segments] = {}
+        self._pricing: list[tuple[Any, ...]] = []
+        # What another call of a function that is stated to call itself costs, while it is priced.
+        self._again: dict[int, int] = {}
+        self._spent = Spent()
+        self.found: dict[tuple[str, Mark, Mark | None], Section] = {}
+        self.endless: dict[tuple[str, Mark], Section] = {}
+
+    def of(self, called: Called, kind: str, hot: Hot = COLD) -> Segments:
+        stated = self._recursion(called.entry)
+        if stated is not None:
+            return self._ways_again(called, kind, hot, stated)
+        called = self.contexts.context(called)
+        key = (*called[:3], kind, hot, *self._again.items())
+        if key not in self.known:
+            if key in self._pricing or self.depth(called.entry) >= _DEEPEST:
+                raise NoBoundError(f"{self._program.place(called.entry)} calls itself.")
+            self._pricing.append(key)
+            try:
+                self.known[key] = self._least_ways(self.contexts.solve(called), kind, hot)
+            finally:
+                self._pricing.pop()
+        return self.known[key]
+
+    def forget(self, stated: Stated) -> None:
+        """Forgets all prices, and how often loops go round, for what is stated now."""
+        self._stated = stated
+        self.known, self._spent = {}, Spent()
+        self.rounds.forget(stated)
+        self.found, self.endless = {}, {}
+
+    def _least_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
+        """The ways of a function; those that find all lines in the caches but the first time, if
+        that is less.
+        """
+        found = self._found_ways(solved, kind, hot)
+        nothing = not (found.through or found.heads or found.tails or found.sections)
+        lines = UNKNOWN if self._costs.certain or nothing else self.timed.all_lines(solved)
+        fits = lines.fit(self._costs)
+        warm = Hot(hot.code or fits.code, hot.data or fits.data)
+        if warm != hot:
+            first = Hot(warm.code and not hot.code, warm.data and not hot.data)
+            reads = lines.first_reads(self._costs, first)
+            more = Step(solved.body, solved.body.blocks[solved.body.entry].instructions[0], reads, 0).price()
+            found.limit(self._found_ways(solved, kind, warm), more)
+        if hot == COLD:
+            for (begin, end), (level, price) in found.sections.items():
+                self.keep(kind, level, solved.body.entry, begin, end, price)
+        return found
+
+    def depth(self, entry: int) -> int:
+        """How many calls of a function are being priced, one in another."""
+        return sum(key[0] == entry for key in self._pricing)
+
+    def _recursion(self, entry: int) -> Recursion | None:
+        function = self._program.function_at(entry)
+        if not self._stated.recursions or function is None or entry in self.calls.touching:
+            return None
+        return self._stated.recursions.get(function.name)
+
+    def _ways_again(self, called: Called, kind: str, hot: Hot, stated: Recursion) -> Segments:
+        """The ways of a function that is stated to call itself so often: each of its calls takes
+        the longest way, and what it calls in turn is counted with the others.
+        """
+        called = called._replace(arguments=(None,) * 4)
+        if called.entry in self._again:
+            return Segments(through={called.masks: Price(self._again[called.entry])})
+        key = (*called[:3], kind, hot, *self._again.items())
+        if key not in self.known:
+            own = self._with_again(called, kind, hot, 0)
+            calls = stated.calls
+            if calls is None:
+                most = self._with_again(called, kind, hot, _DEAR).values()
+                each = max((price.cycles // _DEAR for price in most), default=0)
+                calls = sum(each**level for level in range(stated.depth or 1))
+            self.known[key] = Segments(
+                through={masks: Again(price, calls).priced() for masks, price in own.items()}
+            )
+        return self.known[key]
+
+    def _with_again(self, called: Called, kind: str, hot: Hot, cycles: int) -> dict[Masks, Price]:
+        """The ways through a function whose calls of itself cost so much."""
+        self._again[called.entry] = cycles
+        try:
+            return self._found_ways(self.contexts.solve(called), kind, hot).through
+        finally:
+            del self._again[called.entry]
+
+    def _found_ways(self, solved: Solved, kind: str, hot: Hot) -> Segments:
+        part, sources, sinks = self.cut.part(Part(solved, self.timed.kept(solved, kind, hot), solved), kind)
+        found = Segments()
+        by_node: dict[Node, list[Sink]] = {}
+        for sink in sinks:
+            by_node.setdefault(sink.node, []).append(sink)
+        laps = self.laps_of(part, kind)
+        of_loops = laps.passes(part)
+        ways = {
+            node: self.between(part, node, by_node, laps, of_loops) for node in {one.node for one in sources}
+        }
+        for source in sources:
+            if source.begin is not None and not ways[source.node]:
+                self._without_end(part, source, kind)
+            for sink, price in ways[source.node]:
+                whole = source.before.and_then(price).and_then(sink.after)
+                self._sort(found, kind, source, sink, whole)
+        return found
+
+    def _without_end(self, part: Part, source: Source, kind: str) -> None:
+        """From there no way leads on that ends the section, as far as they can be followed."""
+        assert source.begin is not None
+        reached = _reached(source.node, part.successors)
+        why_not = {word for node in reached for word in part.why_not.get(node, ())}
+        why_not |= source.before.why_not
+        price = Price(why_not=frozenset(why_not))
+        if why_not:
+            self.keep(kind, 0, part.solved.body.entry, source.begin, None, price)
+        else:
+            own = part.solved.body.name
+            self.endless[kind, source.begin] = Section(kind, 0, own, source.begin, None, price)
+
+    def _sort(self, found: Segments, kind: str, source: Source, sink: Sink, price: Price) -> None:
+        """Keeps a way as what it is: all through, to an end, from a beginning, or a section."""
+        if source.begin is None and sink.end is None:
+            most(found.through, sink.masks, price)
+        elif source.begin is None and sink.end is not None:
+            most(found.heads, sink.end, price)
+        elif source.begin is not None and sink.end is None:
+            most(found.tails, (source.begin, sink.masks), price)
+        elif source.begin is not None:
+            level = source.node[1].basepri if kind == "basepri" else 0
+            known = found.sections.get((source.begin, sink.end))
+            if known is None or dearer(price, known[1]):
+                found.sections[source.begin, sink.end] = (level, price)
+
+    def _called_ways(self, called: Called, kind: str, inside: bool, code: int, hot: Hot) -> Segments:
+        """The ways of what the call at `code` goes to. Raises NoBoundError."""
+        why_not = called.why_not
+        if not why_not and self._program.function_at(called.entry) is None:
+            why_not = f"{self._program.place(code)} calls {called.entry:#010x}, where no function is known."
+        if why_not:
+            return Segments(through={called.masks: Price(why_not=frozenset((why_not,)))})
+        if called.entry not in self.calls.touching and not inside:
+            return Segments()
+        cold = self.of(called, kind)
+        return cold if hot == COLD else self.of(called, kind, hot)
+
+    def between(
+        self,
+        part: Part,
+        node: Node,
+        sinks: Mapping[Node, list[Sink]],
+        laps: Laps,
+        of_loops: Passes[Node],
+    ) -> list[tuple[Sink, Price]]:
+        """The longest way from a node to each of the sinks."""
+        part.cost.setdefault(node, 0)
+        reached = _reached(node, part.successors)
+        ends = {end for end in sinks if end in reached}
+        if not ends:
+            return []
+        alive = reaching(ends, part.successors) & reached
+        irreducible = ""
+        try:
+            laps.begin()
+            ways = longest_ways(node, ends, part.successors, part.cost, of_loops)
+        except NoBoundError as error:
+            ways, irreducible = {}, str(error)
+        told = self._told(part, alive, laps)
+        # What leads nobody knows where may lead to any end.
+        lost = {word for place, words in part.why_not.items() if place in reached for word in words}
+        found = []
+        for end in ends:
+            why_not = {irreducible, *lost} if irreducible else set(lost)
+            if told:
+                here = reaching({end}, part.successors) & reached
+                why_not |= {word for place, words in told.items() if place in here for word in words}
+            way = ways.get(end)
+            if way is None and not irreducible:
+                continue
+            price = Price(way.cost, (Walk(part, way.trace, way.cost),)) if way else NOTHING
+            for sink in sinks[end]:
+                found.append((sink, Price(price.cycles, price.path, frozenset(why_not))))
+        return found
+
+    def _told(self, part: Part, alive: set[Node], laps: Laps) -> dict[Node, set[str]]:
+        """Why there is no bound, by the nodes that say so."""
+        told: dict[Node, set[str]] = {}
+        for (u, v), price in part.calls.items():
+            if u in alive and v in alive and price.why_not and not laps.saw_through(u, v):
+                told.setdefault(u, set()).update(price.why_not)
+        for node, word in laps.unlimited.items():
+            told.setdefault(node, set()).add(word)
+        return told
+
+    def laps_of(self, part: Part, kind: str) -> Laps:
+        return Laps(
+            self.contexts.flow, self.rounds.passes, lambda lap: self._of_lap(lap, kind, part), self._spent
+        )
+
+    def _of_lap(self, solved: Solved, kind: str, whole: Part) -> Part | None:
+        """The ways and costs of one lap of a loop; None if some of it has no bound."""
+        before, self.contexts.in_a_lap = self.contexts.in_a_lap, True
+        try:
+            part, _, _ = self.cut.part(Part(solved, whole.kept, whole.timed), kind)
+        finally:
+            self.contexts.in_a_lap = before
+        unknown = part.why_not or any(price.why_not for price in part.calls.values())
+        return None if unknown else part
+
+    def keep(self, kind: str, level: int, entry: int, begin: Mark, end: Mark | None, price: Price) -> None:
+        key = (kind, begin, end)
+        known = self.found.get(key)
+        function = self._program.function_at(entry)
+        new = Section(kind, level, function.name if function else f"{entry:#010x}", begin, end, price)
+        if known is None or dearer(price, known.price):
+            self.found[key] = new
+
+
+def _reached(start: Node, successors: Mapping[Node, list[tuple[Node, int]]]) -> set[Node]:
+    seen, waiting = {start}, [start]
+    while waiting:
+        for target, _ in successors.get(waiting.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    return seen

@@ -1,0 +1,231 @@
+"""A capture of which only windows were kept: `kept.parquet` (docs/reference/observed.md).
+
+It has the windows' edges, and how often each width, interval and latency of the whole capture
+occurred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from base.files.documents import Table
+from base.files.errors import CaptureError, TailscopeError
+from base.files.whole import write_whole
+from base.metrology.tally import MOST_VALUES, Counted
+from base.run_folder import folder as names
+from base.run_folder.edges import (
+    MOST_EDGES,
+    MOST_SAMPLERATE_HZ,
+    NS_PER_S,
+    EdgeList,
+    Samples,
+    Words,
+)
+from base.run_folder.tables import read_metadata, read_table, write_table
+
+MOST_KEPT_SAMPLES = 1 << 42
+"""Of a capture of which only windows are kept: 50 hours at 24 MS/s."""
+MOST_WORST = 100
+MOST_WINDOW_SAMPLES = 1 << 30
+"""PulseView takes a byte and more of memory for each."""
+LAST = "end"
+"""The name of the window at the end of the capture."""
+
+Schema = Literal[1]
+SCHEMA: Schema = 1
+Quantity = tuple[str, str]
+"""width, interval or latency; and of which channel, or of which `STIM to ISR`."""
+
+_WINDOW = "window"
+_COLUMNS = pl.Schema({"part": pl.String, "name": pl.String, "at": pl.UInt64, "value": pl.UInt64})
+_MOST_ROWS = MOST_EDGES + 16 * MOST_VALUES
+_Place = Annotated[int, Field(ge=0, le=MOST_KEPT_SAMPLES)]
+
+
+class PinEnd(Table):
+    """A channel over the whole capture: its edges, and its level at the end.
+
+    `since` is the sample at which the pulse under way began; null without one.
+    """
+
+    edges: Annotated[int, Field(ge=0, le=MOST_KEPT_SAMPLES)]
+    high: bool
+    since: _Place | None
+
+
+class Place(Table):
+    """Where a window lies, in samples of the capture.
+
+    It is around the `rank`-th longest of the `kind` and `of` that are named, which lasted from
+    `start` to `end`. It was kept from `begin` up to but not including `until`. Where `cut`, it
+    begins later than was asked, since it has too many edges or samples.
+    """
+
+    name: str
+    kind: str
+    of: str
+    rank: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    start: _Place
+    end: _Place
+    begin: _Place
+    until: _Place
+    cut: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A window: its place, and its edges, which count from `place.begin`."""
+
+    place: Place
+    edges: EdgeList
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is left of a capture, and what was counted of all of it.
+
+    `around_samples` were to be kept on either side of the `worst` longest of each quantity.
+    """
+
+    samplerate_hz: int
+    total_samples: int
+    asked_samples: int
+    channels: tuple[str, ...]
+    worst: int
+    around_samples: int
+    pins: Mapping[str, PinEnd]
+    counted: Mapping[Quantity, Counted]
+    missed: Mapping[str, int]
+    windows: tuple[Window, ...]
+
+    @property
+    def sample_ns(self) -> float:
+        """How long a sample lasts, at the nominal samplerate."""
+        return NS_PER_S / self.samplerate_hz
+
+
+class _Tallied(Table):
+    part: str
+    name: str
+    bin: Annotated[int, Field(ge=1, le=MOST_KEPT_SAMPLES)]
+    least: _Place | None
+    greatest: _Place | None
+
+
+class _Description(Table):
+    """The metadata of kept.parquet."""
+
+    schema_: Annotated[Schema, Field(alias="schema")]
+    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
+    total_samples: _Place
+    asked_samples: _Place
+    channels: Annotated[tuple[str, ...], Field(strict=False)]
+    worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
+    around_samples: _Place
+    pins: dict[str, PinEnd]
+    missed: dict[str, _Place]
+    counted: list[_Tallied]
+    windows: list[Place]
+
+
+def write_kept(path: Path, kept: Kept) -> None:
+    """Writes kept.parquet, whole or not at all. Equal captures give equal bytes.
+
+    Raises WriteError.
+    """
+    counted = [
+        _Tallied(part=kind, name=name, bin=one.bin, least=one.least, greatest=one.greatest)
+        for (kind, name), one in kept.counted.items()
+    ]
+    description = _Description.model_validate(
+        {
+            "schema": SCHEMA,
+            "samplerate_hz": kept.samplerate_hz,
+            "total_samples": kept.total_samples,
+            "asked_samples": kept.asked_samples,
+            "channels": kept.channels,
+            "worst": kept.worst,
+            "around_samples": kept.around_samples,
+            "pins": dict(kept.pins),
+            "missed": dict(kept.missed),
+            "counted": counted,
+            "windows": [window.place for window in kept.windows],
+        }
+    )
+    frame = pl.concat([pl.DataFrame(schema=_COLUMNS), *_frames(kept)])
+    metadata = description.model_dump(mode="json", by_alias=True)
+    write_whole(path, lambda temporary: write_table(temporary, frame, metadata, statistics=False))
+
+
+def _frames(kept: Kept) -> Iterator[pl.DataFrame]:
+    for (kind, name), one in kept.counted.items():
+        yield _frame(kind, name, one.values, one.counts)
+    for window in kept.windows:
+        yield _frame(_WINDOW, window.place.name, window.edges.sample, window.edges.word)
+
+
+def _frame(part: str, name: str, at: Samples, value: Samples | Words) -> pl.DataFrame:
+    columns = {"at": pl.Series(at, dtype=pl.UInt64), "value": pl.Series(value, dtype=pl.UInt64)}
+    return pl.DataFrame(columns).select(pl.lit(part).alias("part"), pl.lit(name).alias("name"), "at", "value")
+
+
+def read_kept(folder: Path) -> Kept:
+    """Reads the kept.parquet of the run in `folder`. Raises TailscopeError."""
+    path = folder / names.KEPT
+    table = read_table(path, _COLUMNS, _MOST_ROWS)
+    told = read_metadata(path, _Description, CaptureError)
+    parts = {
+        (str(part), str(name)): (rows["at"].to_numpy(), rows["value"].to_numpy())
+        for (part, name), rows in table.group_by("part", "name", maintain_order=True)
+    }
+    nothing = np.empty(0, np.uint64), np.empty(0, np.uint64)
+    try:
+        return Kept(
+            samplerate_hz=told.samplerate_hz,
+            total_samples=told.total_samples,
+            asked_samples=told.asked_samples,
+            channels=told.channels,
+            worst=told.worst,
+            around_samples=told.around_samples,
+            pins=_pins(told),
+            counted={
+                (one.part, one.name): _counted(one, *parts.get((one.part, one.name), nothing))
+                for one in told.counted
+            },
+            missed=told.missed,
+            windows=tuple(
+                Window(place, _edges(told, place, *parts.get((_WINDOW, place.name), nothing)))
+                for place in told.windows
+            ),
+        )
+    except TailscopeError as error:
+        raise CaptureError(f"{path} is not a usable capture: {error}") from None
+
+
+def _pins(told: _Description) -> dict[str, PinEnd]:
+    if set(told.pins) != set(told.channels):
+        raise CaptureError("its pins are not its channels; restore the file.")
+    return told.pins
+
+
+def _counted(told: _Tallied, values: Samples, counts: Samples) -> Counted:
+    most = max((int(part.max(initial=0)) for part in (values, counts)), default=0)
+    increasing = not (values[1:] <= values[:-1]).any()
+    whole = (told.least is None) == (told.greatest is None) == (not values.size)
+    if most > MOST_KEPT_SAMPLES or not increasing or not whole or not counts.all():
+        raise CaptureError(f"its counts of {told.name} are damaged; restore the file.")
+    return Counted(values.astype(np.int64), counts.astype(np.int64), told.bin, told.least, told.greatest)
+
+
+def _edges(told: _Description, place: Place, sample: Samples, word: Words) -> EdgeList:
+    within = place.begin <= place.until <= told.total_samples and place.start <= place.end
+    if not within or Path(place.name).name != place.name:
+        raise CaptureError("a window lies outside the capture; restore the file.")
+    return EdgeList(sample, word, told.samplerate_hz, place.until - place.begin, told.channels)

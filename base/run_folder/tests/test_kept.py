@@ -1,0 +1,115 @@
+"""`kept.parquet`: what is written is read again, and a damaged file is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from base.files.errors import TailscopeError
+from base.metrology.tally import Tally
+from base.run_folder import folder as names
+from base.run_folder.edges import EdgeList
+from base.run_folder.kept import Kept, PinEnd, Place, Window, read_kept, write_kept
+from base.run_folder.tables import METADATA_KEY
+
+HOUR = 3600 * 24_000_000
+
+
+def kept() -> Kept:
+    """An hour with two pulses, of which one has a window; beyond 2**36 samples."""
+    widths = Tally()
+    widths.add(np.array([7, 7, 900, HOUR]))
+    place = Place(
+        name="STIM-to-ISR-1",
+        kind="latency",
+        of="STIM to ISR",
+        rank=1,
+        start=HOUR - 100,
+        end=HOUR - 50,
+        begin=HOUR - 200,
+        until=HOUR,
+        cut=False,
+    )
+    rows = np.array([0, 100, 150]), np.array([0, 1, 3], np.uint8)
+    return Kept(
+        samplerate_hz=24_000_000,
+        total_samples=HOUR,
+        asked_samples=HOUR + 1,
+        channels=("STIM", "ISR"),
+        worst=1,
+        around_samples=100,
+        pins={
+            "STIM": PinEnd(edges=9, high=True, since=None),
+            "ISR": PinEnd(edges=4, high=False, since=None),
+        },
+        counted={("width", "ISR"): widths.counted(), ("latency", "STIM to ISR"): Tally().counted()},
+        missed={"STIM to ISR": 2},
+        windows=(Window(place, EdgeList(*rows, 24_000_000, 200, ("STIM", "ISR"))),),
+    )
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    before = kept()
+    write_kept(tmp_path / names.KEPT, before)
+    found = read_kept(tmp_path)
+    assert found.counted == before.counted
+    assert [(one.place, one.edges) for one in found.windows] == [
+        (one.place, one.edges) for one in before.windows
+    ]
+    for name in ("samplerate_hz", "total_samples", "asked_samples", "channels", "pins", "missed"):
+        assert getattr(found, name) == getattr(before, name)
+    first = (tmp_path / names.KEPT).read_bytes()
+    write_kept(tmp_path / names.KEPT, found)
+    assert (tmp_path / names.KEPT).read_bytes() == first
+
+
+def changed(path: Path, **told: Any) -> None:
+    """The file with other metadata."""
+    metadata = json.loads(pl.read_parquet_metadata(path)[METADATA_KEY]) | told
+    pl.read_parquet(path).write_parquet(path, metadata={METADATA_KEY: json.dumps(metadata)})
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"samplerate_hz": 0}, "samplerate_hz"),
+        ({"total_samples": 1 << 43}, "total_samples"),
+        ({"total_samples": 5}, "a window lies outside the capture"),
+        ({"channels": ["CRIT", "ISR"]}, "its pins are not its channels"),
+        ({"more": 1}, "more"),
+    ],
+)
+def test_a_file_that_states_what_cannot_be_is_refused(
+    tmp_path: Path, told: dict[str, Any], sentence: str
+) -> None:
+    write_kept(tmp_path / names.KEPT, kept())
+    changed(tmp_path / names.KEPT, **told)
+    with pytest.raises(TailscopeError, match=sentence):
+        read_kept(tmp_path)
+
+
+def test_the_name_of_a_window_leads_nowhere_else(tmp_path: Path) -> None:
+    write_kept(tmp_path / names.KEPT, kept())
+    metadata = json.loads(pl.read_parquet_metadata(tmp_path / names.KEPT)[METADATA_KEY])
+    metadata["windows"][0]["name"] = "../../elsewhere"
+    changed(tmp_path / names.KEPT, windows=metadata["windows"])
+    with pytest.raises(TailscopeError, match="a window lies outside the capture"):
+        read_kept(tmp_path)
+
+
+def test_counts_that_do_not_increase_are_refused(tmp_path: Path) -> None:
+    write_kept(tmp_path / names.KEPT, kept())
+    path = tmp_path / names.KEPT
+    metadata = pl.read_parquet_metadata(path)
+    table = pl.read_parquet(path)
+    table.reverse().write_parquet(path, metadata={METADATA_KEY: metadata[METADATA_KEY]})
+    with pytest.raises(TailscopeError, match="counts of ISR are damaged"):
+        read_kept(tmp_path)
+    path.write_bytes(b"PAR1 and no more")
+    with pytest.raises(TailscopeError, match=r"kept\.parquet"):
+        read_kept(tmp_path)

@@ -1,0 +1,134 @@
+"""A capture of which only windows are kept, on its way: it takes the place of `edges.stream`.
+
+Edges are counted and forgotten. Once a minute, what is kept so far goes to the disk, so that a run
+that is killed has it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from base.files.whole import WriteError
+from base.metrology.tally import Tally
+from base.run_folder import folder as names
+from base.run_folder.edge_stream import NewEdges
+from base.run_folder.edges import Samples, Words
+from base.run_folder.kept import Kept, PinEnd, Quantity, write_kept
+from capture.reading.counter import WireCounter
+from capture.reading.vectorised import Stimuli
+from capture.reading.worst import WorstWindows
+
+EVERY_S = 60.0
+"""Between two times that what is kept goes to the disk."""
+_NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.uint8))
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What is to be kept: windows of so much around the `worst` longest of each quantity.
+
+    `which` edges of STIM and CTRL are stimuli.
+    """
+
+    worst: int
+    around_samples: int
+    which: Stimuli = "both"
+
+
+class Keeper:
+    """Takes what an EdgeWriter takes. `kept` is what is left of it, at any time, for any thread.
+
+    What comes is handed on by more() too, if it is `watched`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        samplerate_hz: int,
+        channels: tuple[str, ...],
+        asked_samples: int,
+        keeping: Keeping,
+        watched: bool = False,
+    ) -> None:
+        self._path = folder / names.KEPT
+        self._asked_samples = asked_samples
+        self._keeping = keeping
+        self._counter = WireCounter(keeping.which)
+        self._tallies: dict[Quantity, Tally] = defaultdict(Tally)
+        self._windows = WorstWindows(keeping.worst, keeping.around_samples)
+        self._last = NewEdges(*_NO_EDGES, samplerate_hz, 0, 0, channels)
+        self._watched = watched
+        self._unseen: list[NewEdges] = []
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        threading.Thread(target=self._store, name="keeper", daemon=True).start()
+
+    def append(self, sample: Samples, word: Words, total_samples: int) -> None:
+        """Takes the rows, of an EdgeList, that came up to a total of `total_samples` samples."""
+        with self._lock:
+            last = self._last
+            new = NewEdges(sample, word, last.samplerate_hz, last.end, total_samples, last.channels)
+            found = self._counter.add(new)
+            for one in found:
+                self._tallies[one.kind, one.name].add(one.end - one.start)
+            unfinished = [*self._counter.since.values(), *self._counter.waiting]
+            self._windows.add(new, found, unfinished)
+            self._last = new
+            if self._watched:
+                self._unseen.append(new)
+
+    def check_room(self) -> None:
+        """Nothing grows."""
+
+    def close(self) -> None:
+        """Nothing goes to the disk from now on."""
+        self._over.set()
+
+    def more(self) -> NewEdges | None:
+        """What came since the last look; None if nothing did."""
+        with self._lock:
+            parts, self._unseen = self._unseen, []
+        if not parts:
+            return None
+        first, last = parts[0], parts[-1]
+        return NewEdges(
+            np.concatenate([part.sample for part in parts]),
+            np.concatenate([part.word for part in parts]),
+            first.samplerate_hz,
+            first.begin,
+            last.end,
+            first.channels,
+        )
+
+    @property
+    def kept(self) -> Kept:
+        """What is kept of what came so far."""
+        with self._lock:
+            last, counter = self._last, self._counter
+            high, since = counter.high(last.channels), counter.since
+            return Kept(
+                samplerate_hz=last.samplerate_hz,
+                total_samples=last.end,
+                asked_samples=self._asked_samples,
+                channels=last.channels,
+                worst=self._keeping.worst,
+                around_samples=self._keeping.around_samples,
+                pins={
+                    name: PinEnd(edges=counter.edges.get(name, 0), high=high[name], since=since.get(name))
+                    for name in last.channels
+                },
+                counted={quantity: tally.counted() for quantity, tally in self._tallies.items()},
+                missed=counter.missed,
+                windows=tuple(self._windows.windows(last)),
+            )
+
+    def _store(self) -> None:
+        while not self._over.wait(EVERY_S):
+            with suppress(WriteError):  # the end of the run tells of a disk that takes nothing
+                write_kept(self._path, self.kept)

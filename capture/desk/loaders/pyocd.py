@@ -1,0 +1,112 @@
+"""pyOCD, the default: a process for each step. Nothing here loads pyOCD itself."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from base.files.errors import CaptureError
+from base.processes import children
+from capture.desk import option_bytes
+from capture.desk.loading import Settings, Way
+from capture.desk.pyocd import TARGET_SCRIPT
+from scenarios.operations import IMAGE_ADDRESS
+
+TIMEOUT_S = 120.0
+
+# pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
+_LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
+# What it says of a flash that it cannot read, erase or program, whatever the reason.
+_OF_THE_FLASH = re.compile(r"flash|transfer fault", re.IGNORECASE)
+_HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
+
+
+class Pyocd:
+    """pyOCD for the board behind one probe. Methods raise CaptureError with pyOCD's own reason.
+
+    The reset pin starts the firmware, because a reset through the core's debug port ends with
+    pyOCD clearing DEMCR.TRCENA, which would stop DWT_CYCCNT after the firmware has armed it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def load(self, elf: Path, image: bytes) -> None:
+        """In one call, which takes longer to start than to write; it leaves the core halted."""
+        if not image:
+            self._load(str(elf))
+            return
+        with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+            file = Path(folder) / "operations.bin"
+            file.write_bytes(image)
+            self._load(str(elf), f"{file}@{IMAGE_ADDRESS:#010x}")
+
+    def reset(self) -> None:
+        """Pulls the reset pin: the firmware starts."""
+        self._call("reset", "--method", "hw")
+
+    def tools(self) -> Mapping[str, str]:
+        """pyOCD's version."""
+        return {"pyocd": importlib.metadata.version("pyocd")}
+
+    def _load(self, *files: str) -> None:
+        try:
+            self._call("load", *_HALTED, *files)
+        except CaptureError as error:
+            may_be_forbidden = _OF_THE_FLASH.search(str(error)) is not None
+            raise CaptureError((may_be_forbidden and self._forbidden()) or str(error)) from None
+
+    def _forbidden(self) -> str | None:
+        """What of the option bytes keeps the board from being loaded, if they can be read."""
+        if not self._settings.target.lower().startswith("stm32f4"):
+            return None
+        read = f"read32 {option_bytes.FLASH_OPTCR:#x}"
+        try:
+            done = self._run("commander", "--connect", "attach", "--command", read)
+        except subprocess.TimeoutExpired:
+            return None
+        optcr = option_bytes.read_from(done.stdout)
+        why = None if optcr is None else option_bytes.objection(optcr)
+        return why and f"pyOCD cannot load the board: {why}"
+
+    def _call(self, subcommand: str, *arguments: str) -> None:
+        try:
+            done = self._run(subcommand, *arguments)
+        except subprocess.TimeoutExpired:
+            raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S:g} s; replug the board.") from None
+        if done.returncode:
+            why = _LOG_DECORATION.sub("", children.last_words(done.stderr))
+            raise CaptureError(
+                f"pyOCD cannot {subcommand} the board: {why}; check its USB cable and bench.toml."
+            )
+
+    def _run(self, subcommand: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            *children.with_devices(),
+            sys.executable,
+            "-m",
+            "pyocd",
+            subcommand,
+            "--no-wait",
+            "--quiet",
+        ]
+        command += ["--script", str(TARGET_SCRIPT), "--target", self._settings.target]
+        command += ["--uid", self._settings.probe] if self._settings.probe else []
+        return children.run([*command, *arguments], within_s=TIMEOUT_S)
+
+
+WAY = Way(
+    title="pyOCD",
+    program="",
+    get="it comes with the bench",
+    open=Pyocd,
+    keys=frozenset({"target", "probe"}),
+    needs={"target": "add what pyOCD calls the chip"},
+    serial_number=lambda probe: probe.rpartition(":")[2],
+    has_rtt=True,
+)

@@ -1,0 +1,190 @@
+# spans: capture/desk/labgrid.py, capture/desk/places.py
+"""Places of labgrid, from what labgrid-client 26.0.1 printed for its own coordinator."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+import yaml
+
+from base.files.errors import CaptureError
+from base.paths import ROOT
+from capture.desk import labgrid
+from capture.desk.bench import BoardResource, read_bench
+
+PRINTED = """\
+targets:
+  b1:
+    resources:
+    - NetworkSerialPort:
+        name: RawSerialPort
+        host: vm
+        port: 34665
+        speed: 1000000
+    - NetworkSigrokUSBDevice:
+        driver: fx2lafw
+        devnum: 2
+        channels: D1=CRIT,D0=OP,D2=STIM,D3=ISR,D4=TASK,D5=CTRL,D6=CISR,D7=SYNC
+        host: localhost
+        path: 1-1
+        model_id: 24716
+        vendor_id: 7504
+        busnum: 1
+    - NetworkUSBDebugger:
+        devnum: 3
+        host: localhost
+        path: 1-2
+        model_id: 14155
+        busnum: 1
+        vendor_id: 1155
+"""
+ANALYZER_ALONE = """\
+targets:
+  b2:
+    resources:
+    - SigrokDevice:
+        driver: beaglelogic:conn=tcp-raw/127.0.0.1/5555
+"""
+CLIENT = """\
+#!{python}
+import pathlib, sys
+folder = pathlib.Path({folder!r})
+with (folder / "asked").open("a") as asked:
+    asked.write(" ".join(sys.argv[1:]) + "\\n")
+print((folder / "says").read_text())
+why = (folder / "complains").read_text()
+sys.exit(why or 0)
+"""
+
+Says = Callable[..., None]
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Says]:
+    """A labgrid-client on the PATH, and what sets its words; a probe that the kernel lists."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "labgrid-client"
+    program.write_text(CLIENT.format(python=sys.executable, folder=str(tmp_path)))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "sysfs" / "1-2").mkdir(parents=True)
+    (tmp_path / "sysfs" / "1-2" / "serial").write_text("066DFF33\n")
+    monkeypatch.setattr(labgrid, "SYSFS", tmp_path / "sysfs")
+
+    def says(words: str = "", complains: str = "") -> None:
+        labgrid.ask.cache_clear()
+        (tmp_path / "says").write_text(words)
+        (tmp_path / "complains").write_text(complains)
+
+    yield says
+    labgrid.ask.cache_clear()
+
+
+def board(place: str, bench: Path | None = None) -> BoardResource:
+    return (read_bench(bench) if bench else read_bench()).board(f"place:{place}")
+
+
+def test_port_analyzer_and_probe_are_the_places(client: Says, tmp_path: Path) -> None:
+    client(PRINTED)
+    found = board("nucleo-1")
+    assert (found.name, found.serial_port) == ("nucleo_1", "rfc2217://vm:34665")
+    assert (found.analyzer.driver, found.analyzer.connection) == ("fx2lafw", "1.2")
+    assert (found.analyzer.channels["CRIT"], found.analyzer.channels["OP"]) == ("D1", "D0")
+    assert (found.loader.kind, found.loader.probe) == ("pyocd", "066DFF33")
+    board("nucleo-1")
+    assert (tmp_path / "asked").read_text() == "-p nucleo-1 env\n", "asked once"
+
+
+def test_what_labgrid_does_not_know_is_of_the_board_of_this_name(client: Says, tmp_path: Path) -> None:
+    text = 'default = "b1"\n[boards.b1.loader]\nkind = "probe-rs"\ntarget = "STM32F401RETx"\n'
+    text += '[boards.b1.serial]\nport = "/dev/ttyACM3"\nbaud = 460_800\n'
+    text += '[boards.b1.analyzer]\ndriver = "fx2lafw"\nsamplerate_hz = 12_000_000\n'
+    text += "[boards.b1.analyzer.channels]\n"
+    names = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
+    text += "".join(f'{name} = "D{at}"\n' for at, name in enumerate(names))
+    (tmp_path / "bench.toml").write_text(text)
+    client(PRINTED)
+    found = board("b1", bench=tmp_path / "bench.toml")
+    assert found.loader.probe == "0483:374b:066DFF33", "as probe-rs calls it"
+    assert found.loader.serial_number == "066DFF33"
+    assert (found.analyzer.samplerate_hz, found.baud) == (12_000_000, 460_800)
+
+
+def test_a_raw_port_and_another_driver(client: Says) -> None:
+    client(PRINTED.replace("speed: 1000000", "protocol: raw"))
+    assert board("b1").serial_port == "socket://vm:34665"
+    client(ANALYZER_ALONE)
+    found = board("b2")
+    assert (found.analyzer.driver, found.analyzer.connection) == ("beaglelogic", "tcp-raw/127.0.0.1/5555")
+    assert found.analyzer.preset == "beaglelogic"
+    assert found.serial_port == read_bench().board("nucleo").serial_port
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("busnum: 1\n    - Net", "busnum: null\n    - Net", "labgrid does not see the analyzer of the place"),
+        ("port: 34665", "port: null", "labgrid does not see the serial port of the place 'b1': plug it in"),
+        ("model_id: 14155", "model_id: null", "labgrid does not see the debug probe of the place"),
+        ("path: 1-2", "path: 1-9", r"has no .*/1-9/serial; plug it in again"),
+        ("host: localhost", "host: far", "The analyzer of the place 'b1' is plugged into far, and the bench"),
+        ("D7=SYNC", "D7=CRIT", "The analyzer of the place 'b1': channels must name each of CRIT, OP"),
+        ("driver: fx2lafw", "driver: moon", "has the driver 'moon', of which no preset is known: add a"),
+        (
+            "NetworkUSBDebugger",
+            "NetworkSerialPort",
+            r"has 2 serial ports \(RawSerialPort, NetworkSerialPort\)",
+        ),
+        ("resources:", "things:", "is not what version 26.0 says; update labgrid"),
+        ("targets:", "{", "is not what version 26.0 says; update labgrid"),
+        (
+            PRINTED,
+            "targets: {b1: {resources: []}}",
+            "has no serial port, analyzer or debug probe; add a match",
+        ),
+    ],
+)
+def test_a_place_that_will_not_do_is_one_sentence(client: Says, old: str, new: str, words: str) -> None:
+    client(PRINTED.replace(old, new))
+    with pytest.raises(CaptureError, match=words):
+        board("b1")
+
+
+def test_a_place_that_is_not_acquired(client: Says) -> None:
+    client(complains="labgrid-client: Error: place b1 is not acquired")
+    with pytest.raises(
+        CaptureError, match=r"the place 'b1' \(place b1 is not acquired\): acquire it by labgrid-"
+    ):
+        board("b1")
+    client(complains="Server error: Error: Could not connect to coordinator")
+    with pytest.raises(CaptureError, match=r"\(Could not connect to coordinator\): see LG_COORDINATOR\."):
+        board("b1")
+
+
+def test_a_client_that_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    labgrid.ask.cache_clear()
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(
+        CaptureError, match=r"^labgrid-client is not there: install labgrid in an environment"
+    ):
+        board("b1")
+
+
+def test_the_page_shows_the_example_that_the_exporter_takes() -> None:
+    """The same resources, and channels that the bench can use."""
+    page = (ROOT / "docs/how-to/labgrid.md").read_text()
+    shown = dedent(page.partition("```\n")[2].partition("```")[0].replace("    nucleo-1", "nucleo-1", 1))
+    example = yaml.safe_load((ROOT / "docs/examples/labgrid/exporter.yaml").read_text())
+    assert [*example["nucleo-1"]] == ["USBSerialPort", "SigrokUSBDevice", "USBDebugger"]
+    for line in (ROOT / "docs/examples/labgrid/exporter.yaml").read_text().splitlines()[2:]:
+        assert line.strip() in shown
+
+
+def test_a_place_without_a_name() -> None:
+    with pytest.raises(CaptureError, match=r"place: needs a board in bench\.toml"):
+        board("")

@@ -1,0 +1,148 @@
+"""A wire that is read in parts: every pulse and answer is found once, however it is cut.
+
+What is carried from a part to the next is a few numbers a channel. So the memory does not grow, and
+what is found is what one look at the whole capture finds (capture/reading/vectorised.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from base.run_folder.edge_stream import NewEdges
+from base.run_folder.edges import Samples, Transitions
+from capture.reading.observed import ANSWERED, PULSED, named
+from capture.reading.vectorised import Stimuli, answered, asked_by
+
+Kind = Literal["width", "interval", "latency"]
+
+
+class Found(NamedTuple):
+    """What was over within a part: from `start` to `end`, int64[n] each.
+
+    A `width` is that of a pulse of the channel `name`, an `interval` from one's begin to the
+    next's, a `latency` that of `STIM to ISR` or another pair.
+    """
+
+    kind: Kind
+    name: str
+    start: Samples
+    end: Samples
+
+
+@dataclass
+class _Pulses:
+    """The pulses of a channel: when the one under way began, and the last that is over."""
+
+    since: int | None = None
+    before: int | None = None
+
+    def take(self, moved: Transitions, was_high: bool) -> tuple[Samples, Samples]:
+        """Begins and ends of those that are over now."""
+        rises, falls = moved.sample[moved.level], moved.sample[~moved.level]
+        if was_high and self.since is None:  # it was high when the capture began
+            falls = falls[1:]
+        begun = rises if self.since is None else np.append(self.since, rises)
+        self.since = int(begun[-1]) if begun.size > falls.size else None
+        return begun[: falls.size], falls
+
+    def take_begins(self, start: Samples) -> tuple[Samples, Samples]:
+        """From each begin to the next."""
+        begins = start if self.before is None else np.append(self.before, start)
+        if begins.size:
+            self.before = int(begins[-1])
+        return begins[:-1], begins[1:]
+
+
+@dataclass
+class _Answers:
+    """A stimulus that waits, and how many were missed."""
+
+    since: int | None = None
+    missed: int = 0
+
+    def take(self, asked: Samples, rises: Samples) -> tuple[Samples, Samples]:
+        """Stimuli that were answered now, and the answers."""
+        found = answered(asked if self.since is None else np.append(self.since, asked), rises)
+        got = found.answer_sample >= 0
+        self.missed += int(found.missed.sum())
+        waiting = found.stimulus_sample[~got & ~found.missed]
+        self.since = int(waiting[-1]) if waiting.size else None
+        return found.stimulus_sample[got], found.answer_sample[got]
+
+
+@dataclass
+class WireCounter:
+    """Takes the parts of a capture in their order. `which` edges of STIM and CTRL are stimuli.
+
+    `edges` counts those of each channel. Frames and calibration are taken for the program's.
+    """
+
+    which: Stimuli = "both"
+    edges: dict[str, int] = field(default_factory=dict)
+    _word: int | None = None
+    _pulses: dict[str, _Pulses] = field(default_factory=dict)
+    _answers: dict[tuple[str, str], _Answers] = field(default_factory=dict)
+
+    def add(self, new: NewEdges) -> list[Found]:
+        """Takes the next part; what was over in it."""
+        for name in new.channels:
+            self.edges.setdefault(name, 0)
+        if not new.word.size:
+            return []
+        before = int(new.word[0]) if self._word is None else self._word
+        moved = {name: _moved(new, bit, before) for bit, name in enumerate(new.channels)}
+        for name, one in moved.items():
+            self.edges[name] += one.sample.size
+        self._word = int(new.word[-1])
+        highs = {name: bool(before >> bit & 1) for bit, name in enumerate(new.channels)}
+        return [*self._pulsed(moved, highs), *self._answered(moved)]
+
+    def high(self, channels: tuple[str, ...]) -> dict[str, bool]:
+        """The level of each channel at the end of what came."""
+        return {name: bool((self._word or 0) >> bit & 1) for bit, name in enumerate(channels)}
+
+    @property
+    def since(self) -> dict[str, int]:
+        """Where the pulse under way began, of the channels that have one."""
+        return {name: one.since for name, one in self._pulses.items() if one.since is not None}
+
+    @property
+    def waiting(self) -> list[int]:
+        """The stimuli that wait for an answer."""
+        return [one.since for one in self._answers.values() if one.since is not None]
+
+    @property
+    def missed(self) -> dict[str, int]:
+        """Stimuli that came again before they were answered, by pair."""
+        return {named(pair): one.missed for pair, one in self._answers.items()}
+
+    def _pulsed(self, moved: dict[str, Transitions], highs: dict[str, bool]) -> list[Found]:
+        found = []
+        for name in PULSED:
+            if name in moved:
+                pulses = self._pulses.setdefault(name, _Pulses())
+                start, end = pulses.take(moved[name], highs[name])
+                found.append(Found("width", name, start, end))
+                found.append(Found("interval", name, *pulses.take_begins(start)))
+        return found
+
+    def _answered(self, moved: dict[str, Transitions]) -> list[Found]:
+        found = []
+        for pair in ANSWERED:
+            if set(pair) <= set(moved):
+                stimulus, answer = (moved[name] for name in pair)
+                answers = self._answers.setdefault(pair, _Answers())
+                asked = asked_by(stimulus, self.which)
+                took = answers.take(asked, answer.sample[answer.level])
+                found.append(Found("latency", named(pair), *took))
+        return found
+
+
+def _moved(new: NewEdges, bit: int, before: int) -> Transitions:
+    """The edges of the channel of this bit, where `before` is the word in front of the part."""
+    level = (new.word >> bit & 1).astype(np.bool_)
+    changed = level != np.append(bool(before >> bit & 1), level[:-1])
+    return Transitions(new.sample[changed], level[changed])

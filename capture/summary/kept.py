@@ -1,0 +1,75 @@
+"""run.json of a run of which only windows were kept (docs/reference/observed.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from base.metrology.quantiles import Summary
+from base.run_folder.kept import Kept
+from base.run_folder.observed import (
+    SCHEMA,
+    Asked,
+    FramesFound,
+    KeptWindows,
+    ObservedManifest,
+    ObservedReport,
+)
+from capture.summary.observed import WITHOUT_SYNC, without
+from capture.summary.unjudged import unjudged
+from capture.verdict.kept import SeenKept, judge, warnings
+
+
+def summarise_kept(seen: SeenKept, asked: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
+    """The whole content of run.json; `notes` are sentences on what was stored."""
+    kept = seen.kept
+    verdict, reasons = judge(seen)
+    report = ObservedReport(**seen.tools.model_dump())
+    content = {
+        **asked.model_dump(by_alias=True),
+        "schema": SCHEMA,
+        "samplerate_hz": kept.samplerate_hz,
+        "total_samples": kept.total_samples,
+        "resolution_ns": kept.sample_ns,
+        "verdict": verdict,
+        "reasons": list(reasons),
+        "warnings": [*warnings(seen), *notes, *report.notes],
+        "missing": [*without(asked), *([] if "SYNC" in kept.channels else [WITHOUT_SYNC])],
+        "frames": FramesFound(start=None, end=None),
+        "clock": None,
+        "widths_ns": _summaries(kept, "width"),
+        "intervals_ns": _summaries(kept, "interval"),
+        "latencies_ns": _summaries(kept, "latency"),
+        "missed": dict(kept.missed),
+        "calibration_ns": {},
+        "tool_report": report,
+        "unjudged": tuple(unjudged(asked, framed=False)),
+        "kept": _windows(kept),
+    }
+    return ObservedManifest.model_validate(content)
+
+
+def _summaries(kept: Kept, kind: str) -> dict[str, Summary]:
+    """In ns, of all that was seen, by name."""
+    return {
+        name: counted.summary(kept.sample_ns)
+        for (its_kind, name), counted in kept.counted.items()
+        if its_kind == kind
+    }
+
+
+def _windows(kept: Kept) -> KeptWindows:
+    places = [window.place for window in kept.windows]
+    return KeptWindows(
+        kept_samples=_covered([(place.begin, place.until) for place in places]),
+        windows=places,
+        bin_samples={f"{kind} {name}": one.bin for (kind, name), one in kept.counted.items() if one.bin > 1},
+    )
+
+
+def _covered(stretches: Sequence[tuple[int, int]]) -> int:
+    """How many samples lie in at least one of the stretches."""
+    covered, end = 0, 0
+    for begin, until in sorted(stretches):
+        covered += max(until - max(begin, end), 0)
+        end = max(end, until)
+    return covered

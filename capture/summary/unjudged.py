@@ -1,0 +1,34 @@
+"""What the verdict of a run from the wire alone cannot tell, a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from base.run_folder.manifest import VIRTUAL_BOARD
+from base.run_folder.observed import Asked
+
+DROPPED = (
+    "Samples that the analyzer dropped without a word would not be seen: a pulse or latency around such a "
+    "place is told too short, and one may be missing. With frames on SYNC the ratio of the clocks would show "
+    "it; a slower samplerate makes it less likely."
+)
+NOT_KEPT = (
+    "Only the windows were kept: all other figures were counted as the samples came, and cannot be counted "
+    "again. Frames were not looked for."
+)
+
+
+_LOSSLESS = "beaglelogic"
+"""The analyzer of the virtual board: it waits for whoever listens."""
+
+
+def unjudged(asked: Asked, framed: bool) -> Iterator[str]:
+    """Of a capture that is `framed` by its program on SYNC, or not."""
+    if not framed and not _lossless(asked):
+        yield DROPPED
+    if asked.keep:
+        yield NOT_KEPT
+
+
+def _lossless(asked: Asked) -> bool:
+    return asked.analyzer == _LOSSLESS and VIRTUAL_BOARD in asked.tools

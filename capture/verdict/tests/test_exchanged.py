@@ -1,0 +1,140 @@
+"""Two clips that changed places, any pair of them: on runs made up, and on the virtual board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from base.run_folder.edges import CHANNELS
+from base.run_folder.folder import MANIFEST
+from base.run_folder.manifest import read_manifest
+from capture.acquisition.direct import Direct
+from capture.acquisition.sigrok import Sigrok
+from capture.acquisition.source import RunRequest
+from capture.acquisition.stored import read_stored
+from capture.conduct import run as conduct
+from capture.joining.evidence import Evidence, with_edges
+from capture.store import judge as read_again
+from capture.tests.evidence import evidence_of
+from capture.tests.synthetic import SyntheticRun, small_plan, small_plan_under
+from capture.verdict import inconclusive, truncated
+from capture.verdict.exchanged import FEWEST_REASONS, exchanged
+from capture.verdict.tests.test_verdict import with_a_section_in_pieces
+from capture.verdict.verdict import by_rules, judge
+from firmware.build import image as firmware
+from scenarios import catalogue
+from scenarios.plan import Plan
+
+PAIRS = tuple(combinations(CHANNELS, 2))
+INPUTS = ("P8_45", "P8_46", "P8_43", "P8_44", "P8_41", "P8_42", "P8_39", "P8_40")
+BOARD = """\
+[loader]
+kind = "virtual-nucleo"
+[serial]
+port = "tcp"
+[analyzer]
+preset = "beaglelogic"
+samplerate_hz = 25_000_000
+[analyzer.channels]
+"""
+
+
+def told(pair: Sequence[str]) -> str:
+    return f"{pair[0]} and {pair[1]} look exchanged: run ./lab wiring check."
+
+
+def without_the_search(evidence: Evidence) -> tuple[str, ...]:
+    return by_rules(evidence, truncated.RULES, inconclusive.RULES)[1]
+
+
+def changed(evidence: Evidence, *pairs: Sequence[str]) -> Evidence:
+    """The run as it would be seen with these clips exchanged."""
+    for one, other in pairs:
+        evidence = with_edges(evidence, exchanged(evidence.edges, one, other))
+    return evidence
+
+
+@cache
+def made_up(stimulus: str, samplerate_hz: int) -> Evidence:
+    plan = small_plan_under(stimulus) if stimulus else small_plan()
+    return evidence_of(SyntheticRun(plan), samplerate_hz)
+
+
+@pytest.fixture(scope="module")
+def of_virtual_board(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """mem_frag of little depth on the virtual board, seen by an FX2."""
+    result = conduct(Direct(request(tmp_path_factory.mktemp("runs"), samplerate_hz=24_000_000)))
+    assert result.verdict == "complete"
+    return read_again(*read_stored(result.folder))[0]
+
+
+def plan() -> Plan:
+    return catalogue.load("mem_frag", {"depth": 8}).compile()
+
+
+def request(runs: Path, board: str = "virtual", samplerate_hz: int | None = None) -> RunRequest:
+    return RunRequest(plan(), firmware.build("tlsf"), board=board, samplerate_hz=samplerate_hz, runs=runs)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_any_two_clips_are_named_once(of_virtual_board: Evidence, pair: tuple[str, str]) -> None:
+    seen = changed(of_virtual_board, pair)
+    assert len(without_the_search(seen)) > FEWEST_REASONS
+    assert judge(seen) == ("inconclusive", (told(pair),))
+
+
+@pytest.mark.parametrize("samplerate_hz", [24_000_000, 84_000_000])
+def test_they_are_named_at_each_rate(samplerate_hz: int) -> None:
+    for pair in PAIRS:
+        seen = changed(made_up("", samplerate_hz), pair)
+        assert judge(seen) == ("inconclusive", (told(pair),)), pair
+
+
+def test_without_a_stimulus_the_quiet_pins_cannot_be_told_apart_nor_need_be() -> None:
+    """Five inputs show the common pulses and nothing else: a wrong pair of them changes nothing."""
+    whole = made_up("none", 24_000_000)
+    quiet = {"STIM", "ISR", "TASK", "CTRL", "CISR"}
+    for pair in PAIRS:
+        found = judge(changed(whole, pair))
+        assert found == (("complete", ()) if set(pair) <= quiet else ("inconclusive", (told(pair),))), pair
+
+
+def test_another_fault_keeps_its_own_sentence() -> None:
+    run = SyntheticRun(small_plan())
+    seen = changed(evidence_of(run, report={"oddities": ("sigrok-cli says: hm.",)}), ("STIM", "ISR"))
+    assert judge(seen) == ("inconclusive", (told(("STIM", "ISR")), "sigrok-cli says: hm."))
+    lossy = changed(evidence_of(run, report={"losses": ("sigrok-cli died.",)}), ("CRIT", "OP"))
+    assert judge(lossy) == ("truncated", (told(("CRIT", "OP")), "sigrok-cli died."))
+
+
+def test_a_run_that_two_exchanges_are_wrong_with_is_told_rule_by_rule() -> None:
+    seen = changed(made_up("", 24_000_000), ("CRIT", "OP"), ("STIM", "ISR"))
+    verdict, reasons = judge(seen)
+    assert verdict == "inconclusive" and len(reasons) > 1
+    assert not any("exchanged" in reason for reason in reasons)
+
+
+def test_no_clip_is_blamed_for_another_fault() -> None:
+    """Several rules are broken, and no exchange mends them."""
+    run = SyntheticRun(small_plan())
+    with_a_section_in_pieces(run)
+    run.lines = [line for line in run.lines if not line.startswith(("OP,7,", "CAL,OP,3,"))]
+    evidence = evidence_of(run)
+    _, reasons = judge(evidence)
+    assert reasons == without_the_search(evidence) and len(reasons) >= FEWEST_REASONS
+
+
+@pytest.mark.parametrize("pair", [("CRIT", "OP"), ("ISR", "CISR"), ("TASK", "SYNC")], ids="-".join)
+def test_a_capture_with_exchanged_clips_says_so(tmp_path: Path, pair: tuple[str, str]) -> None:
+    """The board's table says that the two inputs see each other's pins; sigrok-cli captures."""
+    inputs = dict(zip(CHANNELS, INPUTS, strict=True))
+    inputs[pair[0]], inputs[pair[1]] = inputs[pair[1]], inputs[pair[0]]
+    board = tmp_path / "exchanged.toml"
+    board.write_text(BOARD + "".join(f'{channel} = "{name}"\n' for channel, name in inputs.items()))
+    result = conduct(Sigrok(request(tmp_path / "runs", str(board))))
+    assert (result.verdict, result.reasons) == ("inconclusive", (told(pair),))
+    assert read_manifest(result.folder / MANIFEST).reasons == [told(pair)]

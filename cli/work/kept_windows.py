@@ -1,0 +1,59 @@
+"""The windows that were kept of a capture, as lines for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from base.microseconds import UNIT, digits, microseconds
+from base.run_folder import folder as names
+from base.run_folder.edges import NS_PER_S
+from base.run_folder.kept import LAST, Place, Window, read_kept
+from base.run_folder.observed import ObservedManifest
+from dashboards.growing_wire import wave
+
+_MARGIN = 4
+"""A picture shows this part of the length on either side of it."""
+
+
+def lines(found: ObservedManifest, folder: Path) -> list[str]:
+    """What was looked at and what was kept, a table of the windows, and a picture of each longest.
+
+    Nothing where the whole capture was kept.
+    """
+    if found.kept is None or found.keep is None:
+        return []
+    duration_s = found.total_samples / found.samplerate_hz
+    kept_s = found.kept.kept_samples / found.samplerate_hz
+    seen = sum(one.n for one in found.widths_ns.values())
+    told = (
+        f"Of {duration_s:.6g} s with {seen:,} pulses, {kept_s:.6g} s in {len(found.kept.windows)} windows "
+        f"were kept: {found.keep.around_s * 1e3:g} ms around the {found.keep.worst} longest of each."
+    )
+    rows = [(UNIT, "length", "begins at (s)", "window for PulseView")]
+    rows += [_row(place, found.samplerate_hz) for place in found.kept.windows]
+    table = [f"{name:<22}{length:>16}{at:>16}  {file}" for name, length, at, file in rows]
+    pictures = [line for window in read_kept(folder).windows for line in _picture(window)]
+    return [told, "", *table, "", *pictures]
+
+
+def _row(place: Place, samplerate_hz: int) -> tuple[str, str, str, str]:
+    length_ns = (place.end - place.start) * NS_PER_S / samplerate_hz
+    last = place.name == LAST
+    name = "the last of all" if last else f"{place.of}, {place.rank}"
+    length = "-" if last else digits(length_ns)
+    return name, length, f"{place.start / samplerate_hz:.6f}", f"{names.WINDOWS}/{place.name}.sr"
+
+
+def _picture(window: Window) -> Iterator[str]:
+    """The longest of a quantity, drawn in characters; nothing of the others."""
+    place, edges = window.place, window.edges
+    if place.rank > 1 or place.name == LAST or not edges.sample.size:
+        return
+    margin = max((place.end - place.start) // _MARGIN, 1)
+    first = max(place.start - place.begin - margin, 0)
+    after = min(place.end - place.begin + margin, edges.total_samples)
+    yield f"{place.name}, {microseconds((after - first) * edges.sample_ns)}:"
+    for channel in edges.channels:
+        yield f"{channel:<6}{wave(edges, channel, first, after)}"
+    yield ""

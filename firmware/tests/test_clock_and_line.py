@@ -1,0 +1,55 @@
+# spans: capture, firmware, scenarios, simulator
+"""What the image asks of the board's clock and serial line, on boards that have it or have not."""
+
+from __future__ import annotations
+
+import pytest
+
+from base.run_folder.records import Boot, EndRecord
+from capture.acquisition.duration import longest_s
+from firmware.build import boards
+from firmware.build import image as firmware
+from scenarios import catalogue
+from scenarios.operations import DEFAULT_BAUD
+from scenarios.plan import Plan
+from simulator import run as simulator
+from simulator.program import UserProgram
+
+CORE_HZ = 84_000_000
+FRAME_BITS = 10
+
+
+def short(baud: int = DEFAULT_BAUD, clock: str = "bypass") -> Plan:
+    return catalogue.load("mem_frag", {"depth": 4}).compile().recorded_by("uart", baud, clock)
+
+
+@pytest.mark.parametrize(
+    ("asked", "at_osc_in", "told"),
+    [
+        ("bypass", (), "bypass"),
+        ("bypass", ("--hse", "none"), "internal"),
+        ("crystal", ("--hse", "8MHz"), "crystal"),
+        ("crystal", ("--hse", "none"), "internal"),
+        ("internal", (), "internal"),
+    ],
+)
+def test_the_core_has_its_rate_from_what_is_there(asked: str, at_osc_in: tuple[str, ...], told: str) -> None:
+    board = UserProgram(firmware.build("tlsf").elf, ("--strict", *at_osc_in))
+    run = simulator.run(board, until="300ms", image=short(clock=asked).image)
+    boot = run.records.first(Boot)
+    assert boot is not None and (boot.clock, boot.core_hz) == (told, CORE_HZ)
+    assert run.records.first(EndRecord) is not None
+    assert run.records.damaged == ()
+
+
+@pytest.mark.parametrize("baud", [115_200, 460_800, 921_600, DEFAULT_BAUD])
+def test_a_run_lasts_as_long_as_its_line_needs(baud: int) -> None:
+    """By the time that the plan foresees END is there; before, no more than the line can carry."""
+    plan = short(baud)
+    elf = firmware.build("tlsf").elf
+    whole_s = longest_s(plan, boards.default().core_hz)
+    whole = simulator.run(elf, until=f"{whole_s * 1e6:.0f}us", image=plan.image)
+    assert whole.records.first(EndRecord) is not None
+    part_s = 0.25 * whole_s
+    part = simulator.run(elf, until=f"{part_s * 1e6:.0f}us", image=plan.image)
+    assert 0 < len(part.uart) <= 1.01 * part_s * baud / FRAME_BITS

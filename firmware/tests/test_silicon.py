@@ -1,0 +1,172 @@
+# spans: firmware, scenarios, simulator
+"""What silicon punishes, planted in the bench's own firmware: the simulator must notice each.
+
+A mutation is an edit of the sources, so this file is not in step with them if one does not apply.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import struct
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from base.paths import ROOT
+from firmware.build import image as firmware
+from scenarios import catalogue
+from scenarios.operations import with_records
+from simulator import run as simulator
+from simulator.build import SimulatorError
+from simulator.program import UserProgram
+from simulator.run import Run, StoppedError
+
+ALLOCATOR = "tlsf"
+DBG_SLEEP = 1
+Edits = Mapping[str, tuple[str, str]]
+"""By file below `firmware`: what stands there, and what in its place."""
+
+WITHOUT_WAIT: Edits = {"board/pins.c": ("    (void)RCC_AHB1ENR;", "    ")}
+CLEARED_LATE: Edits = {
+    "board/compare_output.c": (
+        "    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);\n    (void)TIM_SR(output->timer);",
+        "    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);",
+    ),
+    "bench/stimulus.c": (
+        "    compare_output_clear(&control_output);\n    (void)note(ANSWER_CONTROL, count);\n"
+        "    pin_write(CISR_PORT, CISR_PIN, false);",
+        "    (void)note(ANSWER_CONTROL, count);\n    pin_write(CISR_PORT, CISR_PIN, false);\n"
+        "    compare_output_clear(&control_output);",
+    ),
+}
+FLOAT_TOO_EARLY: Edits = {
+    "board/startup.c": (
+        "    SCB_CPACR |= SCB_CPACR_FPU;",
+        "    volatile float half = 0.5f;\n    half = half * half;\n    SCB_CPACR |= SCB_CPACR_FPU;",
+    )
+}
+SLOW_MARKERS: Edits = {
+    "board/pins.c": (
+        "GPIO_OSPEEDR(port), pin, 2, SPEED_HIGH);\n    pin_to_output",
+        "GPIO_OSPEEDR(port), pin, 2, 0);\n    pin_to_output",
+    )
+}
+
+
+def mutated(edits: Edits, folder: Path) -> Path:
+    """The firmware's ELF with these edits, built by the commands that build it as it is."""
+    built = firmware.build(ALLOCATOR, compiled=True).elf.parent
+    link = _commands(built)
+    for name, (before, after) in edits.items():
+        source = ROOT / "firmware" / name
+        text = source.read_text(encoding="utf-8")
+        assert text.count(before) == 1, f"{name} has no {before!r}"
+        copy = folder / source.name
+        copy.write_text(text.replace(before, after), encoding="utf-8")
+        entry = _entry(built, source)
+        made = str(folder / f"{source.name}.obj")
+        words = shlex.split(entry["command"])
+        known = words[words.index("-o") + 1]
+        subprocess.run(
+            [made if w == known else str(copy) if w == str(source) else w for w in words],
+            cwd=built,
+            check=True,
+        )
+        assert known in link
+        link = [made if word == known else word for word in link]
+    elf = folder / "mutated.elf"
+    link[link.index("-o") + 1] = str(elf)
+    link = [word for word in link if not word.startswith("-Wl,-Map")]
+    subprocess.run(link, cwd=built, check=True)
+    return elf
+
+
+def _entry(built: Path, source: Path) -> dict[str, str]:
+    rows: list[dict[str, str]] = json.loads((built / "compile_commands.json").read_text(encoding="utf-8"))
+    (found,) = (row for row in rows if row["file"] == str(source))
+    return found
+
+
+def _commands(built: Path) -> list[str]:
+    """What links the ELF, as Ninja does it."""
+    done = subprocess.run(
+        ["ninja", "-t", "commands", "-s", "tailscope.elf"],
+        cwd=built,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    (link,) = (part for part in done.stdout.split("&&") if " -o tailscope.elf" in part)
+    return shlex.split(link)
+
+
+def conducted(elf: Path, *, strict: bool) -> Run:
+    image = catalogue.load("mem_frag", {"depth": 4}).compile().image
+    start = elf if strict else UserProgram(elf)
+    return simulator.run(start, until="300ms", image=image)
+
+
+def test_the_firmware_as_it_is_does_nothing_of_it(tmp_path: Path) -> None:
+    """Also built by this file's commands, so that they prove something below."""
+    elf = mutated({"board/pins.c": ("    hold_serial_line();", "    hold_serial_line() ;")}, tmp_path)
+    for strict in (True, False):
+        run = conducted(elf, strict=strict)
+        assert run.stats.notes == ()
+        assert run.uart.splitlines()[-1].startswith(b"@END,")
+
+
+@pytest.mark.parametrize(
+    ("edits", "kind", "says"),
+    [
+        (WITHOUT_WAIT, "early_access", "GPIOA_PUPDR (2 cycles after its clock was turned on)"),
+        (CLEARED_LATE, "late_clear", "interrupt 50 (the store that clears it is still on its way"),
+        (SLOW_MARKERS, "slow_pin", "PA8 (a pulse of "),
+    ],
+    ids=("early access", "late clear", "slow pin"),
+)
+def test_a_mutation_is_noticed(edits: Edits, kind: str, says: str, tmp_path: Path) -> None:
+    """As a note, and the strict bench stops there."""
+    elf = mutated(edits, tmp_path)
+    notes = [note for note in conducted(elf, strict=False).stats.notes if note.kind == kind]
+    assert any(note.what.startswith(says) and note.differs for note in notes), notes
+    with pytest.raises(StoppedError) as stopped:
+        conducted(elf, strict=True)
+    first = min(notes, key=lambda note: note.cycle)
+    assert first.what in str(stopped.value)
+
+
+def test_floating_point_before_it_is_allowed_ends_in_the_fault_handler(tmp_path: Path) -> None:
+    """CPACR denies it after reset: UsageFault, NOCP (PM0214, 4.6.1 and 4.4.14)."""
+    elf = mutated(FLOAT_TOO_EARLY, tmp_path)
+    with pytest.raises(SimulatorError, match=r"NOCP|coprocessor"):
+        conducted(elf, strict=True)
+
+
+def test_the_serial_line_is_high_before_its_transmitter_starts(tmp_path: Path) -> None:
+    """PA2 floats after a reset (RM0368, 8.4.1); in this model a USART drives no level, so only the
+    pull-up makes it high.
+    """
+    image = catalogue.load("mem_frag", {"depth": 4}).compile().image
+    elf = firmware.build(ALLOCATOR).elf
+    pulled = simulator.run(elf, until="300ms", image=image, stop_on=("pin:PA2=1",))
+    assert pulled.uart == b""
+    floating = mutated(
+        {"board/pins.c": ("    hold_serial_line();\n", "    (void)hold_serial_line;\n")}, tmp_path
+    )
+    with pytest.raises(SimulatorError, match="PA2"):
+        simulator.run(floating, until="300ms", image=image, stop_on=("pin:PA2=1",))
+
+
+def test_by_rtt_the_memory_stays_clocked_while_the_core_sleeps(tmp_path: Path) -> None:
+    """DBGMCU_CR.DBG_SLEEP (RM0368, 23.16.1), which this copy notes down in its control block."""
+    noting = "    _SEGGER_RTT.down_buffers = (int32_t)DBGMCU_CR;\n"
+    before = "    finish_stores();\n    for (uint32_t index"
+    elf = mutated({"board/rtt.c": (before, noting + before)}, tmp_path)
+    image = with_records(catalogue.load("mem_frag", {"depth": 4}).compile().image, "rtt")
+    (state,) = simulator.run(elf, until="60ms", image=image, states_at=("50ms",)).states
+    control_block = state.sram.index(b"SEGGER RTT\0")
+    up, down = struct.unpack_from("<ii", state.sram, control_block + 16)
+    assert (up, down) == (1, DBG_SLEEP)

@@ -1,0 +1,203 @@
+//! Registers and PLL of the STM32L4's clock control (RM0351 §6.4).
+
+use super::*;
+
+const CFGR: u32 = 0x08;
+const PLLCFGR: u32 = 0x0C;
+pub const AHB1RSTR: u32 = 0x28;
+pub const AHB2RSTR: u32 = 0x2C;
+pub const APB1RSTR1: u32 = 0x38;
+pub const APB2RSTR: u32 = 0x40;
+pub const AHB1ENR: u32 = 0x48;
+pub const AHB2ENR: u32 = 0x4C;
+pub const APB1ENR1: u32 = 0x58;
+pub const APB2ENR: u32 = 0x60;
+const BDCR: u32 = 0x90;
+const CSR: u32 = 0x94;
+
+pub const MSION: u32 = 1 << 0;
+pub const MSIRDY: u32 = 1 << 1;
+const MSIRGSEL: u32 = 1 << 3;
+const MSIRANGE: u32 = 0xF << 4;
+const HSI16ON: u32 = 1 << 8;
+const HSI16RDY: u32 = 1 << 10;
+const HSI16_HZ: u64 = 16_000_000;
+/// §6.2.3: the range after reset and after Standby.
+pub const MSI_RESET_HZ: u64 = 4_000_000;
+/// §6.4.1, MSIRANGE.
+const MSI_HZ: [u64; 12] = [
+    100_000, 200_000, 400_000, 800_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000,
+    24_000_000, 32_000_000, 48_000_000,
+];
+const PRESCALERS: u32 = 0xF << 4 | 0b111 << 8 | 0b111 << 11;
+const RMVF: u32 = 1 << 23;
+
+/// DMA1–2, flash, CRC, TSC; GPIOA–H, OTG_FS, ADC, RNG; FMC, QSPI; and those of the APBs.
+const AHB1: u32 = 0x0001_1103;
+const AHB2: u32 = 0x0004_30FF;
+const AHB3: u32 = 0x0000_0101;
+const APB1_1: u32 = 0xF2FE_CA3F;
+const APB1_2: u32 = 0x0000_0025;
+const APB2: u32 = 0x0167_7C81;
+const WWDG: u32 = 1 << 11;
+const FIREWALL: u32 = 1 << 7;
+
+static TABLE: [Register; 30] = [
+    // Missing: the MSI's PLL, the HSI for peripherals in Stop mode, CSSON and the PLLs for SAI.
+    Register::new(
+        CR,
+        "CR",
+        0x0000_0063,
+        MSION | MSIRGSEL | MSIRANGE | HSI16ON | HSEON | HSEBYP | PLLON,
+    )
+    .inert(MSIRDY | HSI16RDY | HSERDY | PLLRDY | 1 << 27 | 1 << 29)
+    .missing(1 << 2 | 1 << 9 | 1 << 11 | 1 << 19 | 1 << 26 | 1 << 28),
+    // The calibration of a chip that does not exist.
+    Register::new(0x04, "ICSCR", 0x1000_0000, 0xFF << 8 | 0x1F << 24).inert(0x00FF_00FF),
+    // Missing: the wake-up clock and MCO.
+    Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
+        .inert(SWS)
+        .missing(1 << 15 | 0x7700_0000),
+    Register::new(PLLCFGR, "PLLCFGR", 0x0000_1000, 0x0773_7F73),
+    Register::new(0x10, "PLLSAI1CFGR", 0x0000_1000, 0).missing(0x0773_7F00),
+    Register::new(0x14, "PLLSAI2CFGR", 0x0000_1000, 0).missing(0x0703_7F00),
+    Register::new(0x18, "CIER", 0, 0).missing(0x2FF),
+    Register::new(0x1C, "CIFR", 0, 0).inert(0x3FF),
+    Register::new(0x20, "CICR", 0, 0).inert(0x3FF),
+    Register::new(AHB1RSTR, "AHB1RSTR", 0, AHB1),
+    Register::new(AHB2RSTR, "AHB2RSTR", 0, AHB2),
+    Register::new(0x30, "AHB3RSTR", 0, AHB3),
+    Register::new(APB1RSTR1, "APB1RSTR1", 0, APB1_1 & !WWDG),
+    Register::new(0x3C, "APB1RSTR2", 0, APB1_2),
+    Register::new(APB2RSTR, "APB2RSTR", 0, APB2 & !FIREWALL),
+    Register::new(AHB1ENR, "AHB1ENR", 0x100, AHB1),
+    Register::new(AHB2ENR, "AHB2ENR", 0, AHB2),
+    Register::new(0x50, "AHB3ENR", 0, AHB3),
+    Register::new(APB1ENR1, "APB1ENR1", 0, APB1_1),
+    Register::new(0x5C, "APB1ENR2", 0, APB1_2),
+    Register::new(APB2ENR, "APB2ENR", 0, APB2),
+    // Clocks stay on in Sleep mode. Turning one off there is not modelled.
+    Register::new(0x68, "AHB1SMENR", 0x0001_1303, 0).missing(0x0001_1303),
+    Register::new(0x6C, "AHB2SMENR", 0x0004_32FF, 0).missing(0x0004_32FF),
+    Register::new(0x70, "AHB3SMENR", 0x0000_0101, 0).missing(0x0000_0101),
+    Register::new(0x78, "APB1SMENR1", APB1_1, 0).missing(APB1_1),
+    Register::new(0x7C, "APB1SMENR2", APB1_2, 0).missing(APB1_2),
+    Register::new(0x80, "APB2SMENR", APB2 & !FIREWALL, 0).missing(APB2),
+    // Peripherals that choose their clock run from the one after reset: PCLK, for USARTs.
+    Register::new(0x88, "CCIPR", 0, 0).missing(!0),
+    // LSEDRV keeps its value. Missing: CSS on the LSE and LSCO.
+    Register::new(
+        BDCR,
+        "BDCR",
+        0,
+        LSEON | LSEBYP | 0b11 << 3 | RTCSEL | RTCEN | BDRST,
+    )
+    .inert(LSERDY | 1 << 6)
+    .missing(1 << 5 | 0b11 << 24),
+    Register::new(CSR, "CSR", 0x0C00_0600, LSION | 0xF << 8 | RMVF).inert(LSIRDY | 0xFF << 24),
+];
+
+pub static LAYOUT: Layout = Layout {
+    table: &TABLE,
+    cfgr: CFGR,
+    bdcr: BDCR,
+    csr: CSR,
+    apb1_shift: 8,
+    apb2_shift: 11,
+    remove_flags: RMVF,
+    reset_flags: 0xFF << 24,
+    brown_out_flag: 1 << 27,
+    internal: (HSI16ON, HSI16RDY, HSI16_HZ),
+    sources: [
+        Some(Source::Msi),
+        Some(Source::Internal),
+        Some(Source::Hse),
+        Some(Source::Pll),
+    ],
+    lsi_hz: 32_000,
+    pll_lock_us: 40,
+    pll_settings: (PLLCFGR, !0),
+    timers_fast: None,
+    pll,
+};
+
+/// §6.2.3: CR.MSIRANGE once MSIRGSEL is set. Before, it is the range of CSR.MSISRANGE after Standby,
+/// which is not modelled: 4 MHz. Reserved ranges are taken as the highest.
+pub fn msi(registers: &Registers) -> Frequency {
+    let control = registers.get(CR);
+    if control & MSIRGSEL == 0 {
+        return Frequency::hz(MSI_RESET_HZ);
+    }
+    let range = (control & MSIRANGE) >> 4;
+    Frequency::hz(MSI_HZ[(range as usize).min(MSI_HZ.len() - 1)])
+}
+
+/// §6.4.4: VCO input 4–16 MHz. DS10198, table "PLL, PLLSAI1, PLLSAI2 characteristics": VCO output
+/// 64–344 MHz in range 1.
+fn pll(rcc: &Rcc) -> Pll {
+    let setting = rcc.registers.get(PLLCFGR);
+    let (source, clock) = match setting & 0b11 {
+        0 => (None, Frequency::hz(0)),
+        1 => (Some(Source::Msi), msi(&rcc.registers)),
+        2 => (Some(Source::Internal), Frequency::hz(HSI16_HZ)),
+        _ => (Some(Source::Hse), Frequency::hz(rcc.hse.hz())),
+    };
+    let input = clock.over(u64::from(setting >> 4 & 0b111) + 1);
+    let factor = setting >> 8 & 0x7F;
+    let vco = input.times(u64::from(factor));
+    let output = |enable: u32, divider: u32| {
+        let divided = vco.over(u64::from(divider & 0b11) * 2 + 2);
+        (setting >> enable & 1 != 0).then_some(divided)
+    };
+    Pll {
+        source,
+        impossible: (!(8..=86).contains(&factor)).then_some((PLLCFGR, "PLLN outside 8–86")),
+        input,
+        input_mhz: (4, 16),
+        vco,
+        vco_mhz: (rcc.chip.lowest_vco_hz / 1_000_000, 344),
+        output: output(24, setting >> 25),
+        second: None,
+        clock_48: output(20, setting >> 21),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rcc() -> Rcc {
+        Rcc::of(Chip::named("l476rg").unwrap())
+    }
+
+    fn mhz(rcc: &Rcc) -> f64 {
+        let core = rcc.clocks().core;
+        core.numerator as f64 / core.denominator as f64 / 1e6
+    }
+
+    /// §6.2.3, §6.4.1.
+    #[test]
+    fn reset_runs_from_the_msi_whose_range_can_be_chosen() {
+        let mut rcc = rcc();
+        assert_eq!((rcc.read(CR, 0), mhz(&rcc)), (0x63, 4.0));
+        for (range, expected) in [(0, 0.1), (5, 2.0), (7, 8.0), (11, 48.0)] {
+            rcc.write(CR, MSION | MSIRGSEL | range << 4, 0).unwrap();
+            assert_eq!(mhz(&rcc), expected);
+        }
+    }
+
+    /// §6.4.4: 8 MHz × 20 / 2, after 40 µs at 4 MHz. R must be on.
+    #[test]
+    fn the_pll_makes_80_mhz() {
+        let mut rcc = rcc();
+        rcc.write(CR, 0x63 | HSEBYP, 0).unwrap();
+        rcc.write(CR, 0x63 | HSEBYP | HSEON, 0).unwrap();
+        rcc.write(PLLCFGR, 3 | 20 << 8 | 1 << 24, 0).unwrap();
+        rcc.write(CR, 0x63 | HSEBYP | HSEON | PLLON, 0).unwrap();
+        assert!(rcc.write(CFGR, 3, 159).is_err());
+        rcc.write(CFGR, 3 | 0b100 << 8, 160).unwrap();
+        assert_eq!((mhz(&rcc), rcc.clocks().apb1_divider), (80.0, 2));
+        assert!(rcc.write(PLLCFGR, 3 | 10 << 8 | 1 << 24, 200).is_err());
+        assert_eq!(mhz(&rcc), 80.0);
+    }
+}

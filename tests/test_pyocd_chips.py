@@ -1,0 +1,61 @@
+"""Stock pyOCD with its own targets programs a virtual chip of each line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from base.paths import ROOT
+from simulator.serve import Served
+from tests.probed_board import FLASH_START, TOOL_TIMEOUT_S, loaded
+
+FIXTURES = ROOT / "simulator/tests/fixtures"
+
+
+def built(chip: str, core: str, optimization: str, folder: Path) -> Path:
+    """The program of the Rust tests for a chip of this line."""
+    elf = folder / f"{chip}{optimization}.elf"
+    flags = (f"-mcpu={core}", f"-D{chip}", "-mthumb", optimization, "-ffreestanding", "-nostdlib")
+    linked = ("-T", FIXTURES / "board.ld", FIXTURES / "roles.c", "-o", elf)
+    subprocess.run(["arm-none-eabi-gcc", *flags, *linked], check=True)
+    return elf
+
+
+# pyOCD has no target for these chips: the nearest of the same line has the same flash interface.
+@pytest.mark.parametrize(
+    ("chip", "line", "core", "target"),
+    [
+        ("stm32f446re", "F446", "cortex-m4", "stm32f412xe"),
+        ("stm32l476rg", "L476", "cortex-m4", "stm32l475xg"),
+        ("stm32f103rb", "F103", "cortex-m3", "stm32f103rc"),
+        ("stm32f072rb", "F072", "cortex-m0", "stm32f051"),
+    ],
+)
+def test_pyocd_programs_the_chip(chip: str, line: str, core: str, target: str, tmp_path: Path) -> None:
+    there = built(line, core, "-O2", tmp_path)
+    wanted = built(line, core, "-O1", tmp_path)
+    content = loaded(wanted)[FLASH_START]
+    assert loaded(there)[FLASH_START] != content
+    saved = tmp_path / "saved.bin"
+    with Served(there, uart="tcp", probe=True, options=("--chip", chip)) as served:
+        pyocd(served.probe, target, "load", str(wanted))
+        pyocd(served.probe, target, "commander", "-c", f"savemem {FLASH_START:#x} {len(content)} {saved}")
+    assert saved.read_bytes() == content
+
+
+def pyocd(probe: str, target: str, subcommand: str, *words: str) -> None:
+    """Runs stock pyOCD on the probe, which must end well."""
+    chosen = ("--no-wait", "--uid", f"remote:{probe}", "--target", target)
+    done = subprocess.run(
+        [sys.executable, "-m", "pyocd", subcommand, *chosen, *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=TOOL_TIMEOUT_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
