@@ -121,7 +121,7 @@ int main(void) {
         kernel_assertion_failed();
     }
     RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA;
-    RCC_APB1ENR |= RCC_APB1ENR_TIM2 | RCC_APB1ENR_TIM5;
+    RCC_APB1ENR |= RCC_ENABLE_TIM2 | RCC_ENABLE_TIM5;
     uart_start(1000000);
     for (unsigned index = 0; index < WORKS; index++) {
         (void)xTaskCreateStatic(run, "work", STACK_WORDS, (void *)(uintptr_t)index, PRIORITY,

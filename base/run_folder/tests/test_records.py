@@ -84,7 +84,7 @@ def test_every_type_is_read() -> None:
         (b"noise", "form"),
         (b"", "form"),
         (record("BOOT,2,a,1,84000000,00000000,k,1,1,basepri,none")[:-1], "format version 2"),
-        (record("BOOT,4,a,1,84000000,00000000,k,1,1")[:-1], "8 fields instead of 12"),
+        (record("BOOT,4,a,1,84000000,00000000,k,1,1")[:-1], "8 fields instead of 13"),
         (record("BOOT,4,a,1,84000000,00000000,k,1,1,mutex,none")[:-1], "none of"),
         (record("BOOT,4,a,1,0,00000000,k,1,1,basepri,none")[:-1], "0 is not from 1000000"),
         (record("OP,0,A,1,2,3,4,5,4294967296")[:-1], "4294967296 is not from 0 to 4294967295"),
@@ -121,6 +121,16 @@ def test_an_older_run_is_read_and_has_no_timer() -> None:
 
 
 FORMAT_5 = BOOT.replace("BOOT,4", "BOOT,5") + ",bypass,{flags:08X}"
+
+
+FORMAT_6 = FORMAT_5.replace("BOOT,5", "BOOT,6").format(flags=0) + ",nucleo-f411re"
+
+
+def test_format_6_names_the_board_and_only_that_does() -> None:
+    boot = records.parse(record(FORMAT_6)).first(records.Boot)
+    assert boot and boot.board == "nucleo-f411re"
+    for odd in (FORMAT_6.replace("BOOT,6", "BOOT,5"), FORMAT_6.removesuffix(",nucleo-f411re")):
+        assert records.parse(record(odd)).first(records.Boot) is None
 
 
 def test_a_run_of_format_4_is_read_and_tells_no_clock() -> None:

@@ -168,8 +168,8 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             "[boards.virtual.loader]",
             "[boards.virtual.leader]",
-            "7: boards.virtual.leader is unknown; the keys here are analyzer, emulated, loader, serial. "
-            "Did you mean loader?",
+            "7: boards.virtual.leader is unknown; the keys here are analyzer, board, emulated, loader, "
+            "serial. Did you mean loader?",
         ),
         (
             'port = "usb:0483:374B"',

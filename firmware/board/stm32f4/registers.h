@@ -121,6 +121,11 @@
 #define USART_CR1_TE (1u << 3)
 #define USART_CR1_UE (1u << 13)
 
+/* Interrupt numbers, RM 10.1.3: for programs that take the board as it is. The bench has those of
+ * the board's table. */
+#define IRQ_TIM2 28u
+#define IRQ_TIM5 50u
+
 /* Nested vectored interrupt controller, PM 4.3 */
 #define NVIC_ISER(word) REGISTER(0xE000E100 + 4 * (word))                    /* 4.3.2 */
 #define NVIC_ICER(word) REGISTER(0xE000E180 + 4 * (word))                    /* 4.3.3 */
