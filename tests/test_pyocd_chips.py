@@ -58,7 +58,8 @@ def test_pyocd_programs_the_chip(chip: str, line: str, core: str, target: str, t
     scripted = ("--script", str(script))
     with Served(there, uart="tcp", probe=True, options=("--chip", chip)) as served:
         pyocd(served.probe, target, "load", *scripted, str(wanted))
-        pyocd(served.probe, target, "commander", "-c", f"savemem {FLASH_START:#x} {len(content)} {saved}")
+        save = f"savemem {FLASH_START:#x} {len(content)} {saved}"
+        pyocd(served.probe, target, "commander", *scripted, "-c", save)
     assert saved.read_bytes() == content
 
 
