@@ -7,6 +7,6 @@ prints its report.
 """
 
 from quality.differential.report import Report
-from quality.differential.series import executed_unpredictable, run
+from quality.differential.series import executed_absent, executed_unpredictable, run
 
-__all__ = ["Report", "executed_unpredictable", "run"]
+__all__ = ["Report", "executed_absent", "executed_unpredictable", "run"]

@@ -46,11 +46,11 @@ def memory_hash(before: Bytes, after: Bytes) -> int:
     return int((terms * terms * terms | np.uint64(1)).sum(dtype=np.uint64))
 
 
-def run(binary: Path, batch: Batch) -> Results:
+def run(binary: Path, batch: Batch, core: str = "cortex-m4") -> Results:
     """The results of all cases of a batch. Raises RuntimeError with what the core's side says."""
     sizes = np.array([len(batch.data), len(batch.code)], "<u4").tobytes()
     message = sizes + batch.data + batch.code + batch.cases.tobytes()
-    done = subprocess.run([binary, "run"], input=message, capture_output=True, check=False)
+    done = subprocess.run([binary, "run", core], input=message, capture_output=True, check=False)
     if done.returncode:
         raise RuntimeError(f"The core's side of the differential test failed: {done.stderr.decode()[-2000:]}")
     return np.frombuffer(done.stdout, RESULT)

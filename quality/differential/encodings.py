@@ -24,13 +24,14 @@ Mask = npt.NDArray[np.bool_]
 class Encoding:
     """A row of the tables: the opcodes with `opcode & mask == value`.
 
-    An earlier row of the same width takes precedence.
+    An earlier row of the same width takes precedence. A `baseline` row is one of ARMv6-M.
     """
 
     name: str
     wide: bool
     mask: int
     value: int
+    baseline: bool = False
 
     @property
     def width_mask(self) -> int:
@@ -67,9 +68,9 @@ def build() -> Path:
     return BINARY
 
 
-def load(binary: Path) -> list[Encoding]:
-    """All encodings, in the order in which the decoder searches them."""
-    listing = subprocess.run([binary, "encodings"], capture_output=True, text=True, check=True).stdout
+def load(binary: Path, core: str = "cortex-m4") -> list[Encoding]:
+    """All encodings of a core, in the order in which the decoder searches them."""
+    listing = subprocess.run([binary, "encodings", core], capture_output=True, text=True, check=True).stdout
     return [Encoding(**json.loads(line)) for line in listing.splitlines()]
 
 

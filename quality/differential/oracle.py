@@ -1,4 +1,4 @@
-"""Unicorn as a Cortex-M4, through its C interface.
+"""Unicorn as one of the cores, through its C interface.
 
 So a case costs only a few calls, whose arguments are always the same.
 """
@@ -13,7 +13,9 @@ import unicorn
 from unicorn import arm_const as arm
 from unicorn import unicorn_const as const
 
+from quality.differential import cores
 from quality.differential.batches import CASE, CODE, RESULT, STATE_BYTES, Batch, Results, memory_hash
+from quality.differential.cores import Core
 
 PAGE_BYTES = 0x1000
 # In the order of a record, with two S registers in each D register.
@@ -38,7 +40,8 @@ _handle = ctypes.c_void_p
 class Engine:
     """One emulator with the memories of a batch."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch, core: Core) -> None:
+        self.core = core
         self.state = (ctypes.c_uint8 * STATE_BYTES)()
         start = ctypes.addressof(self.state)
         places = [start + 4 * n for n in range(18)] + [start + 72 + 8 * n for n in range(16)]
@@ -53,9 +56,7 @@ class Engine:
 
     def _map(self, batch: Batch) -> None:
         check(_library.uc_open(const.UC_ARCH_ARM, const.UC_MODE_THUMB, ctypes.byref(self.handle)))
-        check(
-            _library.uc_ctl(self.handle, const.UC_CTL_CPU_MODEL | 1 << 30 | 1 << 26, arm.UC_CPU_ARM_CORTEX_M4)
-        )
+        check(_library.uc_ctl(self.handle, const.UC_CTL_CPU_MODEL | 1 << 30 | 1 << 26, self.core.model))
         readable = const.UC_PROT_READ
         data = ctypes.c_void_p(self.data.ctypes.data)
         size = ctypes.c_uint64
@@ -66,7 +67,8 @@ class Engine:
         )
         room = -len(batch.code) // PAGE_BYTES * -PAGE_BYTES
         check(_library.uc_mem_map(self.handle, size(CODE), size(room), readable | const.UC_PROT_EXEC))
-        self._use_floats(size)
+        if self.core.floats:
+            self._use_floats(size)
         check(_library.uc_mem_write(self.handle, size(CODE), batch.code, size(len(batch.code))))
 
     def _use_floats(self, size: type[ctypes.c_uint64]) -> None:
@@ -99,11 +101,11 @@ def check(error: int) -> None:
         raise RuntimeError(f"Unicorn refused with error {error}.")
 
 
-def run(batch: Batch) -> Results:
-    """The results of all cases of a batch."""
+def run(batch: Batch, core: Core = cores.M4) -> Results:
+    """The results of all cases of a batch on this core."""
     results = np.zeros(len(batch.cases), RESULT)
     pristine = np.frombuffer(batch.data, np.uint8)
-    engine = Engine(batch)
+    engine = Engine(batch, core)
     for at, case in enumerate(batch.cases):
         raw = case.tobytes()
         ctypes.memmove(engine.state, raw[4:], STATE_BYTES)
@@ -119,9 +121,9 @@ def run(batch: Batch) -> Results:
         put(results, at, error, bytes(engine.state), changed)
         if error:
             engine.close()
-            engine = Engine(batch)
+            engine = Engine(batch, core)
     engine.close()
-    return results
+    return core.comparable(results)
 
 
 def put(results: Results, at: int, outcome: int, state: bytes, changed: int) -> None:

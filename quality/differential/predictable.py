@@ -174,6 +174,8 @@ WIDE_RULES: list[tuple[str, Rule]] = [
     (MODIFIED, zero_byte_pattern),
     (r"(LSL|LSR|ASR|ROR) \(register\)", DNM),
     (r"[SU]SAT", DN),
+    # SSAT16 and USAT16, which are UNDEFINED without the DSP extension (A7.7.152, A7.7.213).
+    (r"[SU]SAT T1", lambda o: bit(o, 21) & (lsb(o) == 0)),
     (r"[SU]SAT16", lambda o: field(o, 5, 4) != 0),
     (r"[SU]BFX", lambda o: DN(o) | (lsb(o) + field(o, 4, 0) > 31)),
     (r"BFI", lambda o: bad(d(o)) | (n(o) == 13) | (field(o, 4, 0) < lsb(o))),
@@ -228,6 +230,26 @@ WIDE_RULES: list[tuple[str, Rule]] = [
 # What the pseudocode of A7.7 refuses anywhere in an IT block, and what it refuses before its end.
 NEVER_IN_IT = r"B T1|B T3|CB|IT|CPS|MOV \(register\) T2"
 LAST_IN_IT = r"B T2|B T4|BL|BX|TB|.*to PC"
+
+
+# The special registers of ARMv6-M by SYSm (DDI 0419C, table B4-1).
+SPECIAL = (0, 1, 2, 3, 5, 6, 7, 8, 9, 16, 20)
+# What ARMv6-M refuses beyond that (DDI 0419C, A6.7.15, B4.2.2 and B4.2.3): CPS sets PRIMASK alone,
+# and MSR has one mask. It has neither BASEPRI nor FAULTMASK.
+BASELINE_RULES: list[tuple[str, Rule]] = [
+    (r"CPS", lambda o: field(o, 3, 0) != 2),
+    (r"MSR", lambda o: (field(o, 11, 8) != 8) | ~np.isin(field(o, 7, 0), SPECIAL)),
+    (r"MRS", lambda o: ~np.isin(field(o, 7, 0), SPECIAL)),
+]
+
+
+def baseline_unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
+    """Which opcodes ARMv6-M gives no result, of an encoding that it has."""
+    found = unpredictable(row, opcodes)
+    for pattern, rule in BASELINE_RULES:
+        if re.match(pattern, row.name):
+            found |= rule(opcodes)
+    return found
 
 
 def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:

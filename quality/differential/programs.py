@@ -16,6 +16,7 @@ NOP, IT_AL, ITT_AL = 0xBF00, 0xBFE8, 0xBFE4
 # Instructions that stand around one whose effect would not show by itself.
 CLREX, STREX, LDREX, LDREXB = 0xF3BF_8F2F, 0xE840_0000, 0xE850_0F00, 0xE8D0_0F4F
 READ_PRIMASK, READ_FAULTMASK, UNMASK = 0xF3EF_8010, 0xF3EF_8113, 0xB663
+UNMASK_BASELINE = 0xB662
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ def program(row: Encoding, index: int, opcode: int, prelude: int) -> Program:
         return Program(index, (exclusive_load(opcode) if prelude else CLREX, opcode), 2)
     if row.name == "MSR T1":
         return Program(index, (opcode, 0xF3EF_8000 | opcode & 0xFF), 2)
+    if row.name == "CPS T1" and row.baseline:
+        return Program(index, (opcode, READ_PRIMASK, UNMASK_BASELINE), 3)
     if row.name == "CPS T1":
         return Program(index, (opcode, READ_PRIMASK, READ_FAULTMASK, UNMASK), 4)
     return Program(index, (opcode,), 1)

@@ -91,7 +91,8 @@ class Accepted:
 
     `encoding` and `fields` are regular expressions. Only `bits` of those fields may differ. If
     `modes` is given, they may differ only in cases that begin with one of these bits set in FPSCR.
-    `rare` divergences may be missing from a series of less than millions of cases.
+    `rare` divergences may be missing from a series of less than millions of cases. With `core`, it
+    is one of that core's model alone.
     """
 
     encoding: str
@@ -101,6 +102,7 @@ class Accepted:
     bits: int = 0xFFFF_FFFF
     modes: int = 0
     rare: bool = False
+    core: str = ""
 
     def explains(self, name: str, divergence: Divergence) -> bool:
         """True if it differs only in accepted bits of accepted fields of an accepted encoding."""
@@ -112,9 +114,11 @@ class Accepted:
         )
 
 
-def load_accepted() -> list[Accepted]:
-    """The accepted divergences."""
-    return [Accepted(**entry) for entry in tomllib.loads(ACCEPTED_FILE.read_text()).get("divergence", [])]
+def load_accepted(core: str) -> list[Accepted]:
+    """The accepted divergences of a core."""
+    entries = tomllib.loads(ACCEPTED_FILE.read_text()).get("divergence", [])
+    accepted = [Accepted(**entry) for entry in entries]
+    return [rule for rule in accepted if rule.core in ("", core)]
 
 
 class Report:

@@ -11,7 +11,7 @@ use object::read::elf::ElfFile32;
 use object::{Endianness, Object, ObjectSection};
 
 use cortex_m::bus::{Bus, Fault, Loaded, Width};
-use cortex_m::{Core, RunEnd, Stop, Timing};
+use cortex_m::{Core, Model, RunEnd, Stop, Timing};
 
 pub const CODE: u32 = 0x0800_0000;
 pub const SRAM: u32 = 0x2000_0000;
@@ -215,6 +215,10 @@ impl Board {
     }
 
     pub fn with_timing(source: &str, timing: Timing) -> Board {
+        Board::with_core(source, Model::default(), timing)
+    }
+
+    pub fn with_core(source: &str, model: Model, timing: Timing) -> Board {
         let mut code = assemble(source);
         code.resize(CODE_BYTES, 0);
         let sram = vec![0; SRAM_BYTES];
@@ -228,7 +232,7 @@ impl Board {
             levels: 0,
             changes: Vec::new(),
         };
-        let mut core = Core::new(timing);
+        let mut core = Core::of(model, timing);
         core.reset(&mut memory).unwrap();
         Board {
             core,

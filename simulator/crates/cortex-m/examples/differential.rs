@@ -1,5 +1,5 @@
 //! The core's side of the differential test (quality/differential). `encodings` lists the decode
-//! tables as JSON. `run` reads a batch of cases from stdin, and writes the state after each case to
+//! tables as JSON, `encodings cortex-m3` those of that core. `run` reads a batch of cases from stdin, and writes the state after each case to
 //! stdout. All numbers are little-endian words.
 //!
 //! A batch is: bytes of data memory (at address 0), bytes of code (at [`CODE`]), both memories,
@@ -9,9 +9,9 @@
 
 use std::io::{self, Read, Write};
 
-use anyhow::{bail, Result};
+use anyhow::{bail, Context, Result};
 use cortex_m::bus::{Bus, Fault, Loaded, Width};
-use cortex_m::{encodings, Core, Stop, Timing};
+use cortex_m::{encodings_of, Core, CoreKind, Stop, Timing};
 
 const CODE: u32 = 0x0010_0000;
 const STARTUP: u32 = 0x000F_0000;
@@ -103,9 +103,12 @@ impl Bus for Memory {
     }
 }
 
-/// A core on `memory` that may use its FPU.
-fn started(memory: &mut Memory) -> Result<Core> {
-    let mut core = Core::new(Timing::Ideal);
+/// A core on `memory` that may use its FPU, if it has one.
+fn started(kind: CoreKind, memory: &mut Memory) -> Result<Core> {
+    let mut core = Core::of(kind.model(), Timing::Ideal);
+    if !kind.facts().float {
+        return Ok(core);
+    }
     core.set_register(15, STARTUP);
     for _ in 0..STARTUP_STEPS {
         core.step(memory)?;
@@ -159,7 +162,7 @@ fn read_words(bytes: &[u8]) -> Vec<u32> {
         .collect()
 }
 
-fn run() -> Result<()> {
+fn run(kind: CoreKind) -> Result<()> {
     let mut input = Vec::new();
     io::stdin().read_to_end(&mut input)?;
     let sizes = read_words(input.get(..8).unwrap_or_default());
@@ -179,34 +182,42 @@ fn run() -> Result<()> {
         code: input[data_end..code_end].to_vec(),
         startup: STARTUP_CODE.iter().flat_map(|h| h.to_le_bytes()).collect(),
     };
-    let mut core = started(&mut memory)?;
+    let mut core = started(kind, &mut memory)?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     for case in read_words(&input[code_end..]).chunks_exact(CASE_WORDS) {
         let outcome = run_case(&mut core, &mut memory, case);
         let changes = memory.restore();
         write_result(&mut out, &core, outcome, changes)?;
         if outcome != 0 {
-            core = started(&mut memory)?;
+            core = started(kind, &mut memory)?;
         }
     }
     Ok(out.flush()?)
 }
 
-fn list() {
-    for row in encodings() {
+fn list(kind: CoreKind) {
+    let baseline = !kind.facts().mainline;
+    for row in encodings_of(kind) {
         let (name, wide, mask, value) = (row.name, row.wide, row.mask, row.value);
         println!(
             "{}",
-            serde_json::json!({"name": name, "wide": wide, "mask": mask, "value": value})
+            serde_json::json!({"name": name, "wide": wide, "mask": mask, "value": value, "baseline": baseline})
         );
     }
 }
 
 fn main() -> Result<()> {
-    match std::env::args().nth(1).as_deref() {
-        Some("encodings") => list(),
-        Some("run") => run()?,
-        _ => bail!("usage: differential encodings | differential run <batch >results"),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let kind = match arguments.get(1) {
+        Some(name) => CoreKind::named(name).with_context(|| format!("{name} is no core"))?,
+        None => CoreKind::default(),
+    };
+    match arguments.first().map(String::as_str) {
+        Some("encodings") => list(kind),
+        Some("run") => run(kind)?,
+        _ => {
+            bail!("usage: differential encodings [CORE] | differential run [CORE] <batch >results")
+        }
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ const LONG_AGO_CYCLES: u64 = 8;
 /// were the reason, it would be long past by then.
 const MOST_UNLIKE_ITERATIONS: u32 = 32;
 /// Room for this many remembered cycles.
-const MOMENTS: usize = 18;
+const MOMENTS: usize = 19;
 
 /// The loop that the core is in.
 #[derive(Clone, Default)]

@@ -67,7 +67,7 @@ mod two_memories;
 mod watch;
 
 pub use debug::DebugFault;
-pub use decode::{encoding_name, encodings, is_wide, Encoding};
+pub use decode::{encoding_name, encodings, encodings_of, is_wide, Encoding};
 pub use exceptions::IRQ_LINES;
 pub use itm::Stimulus;
 pub use marks::Passage;

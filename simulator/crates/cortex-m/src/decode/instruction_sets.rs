@@ -5,7 +5,9 @@
 //! (DDI 0419C, A4.1 and A5.3).
 
 use super::system::absent_coprocessor;
-use super::{bits, decode, unpredictable, Branch, Kind, Media, Multiply, Op, System};
+use super::{
+    bits, decode, encodings, unpredictable, Branch, Encoding, Kind, Media, Multiply, Op, System,
+};
 use crate::model::CoreKind;
 
 /// Decodes the `opcode` at `address` for a core of this kind. What the core lacks is undefined
@@ -38,6 +40,31 @@ pub fn unpredictable_on(kind: CoreKind, opcode: u32, wide: bool) -> Option<&'sta
             unpredictable(opcode, wide).or_else(|| baseline_unpredictable(opcode, wide))
         }
         _ => None,
+    }
+}
+
+/// The encodings that this core has, in the order in which they are searched.
+pub fn encodings_of(kind: CoreKind) -> impl Iterator<Item = Encoding> {
+    encodings().filter_map(move |row| match kind {
+        CoreKind::M4 => Some(row),
+        CoreKind::M3 => [row, without_addend(row)].into_iter().find(|row| {
+            let op = decode(row.value, row.wide, 0);
+            op.is_some_and(|op| !on_dsp(&op) && !is_float(&op))
+        }),
+        CoreKind::M0 => Some(row).filter(|row| {
+            let op = decode(row.value, row.wide, 0);
+            op.is_some_and(|op| in_baseline(&op, row.wide))
+        }),
+    })
+}
+
+/// The part of an encoding whose Rn is 15: an extension that adds nothing.
+fn without_addend(row: Encoding) -> Encoding {
+    const RN: u32 = 15 << 16;
+    Encoding {
+        mask: row.mask | RN,
+        value: row.value | RN,
+        ..row
     }
 }
 

@@ -17,7 +17,7 @@ mod system;
 mod unpredictable;
 
 pub use fast_forms::Form;
-pub use instruction_sets::{decode_for, unpredictable_on};
+pub use instruction_sets::{decode_for, encodings_of, unpredictable_on};
 pub use op::*;
 pub use unpredictable::misplaced_in_it;
 use unpredictable::unpredictable;

@@ -28,8 +28,10 @@ pub struct PrefetchBuffer {
     /// The first block after it that is neither in the buffer nor being read.
     next: u32,
     array_free: u64,
-    /// When the program asked for the current block.
-    asked: u64,
+    /// The same, if only data is read.
+    data_done: u64,
+    /// When the program got the current block's first word.
+    entered: u64,
     /// When each block arrives, from `current` to `next`.
     arrival: [u64; PLACES],
 }
@@ -61,7 +63,8 @@ impl PrefetchBuffer {
             current: 0,
             next: 0,
             array_free: 0,
-            asked: 0,
+            data_done: 0,
+            entered: 0,
             arrival: [0; PLACES],
         })
     }
@@ -87,27 +90,31 @@ impl PrefetchBuffer {
     /// Visits every cycle remembered here.
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.array_free);
-        visit(&mut self.asked);
+        visit(&mut self.data_done);
+        visit(&mut self.entered);
         self.arrival.iter_mut().for_each(visit);
     }
 
     /// The cycle in which the code at `address` arrives, requested in cycle `at`.
     ///
-    /// A request waits for a read that has begun. Chosen: a jump to a block that is still in the
-    /// buffer finds it there.
+    /// A jump to a block that is still in the buffer finds it there. One to any other block breaks
+    /// off a prefetch that is under way. Both are chosen, the second by figures
+    /// (docs/reference/timing.md).
     pub fn instruction(&mut self, address: u32, at: u64) -> u64 {
         let block = address / self.block_bytes;
         self.read_ahead(at);
         let held = (self.current..self.next).contains(&block);
         if !held {
+            self.array_free = self.array_free.min(at.max(self.data_done));
             self.next = block;
             self.read_next(at);
         }
+        let arrival = self.arrival[place(block)].max(at + 1);
         if !held || block != self.current {
             self.current = block;
-            self.asked = at;
+            self.entered = arrival;
         }
-        self.arrival[place(block)].max(at + 1)
+        arrival
     }
 
     /// The cycle in which data arrives, requested in cycle `at`. It goes before reads that have not
@@ -115,16 +122,17 @@ impl PrefetchBuffer {
     pub fn data(&mut self, at: u64) -> u64 {
         self.read_ahead(at);
         self.array_free = self.array_free.max(at) + self.read_cycles;
+        self.data_done = self.array_free;
         self.array_free
     }
 
     /// Reads the blocks that the buffer has room for, as far as their reads begin before `before`.
-    /// A block gives room when the program asks for the next one.
+    /// A block gives room when the program has got the first word of the next one.
     fn read_ahead(&mut self, before: u64) {
         while self.prefetches && self.next.wrapping_sub(self.current) < self.blocks {
             // The last place is that of the block before the current one.
             let last = self.next.wrapping_sub(self.current) == self.blocks - 1;
-            let room = if last { self.asked } else { 0 };
+            let room = if last { self.entered } else { 0 };
             let start = self.array_free.max(room);
             if start >= before {
                 return;
@@ -171,14 +179,16 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_waits_for_a_read_that_has_begun() {
+    fn a_jump_breaks_off_a_prefetch_but_no_data() {
         let mut flash = buffer(FlashPort::Prefetch64x2, 2 | PRFTBE);
         flash.instruction(0x100, 10);
         assert_eq!(
             flash.instruction(0x400, 14),
-            19,
-            "block 0x108 is read until 16"
+            17,
+            "block 0x108 was read until 16"
         );
+        assert_eq!(flash.data(18), 23, "block 0x408 is read until 20");
+        assert_eq!(flash.instruction(0x500, 19), 26, "the data until 23");
         let mut idle = buffer(FlashPort::Prefetch64x2, 2 | PRFTBE);
         idle.instruction(0x100, 10);
         assert_eq!(

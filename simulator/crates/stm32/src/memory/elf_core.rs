@@ -50,7 +50,6 @@ impl fmt::Display for MadeFor {
             16 => "a Cortex-M23 (Armv8-M Baseline)",
             17 | 21 => "a Cortex-M33 or a later one (Armv8-M)",
             14 | 15 | 18..=20 | 22.. => "a Cortex-A or Cortex-R (Armv8, Armv9)",
-            _ => "another core",
         })
     }
 }

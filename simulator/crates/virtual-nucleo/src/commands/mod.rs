@@ -210,8 +210,8 @@ fn clocked(mut machine: Machine, hse: Option<Hse>) -> Machine {
     machine
 }
 
-/// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1).
-const FLASH_ACR_BITS: u32 = 0x70F;
+/// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1), and PRFTBE (RM0091 §3.5.1).
+const FLASH_ACR_BITS: u32 = 0x71F;
 
 /// The machine, whose flash does what this value of FLASH_ACR says.
 fn forced(mut machine: Machine, flash_acr: Option<u32>) -> Machine {
