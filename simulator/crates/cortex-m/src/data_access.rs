@@ -358,7 +358,7 @@ impl Core {
                 written => written,
             };
         }
-        if let Some((word, bit)) = bit_band(address) {
+        if let Some((word, bit)) = self.bit_behind(address) {
             let old = self.read_bus(bus, word, Width::Word, now)?;
             return self.write_bus(bus, word, Width::Word, with_bit(old, bit, value), now);
         }
@@ -385,8 +385,17 @@ impl Core {
         Ok(self.fast.guard == Guard::Watchpoints)
     }
 
+    /// The word and the bit behind an address in a bit-band alias, if the core has them.
+    fn bit_behind(&self, address: u32) -> Option<(u32, u32)> {
+        bit_band(address).filter(|_| self.model.facts().bit_band)
+    }
+
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
-        let result = read_either_alias(bus, address, width, now);
+        let result = if bit_band(address).is_none() || self.model.facts().bit_band {
+            read_either_alias(bus, address, width, now)
+        } else {
+            bus.read(address, width, now)
+        };
         self.note_attention(bus);
         match result {
             Ok(loaded) => {

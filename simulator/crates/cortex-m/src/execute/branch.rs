@@ -97,6 +97,8 @@ impl Core {
     }
 
     /// A Cortex-M0 asks for the target in the last of the instruction's own cycles.
+    #[cold]
+    #[inline(never)]
     fn jump_without_unit(&mut self, target: u32, cycles: u8) {
         if self.time.model == Timing::ThreeStages {
             let at = self.time.cycles + u64::from(cycles) - 1;

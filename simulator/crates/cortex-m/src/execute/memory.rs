@@ -3,7 +3,7 @@
 use crate::bus::{Bus, Width};
 use crate::data_access::Purpose;
 use crate::decode::{Access, Index, Memory, Op};
-use crate::timing::Resolved;
+use crate::timing::{overlaps_indexed, Resolved};
 use crate::trap::Exec;
 use crate::Core;
 
@@ -81,7 +81,10 @@ impl Core {
 
     /// The address accessed, and the base register's new value.
     #[inline(always)]
-    fn indexed(&self, op: &Op) -> (u32, u32) {
+    fn indexed(&mut self, op: &Op) -> (u32, u32) {
+        if op.index != Index::Offset && !overlaps_indexed(self.model.kind) {
+            self.time.pairs.end_chain();
+        }
         let base = self.get(op.n);
         let moved = base.wrapping_add(op.imm);
         (if op.index == Index::Post { base } else { moved }, moved)
@@ -147,7 +150,7 @@ impl Core {
     }
 
     /// The address and the new base. The PC as base (LDRD literal) is aligned to a word.
-    fn double_base(&self, op: &Op) -> (u32, u32) {
+    fn double_base(&mut self, op: &Op) -> (u32, u32) {
         let (address, updated) = self.indexed(op);
         if op.n == 15 {
             (address & !3, updated)

@@ -4,9 +4,8 @@
 //! - Cortex-M0: TRM r0p0 (ARM DDI 0432C, table 3-1), with the fast multiplier. That the STM32F0 has
 //!   it: ST's PM0215, "single-cycle 32-bit hardware multiplier".
 
-use super::load_store_pairs::NEVER_OVERLAPS;
 use super::{register_hazards, table};
-use crate::decode::{Branch, Index, Kind, Memory, Multiply, Op, System};
+use crate::decode::{Branch, Kind, Multiply, Op, System};
 use crate::model::CoreKind;
 
 /// From a branch's last cycle to its target: three stages, of which one is the branch's own
@@ -77,17 +76,19 @@ fn baseline_cycles(op: &Op) -> u8 {
     }
 }
 
-/// [`register_hazards::address_registers`] for a core. Measured on an STM32F103 (jnk0le,
-/// "random", `cortex_m3m4.md`): pre- and post-indexed accesses do not overlap with a load before
-/// them. On the Cortex-M0 nothing overlaps, and no result is late.
+/// [`register_hazards::address_registers`] for a core. On a Cortex-M0 nothing overlaps with a load, as
+/// if each address needed what was loaded; and no result is late.
 pub fn address_registers(kind: CoreKind, op: &Op) -> u16 {
-    let moves_base = matches!(op.kind, Kind::Memory(Memory::Load(_) | Memory::Store(_)))
-        && op.index != Index::Offset;
     match kind {
-        CoreKind::M0 => NEVER_OVERLAPS,
-        CoreKind::M3 if moves_base => register_hazards::address_registers(op) | NEVER_OVERLAPS,
+        CoreKind::M0 => u16::MAX,
         _ => register_hazards::address_registers(op),
     }
+}
+
+/// Whether a pre- or post-indexed access overlaps with a load before it. Measured on an STM32F103 and
+/// an STM32F407 (jnk0le, "random", `cortex_m3m4.md`).
+pub fn overlaps_indexed(kind: CoreKind) -> bool {
+    kind != CoreKind::M3
 }
 
 pub fn late_registers(kind: CoreKind, op: &Op) -> u16 {

@@ -172,8 +172,7 @@ impl Fetch {
     #[inline(never)]
     fn branch_behind_line(&mut self, target: u32, fall_through: u32, at: u64) {
         if self.flash.buffer.is_some() {
-            self.run_ahead_to(fall_through, at);
-            return self.restart(target, at);
+            return self.branch_on_buffer(target, fall_through, at);
         }
         let wrong = self.next_line_address_cycle(fall_through, at);
         self.restart(target, at);
@@ -201,8 +200,7 @@ impl Fetch {
     #[inline(never)]
     fn data_behind_line(&mut self, address: u32, at: u64, pc: u32) -> u64 {
         if self.flash.buffer.is_some() {
-            self.run_ahead_to(pc, at);
-            return self.flash.data(address, at);
+            return self.data_on_buffer(address, at, pc);
         }
         if let Some(at) = self.next_line_address_cycle(pc, at) {
             self.fetch_from_line(at);
@@ -309,13 +307,35 @@ impl Fetch {
         if word >= CODE_END {
             return self.fetched(at + 1);
         }
-        if let Some(buffer) = &mut self.flash.buffer {
-            let arrival = buffer.instruction(word, at);
-            return self.fetched(arrival);
+        if self.flash.buffer.is_some() {
+            return self.fetch_from_buffer(at);
         }
         self.line = line_of(word);
         let arrival = self.flash.instruction_line(self.line, at);
         self.fetched(arrival);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fetch_from_buffer(&mut self, at: u64) {
+        let word = self.next;
+        let buffer = self.flash.buffer.as_mut();
+        let arrival = buffer.map_or(at + 1, |buffer| buffer.instruction(word, at));
+        self.fetched(arrival);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn branch_on_buffer(&mut self, target: u32, fall_through: u32, at: u64) {
+        self.run_ahead_to(fall_through, at);
+        self.restart(target, at);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn data_on_buffer(&mut self, address: u32, at: u64, pc: u32) -> u64 {
+        self.run_ahead_to(pc, at);
+        self.flash.data(address, at)
     }
 
     #[inline(always)]

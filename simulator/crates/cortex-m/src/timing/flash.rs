@@ -162,8 +162,8 @@ impl Flash {
     /// in the STM32L4 (RM0351 §3.3.4), and says nothing about the F4's.
     #[inline(always)]
     pub fn data(&mut self, address: u32, at: u64) -> u64 {
-        if let Some(buffer) = &mut self.buffer {
-            return buffer.data(at);
+        if self.buffer.is_some() {
+            return self.data_past_buffer(at);
         }
         let line = line_of(address) % LINE_NUMBERS;
         let cached = self.has(DCEN) && self.data.touch(line);
@@ -173,6 +173,13 @@ impl Flash {
         }
         self.data_line = line;
         self.read_data_line(line, at)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn data_past_buffer(&mut self, at: u64) -> u64 {
+        let buffer = self.buffer.as_mut();
+        buffer.map_or(at + 1, |buffer| buffer.data(at))
     }
 
     fn has(&self, bit: u32) -> bool {

@@ -11,23 +11,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Serialize, Deserialize)]
 pub struct LoadStorePairs {
     load: u64,
-    /// The register loaded, as a bit; and bit 15, which an address has that never overlaps.
-    loaded: u16,
+    loaded: u8,
     block: u8,
     store: u64,
     two_cycles: u64,
 }
 
-/// Stands among the registers of an address that does not overlap with the load before it. No load
-/// brings register 15 late.
-pub const NEVER_OVERLAPS: u16 = 1 << 15;
 /// No instruction has this number.
 const NONE: u64 = u64::MAX;
 
 /// [`LoadStorePairs`] without the numbers of instructions.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LoadStorePairsShape {
-    loaded: u16,
+    loaded: u8,
     block: u8,
 }
 
@@ -52,7 +48,7 @@ impl LoadStorePairs {
     #[inline(always)]
     pub fn loaded(&mut self, number: u64, register: u8, address: u32) {
         self.load = number;
-        self.loaded = NEVER_OVERLAPS | 1u16 << (register & 15);
+        self.loaded = register;
         self.block = block_of(address);
     }
 
@@ -73,7 +69,7 @@ impl LoadStorePairs {
     #[inline(always)]
     pub fn overlaps(&self, previous: u64, address: u32, address_registers: u16) -> bool {
         self.load == previous
-            && address_registers & self.loaded == 0
+            && address_registers >> self.loaded & 1 == 0
             && block_of(address) == self.block
     }
 
@@ -100,6 +96,11 @@ impl LoadStorePairs {
     /// The numbers of the remembered instructions.
     pub fn numbers(&mut self) -> [&mut u64; 3] {
         [&mut self.load, &mut self.store, &mut self.two_cycles]
+    }
+
+    /// Nothing overlaps with the last load.
+    pub fn end_chain(&mut self) {
+        self.load = NONE;
     }
 
     pub fn forget(&mut self) {

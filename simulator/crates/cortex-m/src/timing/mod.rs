@@ -16,7 +16,8 @@ mod register_hazards;
 mod table;
 
 pub use cores::{
-    address_registers, base_cycles, late_registers, long_operand_cycles, refill_cycles,
+    address_registers, base_cycles, late_registers, long_operand_cycles, overlaps_indexed,
+    refill_cycles,
 };
 pub use fetch::{Fetch, FetchShape, Slot, FETCH_CYCLES};
 pub use load_store_pairs::{LoadStorePairs, LoadStorePairsShape};

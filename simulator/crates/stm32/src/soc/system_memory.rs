@@ -10,35 +10,33 @@ const SYSTEM_MEMORY: RangeInclusive<u32> = 0x1FFF_0000..=0x1FFF_FFFF;
 
 /// Where a line has what.
 struct Places {
-    otp: RangeInclusive<u32>,
+    otp: Option<RangeInclusive<u32>>,
     unique_id: u32,
     /// The word with the size of the flash, and how far up it stands there.
     flash_kib: (u32, u32),
     options: RangeInclusive<u32>,
 }
 
-/// No address.
-const NOWHERE: RangeInclusive<u32> = 1..=0;
 const F4: Places = Places {
-    otp: 0x1FFF_7800..=0x1FFF_7A0F,
+    otp: Some(0x1FFF_7800..=0x1FFF_7A0F),
     unique_id: 0x1FFF_7A10,
     flash_kib: (0x1FFF_7A20, 16),
     options: 0x1FFF_C000..=0x1FFF_C00F,
 };
 const L4: Places = Places {
-    otp: 0x1FFF_7000..=0x1FFF_73FF,
+    otp: Some(0x1FFF_7000..=0x1FFF_73FF),
     unique_id: 0x1FFF_7590,
     flash_kib: (0x1FFF_75E0, 0),
     options: 0x1FFF_7800..=0x1FFF_7807,
 };
 const F1: Places = Places {
-    otp: NOWHERE,
+    otp: None,
     unique_id: 0x1FFF_F7E8,
     flash_kib: (0x1FFF_F7E0, 0),
     options: 0x1FFF_F800..=0x1FFF_F80F,
 };
 const F0: Places = Places {
-    otp: NOWHERE,
+    otp: None,
     unique_id: 0x1FFF_F7AC,
     flash_kib: (0x1FFF_F7CC, 0),
     options: 0x1FFF_F800..=0x1FFF_F80F,
@@ -76,7 +74,7 @@ impl Soc {
             Line::F1 => F1,
             Line::F0 => F0,
         };
-        if places.otp.contains(&address) {
+        if places.otp.is_some_and(|otp| otp.contains(&address)) {
             return Some(u32::MAX);
         }
         if places.options.contains(&address) {

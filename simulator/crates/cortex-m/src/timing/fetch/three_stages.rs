@@ -22,7 +22,7 @@ impl Fetch {
             self.fetch_from_line(self.next_address_cycle());
         }
         let start = now.max(self.halves_decoded(pc, op));
-        let after = (end - 1 | WORD_BYTES - 1).wrapping_add(1);
+        let after = ((end - 1) | (WORD_BYTES - 1)).wrapping_add(1);
         if pc & 2 == 0 || op.size == 4 {
             self.room[slot(after)] = start - 1;
         }

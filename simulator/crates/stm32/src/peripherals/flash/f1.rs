@@ -215,7 +215,7 @@ mod tests {
         // 53 µs at the 8 MHz of reset.
         assert_eq!((flash.read(SR, 423), flash.read(SR, 424)), (BSY, EOP));
         flash.write(SR, EOP, 424).unwrap();
-        let held = u64::MAX & !(1 << 16);
+        let held = !(1_u64 << 16);
         assert_eq!(flash.store(2, Width::Half, 7, held, 500), Store::Nothing);
         assert_eq!(flash.read(SR, 500), PGERR);
         // Zeros may be programmed over anything.
