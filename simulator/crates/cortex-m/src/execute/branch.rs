@@ -2,7 +2,7 @@
 
 use crate::bus::{Bus, Width};
 use crate::decode::{Branch, Op};
-use crate::timing::{Resolved, Timing, TABLE_BRANCH_ADDITION_CYCLES};
+use crate::timing::{Resolved, TABLE_BRANCH_ADDITION_CYCLES};
 use crate::trap::Exec;
 use crate::Core;
 
@@ -90,21 +90,10 @@ impl Core {
             let at = resolved.address_cycle(self.time.cycles, cycles);
             self.time.fetch.branch(target, self.registers.next_pc, at);
         } else {
-            self.jump_without_unit(target, cycles);
+            self.time.cycles += self.time.refill_cycles;
         }
         self.registers.next_pc = target;
         target
-    }
-
-    /// A Cortex-M0 asks for the target in the last of the instruction's own cycles.
-    #[cold]
-    #[inline(never)]
-    fn jump_without_unit(&mut self, target: u32, cycles: u8) {
-        if self.time.model == Timing::ThreeStages {
-            let at = self.time.cycles + u64::from(cycles) - 1;
-            self.time.fetch.restart(target, at);
-        }
-        self.time.cycles += self.time.refill_cycles;
     }
 
     /// An interworking branch, or an exception return, which pays for itself.

@@ -147,6 +147,25 @@ impl Core {
         self.set(op.d, (sum.wrapping_add(rounding) >> 32) as u32);
     }
 
+    #[cold]
+    #[inline(never)]
+    fn wait_for_operands<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        multiply: Multiply,
+        n: u32,
+        m: u32,
+    ) -> Exec<()> {
+        let signed = matches!(multiply, Multiply::Smull | Multiply::Smlal);
+        let more_cycles = long_operand_cycles(n, m, signed);
+        if self.interrupted_before(bus, self.time.cycles + u64::from(op.cycles) + more_cycles) {
+            return Err(Trap::Interrupted);
+        }
+        self.time.cycles += more_cycles;
+        Ok(())
+    }
+
     /// On a Cortex-M3 it takes several cycles, by its operands, and an interrupt abandons it.
     fn long_product<B: Bus>(
         &mut self,
@@ -157,12 +176,7 @@ impl Core {
         m: u32,
     ) -> Exec<()> {
         if op.cycles > 1 {
-            let signed = matches!(multiply, Multiply::Smull | Multiply::Smlal);
-            let more_cycles = long_operand_cycles(n, m, signed);
-            if self.interrupted_before(bus, self.time.cycles + u64::from(op.cycles) + more_cycles) {
-                return Err(Trap::Interrupted);
-            }
-            self.time.cycles += more_cycles;
+            self.wait_for_operands(bus, op, multiply, n, m)?;
         }
         let old = u64::from(self.get(op.a)) << 32 | u64::from(self.get(op.d));
         let signed = (i64::from(n as i32) * i64::from(m as i32)) as u64;

@@ -81,6 +81,8 @@ pub struct Fetch {
     /// Number of the line that the I-Code port read last.
     line: u32,
     flash: Flash,
+    /// Where a Cortex-M0 goes on unless it branches.
+    follows: u32,
 }
 
 /// [`Fetch`] without its cycles.
@@ -102,6 +104,7 @@ impl Fetch {
             issued: 0,
             line: if buffered { BUFFERED } else { NO_LINE },
             flash: Flash::of(port),
+            follows: BEFORE_ALL,
         }
     }
 

@@ -15,9 +15,11 @@ impl Fetch {
     /// The cycle in which the instruction from `pc` to `end` executes, if the core is free from
     /// `now` on; and from when the bus takes the address of its data.
     pub fn issue_of_three(&mut self, pc: u32, end: u32, op: &Op, now: u64) -> (u64, u64) {
-        if self.next == BEFORE_ALL {
+        // A branch asks for its target in the last of its own cycles, before the refill.
+        if self.next == BEFORE_ALL || pc != self.follows {
             self.restart(pc, now.saturating_sub(FETCH_CYCLES));
         }
+        self.follows = end;
         while (self.next as i32) < end as i32 {
             self.fetch_from_line(self.next_address_cycle());
         }
