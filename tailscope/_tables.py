@@ -168,6 +168,8 @@ def _read(path: Path, content: bytes, columns: Mapping[str, str]) -> pl.DataFram
         frame = pl.scan_parquet(io.BytesIO(content), glob=False, hive_partitioning=False)
         schema = frame.collect_schema()
         lacking = [name for name in columns if name in _ADDED and name not in schema]
+        if 0 < len(set(lacking) & set(_MEMORY)) < len(_MEMORY):
+            _damaged(path, f"column {lacking[-1]} is missing, and others of its kind are there")
         for name, kind in types.items():
             if schema.get(name) != kind and name not in lacking:
                 _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {kind}")
