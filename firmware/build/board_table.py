@@ -15,11 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from base.paths import ROOT
-
 TABLE = "board.toml"
-_SHARED = ROOT / "firmware" / "board"
-_SCRIPT = _SHARED / "board.ld.in"
+_SCRIPT = Path(__file__).resolve().parents[1] / "board" / "board.ld.in"
 _PIN = re.compile(r"P([A-K])([0-9]{1,2})")
 
 Tables = Mapping[str, Any]
