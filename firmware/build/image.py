@@ -275,12 +275,12 @@ def _check_allocator(allocator: str) -> None:
 
 
 def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) -> None:
-    if refusal := board.lock_refused(locking or row.lockings[0]):
-        raise BuildError(refusal)
     if locking is not None and locking not in row.lockings:
         raise BuildError(
             f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
         )
+    if refusal := board.lock_refused(locking or row.lockings[0]):
+        raise BuildError(refusal)
 
 
 def package(folder: Path, allocator: str, art: bool, extras: tuple[str, ...]) -> FirmwareImage:

@@ -78,7 +78,7 @@ def test_catalogue_and_cmake_have_the_same_knobs_and_defaults(
     subprocess.run([*command, *anew], capture_output=True, check=True)
     found = _cached(by_hand)
     assert found.pop("LOCKING") == row.lockings[0]
-    for common in ("ALLOCATOR", "ART", "HEAP_BYTES", "OPTIMIZATION", "SLOTS"):
+    for common in ("ALLOCATOR", "ART", "BOARD", "HEAP_BYTES", "OPTIMIZATION", "SLOTS"):
         found.pop(common)
     assert found == {name: str(value) for name, value in row.knobs.items()}
 
