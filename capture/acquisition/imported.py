@@ -16,8 +16,8 @@ from base.files.errors import CaptureError
 from base.files.whole import read_bytes, why
 from base.run_folder.edges import CHANNELS
 from base.run_folder.folder import RunName
-from base.run_folder.manifest import AskedFirmware, Outside, ToolReport
-from base.run_folder.records import MOST_LOG_BYTES
+from base.run_folder.manifest import FIRST_BOARD, AskedFirmware, Outside, ToolReport
+from base.run_folder.records import MOST_LOG_BYTES, Boot, parse
 from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Opened, Request
@@ -63,10 +63,11 @@ def of_run(folder: Path, log: Path | None = None) -> Beside:
 
 def of_plan(plan: Plan, allocator: str, log: Path | None, outside: Outside | None = None) -> Beside:
     """A run of `plan` on a firmware of which only the allocator is known, with its file if it is
-    from outside. `log` has its records.
+    from outside. `log` has its records, which tell of the board.
 
     Without one there are no records. Raises CaptureError.
     """
+    heard = _read_log(log) if log else b""
     setting = Setting(
         allocator,
         BOARD,
@@ -74,8 +75,15 @@ def of_plan(plan: Plan, allocator: str, log: Path | None, outside: Outside | Non
         elf_sha256="unknown",
         tools={"python": platform.python_version()},
     )
-    asked = AskedFirmware(allocator=allocator, outside=outside)
-    return Beside(Account(plan, asked, setting), _read_log(log) if log else b"")
+    asked = AskedFirmware(allocator=allocator, outside=outside, board=_board_of(heard))
+    return Beside(Account(plan, asked, setting), heard)
+
+
+def _board_of(log: bytes) -> str:
+    """The board that the records name, if it is one of the bench's; else the first."""
+    boot = parse(log).first(Boot)
+    told = boot.board if boot else None
+    return told if told in boards.names() else FIRST_BOARD
 
 
 @dataclass(frozen=True)

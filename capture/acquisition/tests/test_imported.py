@@ -12,6 +12,7 @@ import pytest
 
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.records import encode
 from base.run_index.index import index
 from capture.acquisition.imported import Beside, Imported, of_plan, of_run
 from capture.acquisition.source import Request
@@ -108,9 +109,22 @@ def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:
     assert again.verdict == "complete"
     assert again.folder.name.endswith(f"-{plan.name}-tlsf-imported")
     said, before = manifest(again.folder), manifest(stored.folder)
-    assert said["asked"] == {**dict.fromkeys(before["asked"]), "allocator": "tlsf"}
+    known = {"allocator": "tlsf", "board": "nucleo-f401re"}
+    assert said["asked"] == {**dict.fromkeys(before["asked"]), **known}
     for key in ("critical_ns", "interrupt_latency_ns", "maxima", "counts", "clock"):
         assert said[key] == before[key]
+
+
+@pytest.mark.parametrize(
+    ("told", "taken"), [("nucleo-f446re", "nucleo-f446re"), ("a-users-own", "nucleo-f401re")]
+)
+def test_the_records_tell_of_the_board(told: str, taken: str, tmp_path: Path) -> None:
+    log = tmp_path / "uart.log"
+    log.write_bytes(
+        encode(f"BOOT,6,tlsf,65536,180000000,00000705,V11.2.0,1,65520,basepri,none,bypass,04000000,{told}")
+    )
+    asked = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log).account.asked
+    assert asked is not None and asked.board == taken
 
 
 def test_without_records_the_run_is_truncated(stored: RunResult, tmp_path: Path) -> None:
