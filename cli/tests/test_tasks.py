@@ -73,7 +73,7 @@ def test_a_task_calls_its_command(line: str, called: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("wiring plan --board nucleo", "nucleo: fx2lafw"),
+        ("wiring plan --board nucleo", "nucleo, Nucleo-F401RE: fx2lafw"),
         ("doctor --json", '"can_run"'),
         ("build --allocator tlsf", "virtual-nucleo"),
         ("scenario mem_frag --allocator tlsf --capture direct --json -- --parameter depth=2", '"complete"'),

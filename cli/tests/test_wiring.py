@@ -20,7 +20,7 @@ def test_the_plan_is_that_of_bench_toml() -> None:
     rows = json.loads(wiring.run("plan", "nucleo", as_json=True).text)
     assert {row["channel"]: row["input"] for row in rows} == read_bench().board("nucleo").analyzer.channels
     lines = wiring.run("plan", "nucleo").text.splitlines()
-    assert lines[0] == "nucleo: fx2lafw at 24,000,000 samples per second"
+    assert lines[0] == "nucleo, Nucleo-F401RE: fx2lafw at 24,000,000 samples per second"
     assert lines[3].split() == ["D0", "CRIT", "PA8", "D7", "CN9-8"]
     assert lines[-1].split()[:3] == ["GND", "GND", "GND"]
 

@@ -132,8 +132,17 @@ def test_the_largest_heap_runs_and_has_its_one_slot() -> None:
 @pytest.mark.parametrize(
     ("allocator", "heap_bytes", "says"),
     [
-        ("tlsf", 100, "A heap of 100 bytes cannot be built: give a multiple of 8 from 64 to 88,568."),
-        ("tlsf", 88_576, "A heap of 88,576 bytes cannot be built: give a multiple of 8 from 64 to 88,568."),
+        (
+            "tlsf",
+            100,
+            "A heap of 100 bytes cannot be built for Nucleo-F401RE: give a multiple of 8 from 64 to 88,568.",
+        ),
+        (
+            "tlsf",
+            88_576,
+            "A heap of 88,576 bytes cannot be built for Nucleo-F401RE: "
+            "give a multiple of 8 from 64 to 88,568.",
+        ),
         ("tlsf_crate", 65_544, "tlsf_crate manages 65,536 bytes at most, not 65,544."),
         (
             "tlsf_conte",

@@ -77,7 +77,8 @@ def test_it_compiles_with_freertos(tmp_path: Path, compiler: tuple[str, ...]) ->
     folder = program("tasks").parent
     rules = (folder / "build.ninja").read_text()
     kernel = next(re.finditer(r"-isystem (\S+/FreeRTOS-Kernel/include) -isystem (\S+)", rules))
-    options = ("-O2", f"-I{EXAMPLES}", f"-I{ROOT / 'firmware'}", "-isystem", kernel[1], "-isystem", kernel[2])
+    of_board = (f"-I{ROOT / 'firmware'}", f"-I{folder / 'board'}")
+    options = ("-O2", f"-I{EXAMPLES}", *of_board, "-isystem", kernel[1], "-isystem", kernel[2])
     for source in (PROBE / "tailscope_freertos.c", FREERTOS_USER):
         compiled(tmp_path, compiler, options, source)
 

@@ -57,7 +57,7 @@ def test_firmware_that_comes_out_otherwise_is_said(tmp_path: Path, monkeypatch: 
     assert (elf_of(manifest), moved_elf_of(manifest, 64)) == (Path("made.elf"), Path("64-64.elf"))
     words = ("tlsf", manifest.built_accelerated, "primask", {"SLOTS": 8}, ())
     assert DEFAULT_BYTES == 65_536
-    assert asked == [(words, {"heap_bytes": 65_536})] * 2
+    assert asked == [(words, {"heap_bytes": 65_536, "board": "nucleo-f401re"})] * 2
     digests[0] = "cd" * 32
     with pytest.raises(ExplainError) as refused:
         elf_of(manifest)
