@@ -52,7 +52,7 @@ def test_the_words_are_those_that_were_decided() -> None:
         "": {
             *("demo", "scenario", "campaign", "dashboard", "app", "extremes", "histograms", "redecode"),
             *("decode", "explain", "latency", "twin", "compare", "gate", "masks", "observe", "pulseview"),
-            *("bounds", "wiring", "doctor", "list", "test", "completion"),
+            *("bounds", "wiring", "doctor", "list", "test", "completion", "first-run"),
         },
         "heap": {
             *("list", "footprint", "fragmentation", "worst", "adversary", "contract", "record"),
@@ -115,7 +115,7 @@ def test_a_new_command_is_one_file(
     assert capsys.readouterr().out == "hello virtual\n"
     assert refused("say-hallo") == "There is no command 'say-hallo'. Did you mean say-hello?"
     assert [item.value for item in completing.candidates(start.lab(), [], "say")] == ["say-hello"]
-    assert [item.value for item in completing.candidates(start.lab(), ["say-hello"], "nuc")] == ["nucleo"]
+    assert [item.value for item in completing.candidates(start.lab(), ["say-hello"], "des")] == ["desk"]
     sys.modules.pop("cli.say_hello")
 
 

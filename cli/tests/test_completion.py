@@ -19,9 +19,11 @@ import pytest
 from base.paths import ROOT
 from cli.shell import completing, known, start, values
 from cli.shell.completing import SHELLS, script
+from firmware.build import boards
 from firmware.build import catalogue as heaps
 
 WITHIN_S = 30.0
+NUCLEOS = sorted(boards.names())
 
 
 def candidates(line: str) -> list[str]:
@@ -43,7 +45,8 @@ def candidates(line: str) -> list[str]:
         ("scenario mem_frag --art ", ["on", "off"]),
         ("scenario mem_frag --art on,", ["on,off"]),
         ("scenario mem_frag --parameter de", ["depth="]),
-        ("scenario mem_frag --full --board nu", ["nucleo"]),
+        ("scenario mem_frag --full --board nu", ["nucleo", *NUCLEOS]),
+        ("scenario mem_frag --full --board virtual:", [f"virtual:{name}" for name in NUCLEOS]),
         ("heap fragmentation x --no-s", ["--no-search"]),
         ("dev soak --runs ", []),
         ("wiring ", ["plan", "check"]),
