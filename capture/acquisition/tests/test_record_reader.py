@@ -45,7 +45,7 @@ class Teller(Babble):
         return self._lines.pop(0)
 
 
-LINES = [b"@BOOT*0000\n", b"@OP,0*0000\n", b"@END,1*0000\n"]
+LINES = [b"@BOOT,5*0000\n", b"@OP,0*0000\n", b"@END,1*0000\n"]
 
 
 def test_what_was_heard_is_on_the_disk_before_more_is_listened_for(tmp_path: Path) -> None:
