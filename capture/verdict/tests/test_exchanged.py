@@ -125,7 +125,9 @@ def test_no_clip_is_blamed_for_another_fault() -> None:
     run.lines = [line for line in run.lines if not line.startswith(("OP,7,", "CAL,OP,3,"))]
     evidence = evidence_of(run)
     _, reasons = judge(evidence)
-    assert reasons == without_the_search(evidence) and len(reasons) >= FEWEST_REASONS
+    *by_rule, glitches = reasons
+    assert tuple(by_rule) == without_the_search(evidence) and len(by_rule) >= FEWEST_REASONS
+    assert glitches.startswith("Pulses too short") and "1 on CRIT." in glitches
 
 
 @pytest.mark.parametrize("pair", [("CRIT", "OP"), ("ISR", "CISR"), ("TASK", "SYNC")], ids="-".join)
