@@ -48,6 +48,8 @@ _PAGE = "docs/reference/virtual-nucleo.md"
 
 
 STRICT = ("--strict",)
+NUCLEO = "nucleo"
+"""The timing of a chip. By the table alone a firmware is faster than what it must wait for."""
 """The bench's own firmware may do nothing that is odd: it stops there."""
 _MANNERS = ("--gaps", *STRICT)
 
@@ -109,8 +111,9 @@ def run(
     *,
     until: Instant,
     image: bytes | None = None,
-    timing: str = "nucleo",
+    timing: str = NUCLEO,
     flash_acr: int | None = None,
+    reset_flags: int | None = None,
     edges: bool = False,
     counts: Mapping[str, str] | None = None,
     count_window: str = "",
@@ -130,6 +133,7 @@ def run(
     - `image` lies at IMAGE_ADDRESS.
     - `timing` is nucleo or ideal.
     - `flash_acr` is what the flash does, whatever the firmware sets; the register does not tell.
+    - `reset_flags` are those of RCC_CSR that the firmware finds; None for a supply that came.
     - `edges` asks for the edges.
     - `counts` are places in the code, by name; "*" is every instruction. The windows say how often
       each was executed in each pulse of the channel `count_window`.
@@ -149,6 +153,7 @@ def run(
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *_board(folder, start, image, timing)]
         command += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
+        command += [] if reset_flags is None else ["--reset-flags", f"{reset_flags:#x}"]
         command += ["--until", instant(until), "--uart-log", _UART, "--stats", _STATS]
         command += ["--edges", _EDGES] if edges else []
         command += count_arguments(counts or {}, count_window, folder / _WINDOWS)
@@ -205,7 +210,7 @@ def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | No
     firmware = (
         start.arguments
         if isinstance(start, UserProgram)
-        else [str(start.resolve()), *STRICT, *chip_of(start)]
+        else [str(start.resolve()), *(STRICT if timing == NUCLEO else ()), *chip_of(start)]
     )
     board = [*firmware, "--timing", timing]
     if image is None:

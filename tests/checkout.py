@@ -21,7 +21,15 @@ from simulator.serve import Served
 from tests import lab, masked_sections
 from tests.pages import Command
 
-_LINKED = ("bench.toml", "decoders", "firmware", "pyocd_user.py", "simulator/target", "tests/masked_sections")
+_LINKED = (
+    "bench.toml",
+    "decoders",
+    "firmware",
+    "pyocd_user.py",
+    "simulator/target",
+    "tests/masked_sections",
+    "quality/soundness",
+)
 Done = subprocess.CompletedProcess[str]
 TIMEOUT_S = 300
 SMALL = {
@@ -77,7 +85,7 @@ class Checkout:
         with (self.folder / "base" / "paths.py").open("a", encoding="utf-8") as paths:
             # BUILD and RUNS stay those of the folder.
             paths.write(f"ROOT = Path({str(ROOT)!r})\nCOMPILED = ROOT / 'build'\n")
-        for name in ("build/firmware", "runs", "simulator", "tests"):
+        for name in ("build/firmware", "quality", "runs", "simulator", "tests"):
             (self.folder / name).mkdir(parents=True)
         program = self.folder / "lab"
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m cli "$@"\n', encoding="utf-8")

@@ -36,7 +36,7 @@ def test_every_maximum_is_critical_section_plus_entry_within_the_budget(swept: P
         # Masking, marker, unmasking, twelve cycles of entry and the handler's first store take some
         # fifty cycles.
         assert 30 < curve["entry_ns"] * 84e6 / 1e9 < 80
-        # Lead and tail are of other stimuli: for the worst one a line of the flash may be read anew.
+        # Lead and tail are of other stimuli: for the worst a line of the flash may be read anew.
         off_ns = abs(curve["undisturbed_max_ns"] - curve["critical_ns"] - curve["entry_ns"])
         assert off_ns <= curve["budgets_ns"]["entry"] + FLASH_READ_NS
         assert curve["within_budget"] is bool(off_ns <= curve["budgets_ns"]["entry"])

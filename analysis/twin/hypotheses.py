@@ -99,7 +99,14 @@ class Bench:
         """The settings to run it again, with the code shifted so far."""
         board = self.board
         elf = self._moved(shift_bytes) if shift_bytes else self._elf
-        return Rerun.of(elf, board.plan, board.manifest.samplerate_hz, board.core_hz, board.wait_states)
+        return Rerun(
+            elf,
+            board.plan.recorded_by("uart"),
+            max(board.manifest.samplerate_hz, board.core_hz),
+            board.core_hz,
+            board.wait_states,
+            board.reset_flags,
+        )
 
     def pair(self, assumed: Assumed) -> tuple[Pair, Unjoined]:
         """Board and twin, and what could not be joined. Raises TwinError."""

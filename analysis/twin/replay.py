@@ -37,8 +37,9 @@ class Twin:
 
 @dataclass(frozen=True)
 class Rerun:
-    """The settings to repeat a run. A run by RTT is one by the serial line here: how
-    fast the probe was read is not known, and within operations nothing is recorded.
+    """The settings to repeat a run, at its samplerate or at a sample for each cycle if that is
+    finer. A run by RTT is one by the serial line here: how fast the probe was read is not known,
+    and within operations nothing is recorded.
     """
 
     elf: Path
@@ -47,11 +48,8 @@ class Rerun:
     core_hz: int
     wait_states: int
     """Of the flash, as the firmware of that board sets them."""
-
-    @classmethod
-    def of(cls, elf: Path, plan: Plan, samplerate_hz: int, core_hz: int, wait_states: int) -> Rerun:
-        """The rerun at the run's samplerate, or at a sample for each cycle if that is finer."""
-        return cls(elf, plan.recorded_by("uart"), max(samplerate_hz, core_hz), core_hz, wait_states)
+    reset_flags: int | None = None
+    """Of RCC_CSR, as that board's firmware found them."""
 
     def whole(self, flash_acr: int | None = None) -> Twin:
         """The whole run, with the flash as the firmware sets it or as `flash_acr` says.
@@ -87,6 +85,7 @@ class Rerun:
                 image=self.plan.image,
                 until=until,
                 flash_acr=flash_acr,
+                reset_flags=self.reset_flags,
                 **asked,  # type: ignore[arg-type]
             )
         except BuildError:

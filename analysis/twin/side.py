@@ -14,6 +14,7 @@ from base.run_folder import folder as names
 from base.run_folder.edges import MOST_SAMPLES, NS_PER_S
 from base.run_folder.folder import read_observed
 from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.records import Boot, parse
 from base.run_folder.tables import read_interrupts, read_operations
 from capture.acquisition.plan_file import read_plan
 from capture.joining.evidence import Evidence
@@ -50,31 +51,26 @@ class Side:
 
 @dataclass(frozen=True)
 class Board:
-    """A stored run: what it says of itself, what it did, and its plan."""
+    """A stored run: what it says of itself, what it did, and its plan.
+
+    `reset_flags` are those of RCC_CSR that its firmware found; None where BOOT does not tell. The
+    record of them takes a time that goes by them, so a twin that finds others is out of step.
+    """
 
     manifest: Manifest
     side: Side
     plan: Plan
+    reset_flags: int | None = None
 
     @property
     def core_hz(self) -> int:
         """The core's clock as the firmware told it, or else the nominal one."""
-        return self.manifest.firmware.core_hz or self._nominal_hz
+        return self.manifest.firmware.core_hz or boards.nominal_hz(self.manifest.asked)
 
     @property
     def wait_states(self) -> int:
         """Of the flash, as the firmware of this board sets them."""
-        return self._table.clock.wait_states
-
-    @property
-    def _nominal_hz(self) -> int:
-        asked = self.manifest.asked
-        return (asked.core_hz if asked else None) or self._table.core_hz
-
-    @property
-    def _table(self) -> boards.Board:
-        asked = self.manifest.asked
-        return boards.board(asked.board) if asked else boards.default()
+        return boards.board_of(self.manifest.asked).clock.wait_states
 
     @property
     def claimed_flash_acr(self) -> int | None:
@@ -106,7 +102,9 @@ def read_board(folder: Path) -> Board:
             "compare; run the scenario again."
         )
     image = read_observed(folder, names.IMAGE)
-    return Board(manifest, side, read_plan(folder / names.PLAN, image))
+    log = read_observed(folder, names.SERIAL_LOG) if (folder / names.SERIAL_LOG).exists() else b""
+    boot = parse(log).first(Boot)
+    return Board(manifest, side, read_plan(folder / names.PLAN, image), boot.reset_flags if boot else None)
 
 
 def side_of(evidence: Evidence) -> Side:

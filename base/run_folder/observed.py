@@ -40,7 +40,8 @@ class Observed(Table):
     """The fields that both files of such a run begin with.
 
     `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
-    stimuli. `keep` is null where all is kept.
+    stimuli. `keep` is null where all is kept. `core_hz` is the clock of the board's core, by which
+    frames are found; null of an older run.
     """
 
     schema_: Annotated[Schema, Field(alias="schema")]
@@ -51,16 +52,13 @@ class Observed(Table):
     stimulus_edges: StimulusEdges
     program: Program
     keep: Keep | None = None
+    core_hz: Count | None = None
 
 
 class Asked(Observed):
-    """The request, written before the capture begins.
-
-    `core_hz` is the clock of the board's core, by which frames are found; None of an older run.
-    """
+    """The request, written before the capture begins."""
 
     tools: dict[str, str]
-    core_hz: Count | None = None
 
 
 class FramesFound(Table):

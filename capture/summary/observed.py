@@ -41,6 +41,7 @@ def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> O
         "pins": asked.pins,
         "stimulus_edges": asked.stimulus_edges,
         "program": asked.program,
+        "core_hz": asked.core_hz,
         "samplerate_hz": observed.edges.samplerate_hz,
         "total_samples": observed.edges.total_samples,
         "resolution_ns": observed.edges.sample_ns,

@@ -137,6 +137,11 @@ impl Machine {
         self.core.heed_flash_access_control(&self.soc);
     }
 
+    /// Lets RCC tell of other resets than the one that was.
+    pub fn set_reset_flags(&mut self, flags: u32) {
+        self.soc.set_reset_flags(flags);
+    }
+
     /// Lets the timers' own clocks stand at the core's cycle. It changes no result.
     pub(crate) fn bring_timers_up_to_date(&mut self) {
         self.soc.advance_timers(self.core.cycles());

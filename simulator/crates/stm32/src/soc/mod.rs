@@ -294,6 +294,11 @@ impl Soc {
         self.flash.force_access_control(value);
     }
 
+    /// Lets RCC tell of other resets than the one that was ([`Rcc::set_reset_flags`]).
+    pub fn set_reset_flags(&mut self, flags: u32) {
+        self.rcc.set_reset_flags(flags);
+    }
+
     /// Whether a pin is high now.
     pub fn level(&self, pin: Pin) -> bool {
         self.levels[usize::from(pin.port)].high >> pin.number & 1 != 0

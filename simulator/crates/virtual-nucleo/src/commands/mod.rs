@@ -82,9 +82,13 @@ struct BoardArguments {
     /// whatever the firmware sets; the register reads what the firmware wrote.
     #[arg(long, value_name = "0xVALUE", value_parser = flash_acr)]
     flash_acr: Option<u32>,
+    /// The flags of RCC_CSR that the firmware finds, of the resets before. Without it: those of a
+    /// supply that came.
+    #[arg(long, value_name = "0xVALUE", value_parser = reset_flags)]
+    reset_flags: Option<u32>,
     /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names
     /// addresses.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr", "chip", "hse"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr", "reset_flags", "chip", "hse"])]
     from_snapshot: Option<PathBuf>,
     /// Run a program that was made for another core, such as a Cortex-M0, all the same.
     #[arg(long)]
@@ -109,6 +113,7 @@ impl BoardArguments {
             hse: None,
             timing,
             flash_acr: None,
+            reset_flags: None,
             from_snapshot: None,
             any_core: false,
             manners: MannersArguments::polite(),
@@ -143,6 +148,9 @@ impl BoardArguments {
         let machine = machine.map(|machine| {
             let mut machine = clocked(forced(machine, self.flash_acr), self.hse);
             machine.set_manners(self.manners.manners());
+            if let Some(flags) = self.reset_flags {
+                machine.set_reset_flags(flags);
+            }
             machine
         });
         Ok((firmware, machine))
@@ -226,6 +234,11 @@ fn flash_acr(text: &str) -> Result<u32> {
         Some(value) if value & !FLASH_ACR_BITS == 0 => Ok(value),
         _ => bail!("{text:?} is no FLASH_ACR: write 0x and bits of {FLASH_ACR_BITS:#05x}"),
     }
+}
+
+fn reset_flags(text: &str) -> Result<u32> {
+    parse_hexadecimal(text)
+        .with_context(|| format!("{text:?} is no value of RCC_CSR: write 0x and its flags"))
 }
 
 fn read_firmware(path: &Path) -> Result<Firmware> {

@@ -385,6 +385,14 @@ impl Rcc {
         self.registers.get(self.layout().csr) & LSION != 0
     }
 
+    /// The flags of the resets that were, as if these had been (§6.3.18). Other bits are not touched.
+    pub fn set_reset_flags(&mut self, flags: u32) {
+        let layout = self.layout();
+        let others = self.registers.get(layout.csr) & !layout.reset_flags;
+        self.registers
+            .set(layout.csr, others | flags & layout.reset_flags);
+    }
+
     /// A system reset. The flags of earlier ones stay until RMVF clears them (§6.3.18).
     pub fn reset_because(&mut self, cause: ResetCause) {
         let layout = self.layout();
