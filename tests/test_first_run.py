@@ -24,6 +24,8 @@ STEPS = (
     *("tools", "rights", "desk", "probe", "load", "wiring", "line", "noise", "threshold"),
     *("rate", "clock", "number", "twin"),
 )
+BESIDE_THE_COUNTER_CYCLES = 4
+"""22 cycles on the wire where CYCCNT counts 18."""
 
 pytestmark = pytest.mark.skipif(
     not tools.is_installed("umockdev-run"), reason="needs umockdev: apt-get install umockdev"
@@ -95,7 +97,9 @@ def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
     assert samples["value"] == samples["n"] > 24_000_000 * 0.5
     number = found.figure("number", "longest section, wire")
     counter = found.figure("number", "longest section, counter")
-    assert abs(number["value"] - counter["value"] / 84e6 * 1e9) <= number["plus_minus"]
+    # The pin rises before the counter is read, and falls behind it: an empty section shows it.
+    counted_ns = (counter["value"] + BESIDE_THE_COUNTER_CYCLES) / 84e6 * 1e9
+    assert abs(number["value"] - counted_ns) <= number["plus_minus"]
     assert number["n"] > 100
     assert found.told["versions"]["sigrok_cli"] and len(found.told["runs"]) == 3
     assert shown(found.page, ".steps-done > li") == len(STEPS)
