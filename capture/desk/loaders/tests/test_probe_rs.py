@@ -88,8 +88,8 @@ def test_a_load_is_believed_only_if_probe_rs_says_so(
 
 
 def test_the_version_is_probe_rs(probe_rs: StandIn) -> None:
-    probe_rs.says("probe-rs 0.32.0 (git commit: crates.io)")
-    assert loader().programmer().tools() == {"probe_rs": "0.32.0 (git commit: crates.io)"}
+    probe_rs.says("probe-rs 0.32.0 (git commit: 0123abc)")
+    assert loader().programmer().tools() == {"probe_rs": "0.32.0 (git commit: 0123abc)"}
 
 
 def test_the_serial_number_is_behind_the_ids() -> None:
