@@ -20,6 +20,7 @@ from capture.reading import frames, vectorised
 from capture.reading.tests.waveform import Waveform
 from decoders import pulseview
 from decoders.tests import sigrok
+from decoders.tests.dumps import three_operations
 from firmware.build import boards
 
 CRITICAL = "critical_section:crit=CRIT:op=OP:sync=SYNC"
@@ -142,23 +143,8 @@ def test_both_decodings_agree_on_every_response(
         assert [(row.stimulus, row.answer, row.flags) for row in rows if row.kind == kind] == expected
 
 
-def run_of_three_operations() -> Waveform:
-    """A start frame, one calibration pulse, and three operations, at one sample per tick."""
-    wave = Waveform(80_000)
-    wave.toggle("SYNC", *range(1000, 1000 + 64 * 840, 840))
-    wave.pulse("CRIT", 56_000, 56_004)
-    for seq, width in enumerate((100, 400, 300)):
-        begin = 60_000 + 2000 * seq
-        wave.toggle("SYNC", begin)
-        wave.pulse("OP", begin + 10, begin + 30 + width)
-        wave.pulse("CRIT", begin + 20, begin + 20 + width)
-    return wave
-
-
 def test_pulses_carry_operation_number_maximum_and_limit(tmp_path: Path) -> None:
-    rows = pulses_by_sigrok(
-        saved(tmp_path, run_of_three_operations().edges()), CRITICAL + ":limit_cycles=300"
-    )
+    rows = pulses_by_sigrok(saved(tmp_path, three_operations()), CRITICAL + ":limit_cycles=300")
     over_limit, longest = 1, 2
     assert rows == [
         Pulse(0, longest, 0, OUTSIDE, 56_000, 56_004),
@@ -172,7 +158,7 @@ def test_pulses_carry_operation_number_maximum_and_limit(tmp_path: Path) -> None
 
 
 def test_annotations_state_cycles_time_and_samples(tmp_path: Path) -> None:
-    session = saved(tmp_path, run_of_three_operations().edges())
+    session = saved(tmp_path, three_operations())
     lines = sigrok.annotations(session, CRITICAL + ":limit_cycles=300", "critical_section=critical")
     assert lines == [
         "56000-56004 critical_section-1: 4 cycles, 47.6 ns, 4 samples",
@@ -208,7 +194,7 @@ def test_an_answer_beyond_the_limit_is_warned_of_and_flagged(tmp_path: Path) -> 
 
 
 def test_meta_output_tells_each_longest_so_far(tmp_path: Path) -> None:
-    session = saved(tmp_path, run_of_three_operations().edges())
+    session = saved(tmp_path, three_operations())
     assert sigrok.meta(session, CRITICAL, "critical_section") == [
         "critical_section-1: Longest section: 4.0",
         "critical_section-1: Longest section: 100.0",
