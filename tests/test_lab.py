@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from base.paths import ROOT
+from simulator.build import STATIC
 from tests import packages
 from tests.processes import MARKER, processes_of, wait_until
 
@@ -330,6 +331,13 @@ def test_a_wheel_that_is_none_ends_in_its_sentence(machine: Machine) -> None:
     status, output, complaints = machine.run("list", wheel="/no/wheel", hand="echo no wheel >&2; exit 1")
     assert (status, output) == (2, "") and complaints == "no wheel\n"
     assert machine.notes == []
+
+
+def test_the_simulator_is_linked_as_the_bench_looks_for_it() -> None:
+    """Other words to rustc would be another program: the first command would build it again."""
+    found = re.search(r"static=\((-C .*?)\)", (ROOT / "lab").read_text("utf-8"))
+    assert found is not None
+    assert tuple(found[1].split()) == STATIC
 
 
 @pytest.mark.skipif(not shutil.which("apt-cache"), reason="this is no Debian")
