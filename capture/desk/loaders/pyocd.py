@@ -19,6 +19,12 @@ from scenarios.operations import IMAGE_ADDRESS
 
 TIMEOUT_S = 120.0
 
+# pyOCD gives a sector 10 s. Sectors of 128 KiB take up to 4 s at 1.8 V (DS10086), and an emulated
+# board on a busy machine longer; a board that hangs still ends in TIMEOUT_S.
+_PATIENCE = tuple(
+    word for step in ("erase_sector", "program") for word in ("-O", f"flash.timeout.{step}={TIMEOUT_S / 2:g}")
+)
+
 # pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
 _LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
 # What it says of a flash that it cannot read, erase or program, whatever the reason.
@@ -56,7 +62,7 @@ class Pyocd:
 
     def _load(self, *files: str) -> None:
         try:
-            self._call("load", *_HALTED, *files)
+            self._call("load", *_HALTED, *_PATIENCE, *files)
         except CaptureError as error:
             may_be_forbidden = _OF_THE_FLASH.search(str(error)) is not None
             raise CaptureError((may_be_forbidden and self._forbidden()) or str(error)) from None
