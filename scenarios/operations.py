@@ -11,14 +11,18 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeAlias
 
+from base.files.elf import address_of
 from base.run_folder.records import CLOCKS
 from scenarios.errors import ImageError, ScenarioError, quoted
 from scenarios.stimulus import MODES, Stimulus
 
-# Where the firmware looks for the image and every loader puts it: the last 256 KiB of the flash.
-IMAGE_ADDRESS = 0x0804_0000
+_PLACE = "operation_image"
+"""The linker script's name of where the firmware looks for the image."""
+_IMAGE_ADDRESS = 0x0804_0000
+"""The place in an image that has lost its symbols: that of the first board."""
 
 MAGIC = 0x504F5354
 VERSION = 1
@@ -60,6 +64,11 @@ CALLS = (
 KERNEL_CALLS = CALLS[1:-1]
 EXTRAS = {**dict.fromkeys(KERNEL_CALLS, "kernel_calls"), CALLS[-1]: "urgent_task"}
 """The calls that the firmware must be built for, and what they ask of the build."""
+
+
+def image_address(elf: Path) -> int:
+    """Where this firmware looks for the image, and every loader puts it."""
+    return address_of(elf, _PLACE) or _IMAGE_ADDRESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +159,7 @@ class Image:
 
 
 def encode(image: Image) -> bytes:
-    """The image as the firmware reads it at IMAGE_ADDRESS: a header, then 12 bytes per entry."""
+    """The image as the firmware reads it at image_address(): a header, then 12 bytes per entry."""
     body = b"".join(_ENTRY.pack(*_fields(operation)) for operation in image.operations)
     header = _HEADER.pack(
         MAGIC,

@@ -54,7 +54,7 @@ def capture(
         folder = Path(name)
         (folder / _IMAGE).write_bytes(image)
         command: list[str | Path] = [program or build(), "capture", elf.resolve(), *STRICT, *options]
-        command += ["--image", image_argument(Path(_IMAGE))] if image else []
+        command += ["--image", image_argument(Path(_IMAGE), elf)] if image else []
         command += ["--samplerate", str(samplerate_hz), "--samples", str(samples)]
         command += ["--most-edges", str(MOST_EDGES), "--edges", _EDGES, "--uart-log", _UART]
         command += count_arguments(counts, count_window, Path(_WINDOWS), instructions_while)

@@ -60,7 +60,7 @@ class EmulatedDesk(ServingProcess):
     ST-Link's serial number, `uart` what pySerial opens there, and `control` the socket that takes
     requests: faults to inject, devices to unplug (docs/reference/virtual-desk.md).
 
-    `elf` and the operation image `image` are in the flash, which is erased without them. `name`
+    `elf` and its operation image `image` are in the flash, which is erased without them. `name`
     gives the ST-Link its serial number. `channels` (8 or 16) are the analyzer's inputs; `bare`
     leaves the upload of its firmware to the host; `clips` says what its inputs are clipped to, as
     in `D0=PA9,D3=open`. Its clock is `clock_error_ppm` millionths too fast. `flash_acr` is what the
@@ -117,10 +117,10 @@ class EmulatedDesk(ServingProcess):
         arguments: list[str | Path] = ["desk", "--folder", self._usb_folder, *self._options]
         arguments += self._note_arguments
         arguments += [self._elf] if self._elf else []
-        if self._image is not None:
+        if self._image is not None and self._elf:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)
-            arguments += ["--image", image_argument(file)]
+            arguments += ["--image", image_argument(file, self._elf)]
         return arguments
 
     def _take(self, line: str) -> None:

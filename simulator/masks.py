@@ -63,7 +63,7 @@ def run_masks(
         command: list[str | Path] = [build(), "run", *program.arguments, "--until", instant(until)]
         if image is not None:
             (folder / _IMAGE).write_bytes(image)
-            command += ["--image", image_argument(Path(_IMAGE))]
+            command += ["--image", image_argument(Path(_IMAGE), program.elf)]
         command += ["--masks", _MASKS, "--mask-stacks", _STACKS, "--stats", _MASKS_STATS]
         command += [*kernel.arguments, *_marks(marked, once)]
         ended = run_to_end(command, folder / _MASKS_STATS)

@@ -14,7 +14,7 @@ import polars as pl
 
 from base.processes import children, signals
 from base.run_folder import records
-from scenarios.operations import IMAGE_ADDRESS
+from scenarios.operations import image_address
 from simulator.board_note import chip_of
 from simulator.build import SimulatorError, build
 from simulator.kernel import NO_WORDS, KernelWords
@@ -130,7 +130,7 @@ def run(
     A firmware is the path of its ELF file, or somebody's own program with its options. The first
     is the bench's own, and stops at whatever is odd.
 
-    - `image` lies at IMAGE_ADDRESS.
+    - `image` lies where the firmware looks for it.
     - `timing` is nucleo or ideal.
     - `flash_acr` is what the flash does, whatever the firmware sets; the register does not tell.
     - `reset_flags` are those of RCC_CSR that the firmware finds; None for a supply that came.
@@ -181,9 +181,9 @@ def run(
         )
 
 
-def image_argument(path: Path) -> str:
-    """The value of --image that puts the file at `path` where the firmware looks for it."""
-    return f"{path}@{IMAGE_ADDRESS:#010x}"
+def image_argument(path: Path, elf: Path) -> str:
+    """The value of --image that puts the file at `path` where the firmware `elf` looks for it."""
+    return f"{path}@{image_address(elf):#010x}"
 
 
 def count_arguments(
@@ -207,16 +207,16 @@ def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | No
     if isinstance(start, Snapshot):
         (folder / _START).write_bytes(start.content)
         return ["--from-snapshot", _START, *start.options]
-    firmware = (
-        start.arguments
-        if isinstance(start, UserProgram)
-        else [str(start.resolve()), *(STRICT if timing == NUCLEO else ()), *chip_of(start)]
-    )
+    if isinstance(start, UserProgram):
+        elf, firmware = start.elf, start.arguments
+    else:
+        elf = start.resolve()
+        firmware = [str(elf), *(STRICT if timing == NUCLEO else ()), *chip_of(start)]
     board = [*firmware, "--timing", timing]
     if image is None:
         return board
     (folder / _IMAGE).write_bytes(image)
-    return [*board, "--image", image_argument(Path(_IMAGE))]
+    return [*board, "--image", image_argument(Path(_IMAGE), elf)]
 
 
 def _manners(start: Path | UserProgram | Snapshot) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ class Served(ServingProcess):
     it ends the process. The process also exits when its standard input closes, so that even a bench
     that is killed leaves none behind.
 
-    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `start` is
-    get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
+    `image` lies where the firmware looks for it. `uart` is pty or tcp. `probe` asks for a debug
+    probe. `start` is get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
     `instructions_while` is a channel while which all instructions are counted, too. `clips` changes
     what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`. `flash_acr` is that of
     run.run(). `options` are further words of the command line; without any the firmware is the
@@ -76,7 +76,7 @@ class Served(ServingProcess):
         if self._image is not None:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)
-            arguments += ["--image", image_argument(file)]
+            arguments += ["--image", image_argument(file, self._elf)]
         return arguments + list(count_arguments(*self._counted, self._table, self._instructions_while))
 
     def _take(self, line: str) -> None:

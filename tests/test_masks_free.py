@@ -29,7 +29,7 @@ MOST_AROUND_CYCLES = 100
 def simulate(folder: Path, elf: Path, image: bytes, *more: str) -> dict[str, Any]:
     """What a run leaves, by file, but for the host's time."""
     (folder / "operations.bin").write_bytes(image)
-    board = [str(elf), "--image", run.image_argument(Path("operations.bin")), "--until", "2s"]
+    board = [str(elf), "--image", run.image_argument(Path("operations.bin"), elf), "--until", "2s"]
     files = ["--edges", "edges.csv", "--uart-log", "uart.log", "--stats", "stats.json"]
     subprocess.run([build.build(), "run", *board, *files, *more], cwd=folder, check=True)
     left: dict[str, Any] = {name: (folder / name).read_bytes() for name in OUTCOMES}

@@ -27,7 +27,7 @@ from firmware.build import image as firmware
 from firmware.tests.probe_programs import program
 from firmware.tests.test_probe import pulses, ran
 from scenarios import catalogue
-from scenarios.operations import IMAGE_ADDRESS
+from scenarios.operations import image_address
 from tests import lab
 
 PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,SYNC=PB4"
@@ -128,7 +128,8 @@ def with_image(elf: Path, image: bytes, to: Path) -> Path:
             for part in found.iter_segments()
             if part["p_type"] == "PT_LOAD"
         ]
-    parts.append((IMAGE_ADDRESS, IMAGE_ADDRESS, image, len(image)))
+    place = image_address(elf)
+    parts.append((place, place, image, len(image)))
     table, content = b"", b""
     for virtual, physical, data, size in parts:
         offset = 52 + 32 * len(parts) + len(content)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
+from pathlib import Path
 
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.construct.core import ConstructError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import ARMAttributesSection
+from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
 
 DAMAGED = (
     *(ELFError, DWARFError, ConstructError, struct.error, ValueError, LookupError, TypeError),
@@ -46,3 +48,23 @@ def other_core(elf: ELFFile) -> str:
     if architecture == _V7 and found.get("TAG_CPU_ARCH_PROFILE") not in _NOT_M:
         return ""
     return _MADE_FOR.get(architecture or 0, "another core")
+
+
+def address_of(elf: Path, symbol: str) -> int | None:
+    """The value of a symbol; None of a file that has it not, or that cannot be read."""
+    try:
+        changed_ns = elf.stat().st_mtime_ns
+    except OSError:
+        return None  # who uses the file says so
+    return _address_of(elf.resolve(), symbol, changed_ns)
+
+
+@lru_cache(maxsize=256)
+def _address_of(elf: Path, symbol: str, _changed_ns: int) -> int | None:
+    try:
+        with elf.open("rb") as file:
+            section = ELFFile(file).get_section_by_name(".symtab")
+            found = section.get_symbol_by_name(symbol) if isinstance(section, SymbolTableSection) else None
+            return int(found[0]["st_value"]) if found else None
+    except (OSError, *DAMAGED):
+        return None

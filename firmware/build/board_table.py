@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 TABLE = "board.toml"
+MOST_OPERATIONS_BYTES = 256 << 10
+"""Of an operation image, however large the flash is."""
+
 _SCRIPT = Path(__file__).resolve().parents[1] / "board" / "board.ld.in"
 _PIN = re.compile(r"P([A-K])([0-9]{1,2})")
 
@@ -32,10 +35,12 @@ def header(name: str, table: Tables) -> str:
 
 def script(table: Tables) -> str:
     """The text of the linker script: the template with the sizes of the board's memories."""
-    kib = {f"@{key}_KIB@": str(table["memory"][f"{key.lower()}_bytes"] >> 10) for key in ("SRAM",)}
+    memory = table["memory"]
+    operations = min(memory["flash_bytes"] - memory["firmware_bytes"], MOST_OPERATIONS_BYTES)
+    sizes = {"FIRMWARE": memory["firmware_bytes"], "OPERATIONS": operations, "SRAM": memory["sram_bytes"]}
     text = _SCRIPT.read_text(encoding="utf-8")
-    for key, value in kib.items():
-        text = text.replace(key, value)
+    for name, size in sizes.items():
+        text = text.replace(f"@{name}_KIB@", str(size >> 10))
     return text
 
 

@@ -29,8 +29,12 @@ FOLDER = ROOT / "firmware" / "boards"
 DEFAULT = FIRST_BOARD
 """The board of a command that names none."""
 
-LEAST_FLASH_BYTES = 512 << 10
-"""The firmware has the first half of it, the operation image the second."""
+LEAST_OPERATIONS_BYTES = 32 << 10
+"""What every scenario of the bench fits in."""
+_PAGE_BYTES = 2 << 10
+"""Firmware and operation image are erased one without the other: no page of them is larger, but
+the sectors of an STM32F4, whose halves begin one.
+"""
 _ACCELERATOR = 0x700
 """PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
 _HSI_HZ = 16_000_000
@@ -84,15 +88,18 @@ class Clock(Table):
 
 
 class Memory(Table):
-    """Sizes in bytes."""
+    """Sizes in bytes. The operation image has what the firmware leaves of the flash."""
 
     flash_bytes: PositiveInt
+    firmware_bytes: PositiveInt
     sram_bytes: PositiveInt
 
     @model_validator(mode="after")
     def _holds_an_image(self) -> Memory:
-        if self.flash_bytes < LEAST_FLASH_BYTES:
-            words = f"must be {LEAST_FLASH_BYTES:,} or more: firmware and operation image have a half each"
+        if self.firmware_bytes % _PAGE_BYTES:
+            raise WrongValueError(f"must be a multiple of {_PAGE_BYTES:,}", "firmware_bytes")
+        if self.flash_bytes - self.firmware_bytes < LEAST_OPERATIONS_BYTES:
+            words = f"must be {LEAST_OPERATIONS_BYTES:,} or more behind the firmware, for the operation image"
             raise WrongValueError(words, "flash_bytes")
         if self.sram_bytes % 1024:
             raise WrongValueError("must be a multiple of 1,024", "sram_bytes")
@@ -157,7 +164,7 @@ class _Tables(Table):
 
     title: _Word
     family: _Word
-    core: Literal["cortex-m4f"]
+    core: Literal["cortex-m4f", "cortex-m3", "cortex-m0"]
     locks: Annotated[tuple[Locking, ...], Strict(False), Field(min_length=1)]
     interrupts: Annotated[int, Field(ge=1, le=240)]
     pyocd_target: str = ""

@@ -4,7 +4,8 @@ include_guard(DIRECTORY)
 # board's is in its folder, most of it as a table (docs/reference/board-toml.md).
 #
 # Sets board (the shared folder), board_folder, board_includes, board_clock (a C file), board_script
-# (the linker's) and board_family.
+# (the linker's) and board_family, and what cores/ says of its core. All that is compiled from here
+# on is compiled for that core.
 set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, or the path of one elsewhere")
 set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
 cmake_path(NORMAL_PATH board)
@@ -33,9 +34,12 @@ if(NOT status EQUAL 0)
 endif()
 list(GET told 0 board_family)
 list(GET told 1 core)
-if(NOT core STREQUAL "cortex-m4f")
-    message(FATAL_ERROR "${board_folder} has the core '${core}': the firmware is written for cortex-m4f.")
+include("${CMAKE_CURRENT_LIST_DIR}/cores/${core}.cmake" OPTIONAL RESULT_VARIABLE core_known)
+if(NOT core_known)
+    message(FATAL_ERROR "${board_folder} has the core '${core}', of which firmware/cmake/cores knows nothing.")
 endif()
+add_compile_options(${core_flags})
+add_link_options(${core_flags})
 set(board_script "${board_made}/board.ld")
 
 # A folder may bring its own clock.c or registers.h instead of its family's.

@@ -6,7 +6,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/../cmake/crates.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/../cmake/board.cmake")
 
 set(FREERTOS_KERNEL_PATH "$ENV{FREERTOS_KERNEL_PATH}" CACHE PATH "FreeRTOS-Kernel checkout; empty = the pinned one")
-set(kernel_port portable/GCC/ARM_CM4F)
+set(kernel_port ${core_kernel_port})
 
 function(tailscope_check_kernel kernel)
     foreach(file include/task.h tasks.c list.c ${kernel_port}/port.c)

@@ -16,7 +16,7 @@ from base.files.errors import CaptureError
 from capture.desk.flash_content import pieces
 from capture.desk.loader_tool import Said, Tool, folder_of
 from capture.desk.loading import Settings, Way, Words
-from scenarios.operations import IMAGE_ADDRESS
+from scenarios.operations import image_address
 
 GET = "install SEGGER's J-Link software and documentation pack"
 DEFAULT_SPEED_KHZ = 4000
@@ -42,7 +42,7 @@ class JLink:
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, reads them back, and leaves the core halted."""
-        wanted = [*pieces(elf), *([(IMAGE_ADDRESS, image)] if image else [])]
+        wanted = [*pieces(elf), *([(image_address(elf), image)] if image else [])]
         with folder_of(
             {f"piece{number}.bin": content for number, (_, content) in enumerate(wanted)}
         ) as folder:

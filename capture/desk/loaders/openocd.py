@@ -14,7 +14,7 @@ from base.files.errors import CaptureError
 from capture.desk.flash_content import pieces
 from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
 from capture.desk.loading import Settings, Way, Words
-from scenarios.operations import IMAGE_ADDRESS
+from scenarios.operations import image_address
 
 DEFAULT_INTERFACE = "interface/stlink.cfg"
 GET = "install it, on Debian apt-get install openocd"
@@ -51,7 +51,7 @@ class OpenOcd:
         commands = ["reset halt", f"flash write_image erase {FIRMWARE}", f"verify_image {FIRMWARE}"]
         sizes = [sum(len(content) for _, content in pieces(elf))]
         if image:
-            at = f"{IMAGE_ADDRESS:#010x}"
+            at = f"{image_address(elf):#010x}"
             commands += [
                 f"flash write_image erase {OPERATIONS} {at} bin",
                 f"verify_image {OPERATIONS} {at} bin",

@@ -14,7 +14,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
 from capture.desk.loading import Settings, Way, Words
-from scenarios.operations import IMAGE_ADDRESS
+from scenarios.operations import image_address
 
 GET = "install it as https://probe.rs says"
 
@@ -41,7 +41,7 @@ class ProbeRs:
         """Flashes both, and compares both by other processes."""
         asked = [[FIRMWARE]]
         if image:
-            place = ["--binary-format", "bin", "--base-address", f"{IMAGE_ADDRESS:#010x}"]
+            place = ["--binary-format", "bin", "--base-address", f"{image_address(elf):#010x}"]
             asked.append([*place, OPERATIONS])
         with files(elf, image) as folder:
             for words in asked:

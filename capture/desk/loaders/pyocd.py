@@ -15,7 +15,7 @@ from base.processes import children
 from capture.desk import option_bytes
 from capture.desk.loading import Settings, Way
 from capture.desk.pyocd import TARGET_SCRIPT
-from scenarios.operations import IMAGE_ADDRESS
+from scenarios.operations import image_address
 
 TIMEOUT_S = 120.0
 
@@ -50,7 +50,7 @@ class Pyocd:
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
             file = Path(folder) / "operations.bin"
             file.write_bytes(image)
-            self._load(str(elf), f"{file}@{IMAGE_ADDRESS:#010x}")
+            self._load(str(elf), f"{file}@{image_address(elf):#010x}")
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""

@@ -66,7 +66,8 @@ def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
         ("n = 168", "n = 169", "clock.core_hz must be the 84,500,000"),
         ("input_hz = 2_000_000", "input_hz = 3_000_000", "clock.core_hz must be"),
         ("wait_states = 2", "wait_state = 2", "clock.wait_state is unknown; the keys here are"),
-        ("flash_bytes = 524_288", "flash_bytes = 131_072", "memory.flash_bytes must be 524,288 or more"),
+        ("flash_bytes = 524_288", "flash_bytes = 262_144", "memory.flash_bytes must be 32,768 or more"),
+        ("firmware_bytes = 262_144", "firmware_bytes = 262_000", "memory.firmware_bytes must be a multiple"),
         ("apb1_divider = 2", "apb1_divider = 8", "clock.apb1_divider must be 4 or less"),
         ('pin = "PA9"', 'pin = "PA8"', "pins.OP.pin is CRIT's too"),
         ('pin = "PA9"', 'pin = "PA2"', "pins.OP.pin is the serial line's too"),
@@ -74,7 +75,11 @@ def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
         ("OP = {", "OPS = {", "pins must name each of CRIT, OP"),
         ('timer = "TIM5"', 'timer = "TIM2"', "timers.frame must be three timers"),
         ("interrupt = 50", "interrupt = 28", "timers.control.interrupt must be a greater one"),
-        ('core = "cortex-m4f"', 'core = "cortex-m7"', "core must be 'cortex-m4f'"),
+        (
+            'core = "cortex-m4f"',
+            'core = "cortex-m7"',
+            "core must be 'cortex-m4f', 'cortex-m3' or 'cortex-m0'",
+        ),
         ('"scheduler"]', '"spinlock"]', "locks"),
     ],
 )

@@ -31,9 +31,9 @@ endfunction()
 
 # Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our C.
 function(tailscope_choose_rust_target)
-    if(CMAKE_SYSTEM_PROCESSOR STREQUAL "cortex-m4")
-        set(target thumbv7em-none-eabihf)
-        set(flags -Ctarget-cpu=cortex-m4)
+    if(core_rust_target)
+        set(target ${core_rust_target})
+        set(flags ${core_rust_flags})
     else()
         set(target i686-unknown-linux-gnu)
         set(flags)

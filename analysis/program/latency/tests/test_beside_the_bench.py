@@ -65,7 +65,7 @@ def test_the_curve_of_an_empty_section_is_that_of_the_wire(tmp_path: Path) -> No
     path = tmp_path / "operations.bin"
     path.write_bytes(image)
     asked = latency.ask(
-        UserProgram(elf, ("--image", image_argument(path))),
+        UserProgram(elf, ("--image", image_argument(path, elf))),
         Question(exception_of("TIM2"), start=first, until=int(stimulus[missed]), every=1),
     )
     curve, _ = answers.latencies(answers.answered(asked.rows), asked.every, NO_CLOCK)

@@ -1,12 +1,11 @@
 # tailscope_newlib(<library> <member>...): members of an archive of newlib, by name linked before
 # the C library itself.
 function(tailscope_newlib library)
-    if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL cortex-m4)
+    if(NOT core_flags)
         message(FATAL_ERROR "${TAILSCOPE_ALLOCATOR} is compiled code for the target: there is no host build of it.")
     endif()
-    separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
     execute_process(
-        COMMAND "${CMAKE_C_COMPILER}" ${flags} -print-file-name=${library}
+        COMMAND "${CMAKE_C_COMPILER}" ${core_flags} -print-file-name=${library}
         OUTPUT_VARIABLE archive OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${archive}")
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/newlib")

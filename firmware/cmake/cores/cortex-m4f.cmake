@@ -1,0 +1,5 @@
+# The Cortex-M4 with its single-precision FPU: the compiler's flags, FreeRTOS's port, Rust's target.
+set(core_flags -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard)
+set(core_kernel_port portable/GCC/ARM_CM4F)
+set(core_rust_target thumbv7em-none-eabihf)
+set(core_rust_flags -Ctarget-cpu=cortex-m4)
