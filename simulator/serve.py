@@ -20,12 +20,12 @@ class Served(ServingProcess):
     that is killed leaves none behind.
 
     `image` lies where the firmware looks for it. `uart` is pty or tcp. `probe` asks for a debug
-    probe. `start` is get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
-    `instructions_while` is a channel while which all instructions are counted, too. `clips` changes
-    what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`. `flash_acr` is that of
-    run.run(). `options` are further words of the command line; without any the firmware is the
-    bench's own, and stops at whatever is odd. `program` stands in for the one that is built.
-    Entering raises BuildError, and SimulatorError if the process does not listen.
+    probe. `start` is get, which waits for the capture, or now. `counts` and `count_window` are
+    those of run.run(); `instructions_while` is a channel while which all instructions are counted,
+    too. `clips` changes what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`.
+    `flash_acr` is that of run.run(). `options` are further words of the command line; without any
+    the firmware is the bench's own, and stops at whatever is odd. `program` stands in for the one
+    that is built. Entering raises BuildError, and SimulatorError if the process does not listen.
     """
 
     analyzer: str
