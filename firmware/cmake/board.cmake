@@ -4,8 +4,8 @@ include_guard(DIRECTORY)
 # board's is in its folder, most of it as a table (docs/reference/board-toml.md).
 #
 # Sets board (the shared folder), board_folder, board_includes, board_clock (a C file), board_script
-# (the linker's) and board_family, and what cores/ says of its core. All that is compiled from here
-# on is compiled for that core.
+# (the linker's), board_family, board_architecture (the folder of its assembly), and what cores/ says
+# of its core. All that is compiled from here on is compiled for that core.
 set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, or the path of one elsewhere")
 set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
 cmake_path(NORMAL_PATH board)
@@ -48,7 +48,8 @@ if(EXISTS "${board_folder}/clock.c")
 else()
     set(board_clock "${board}/${board_family}/clock.c")
 endif()
-set(board_includes "${board_made}" "${board_folder}" "${board}/${board_family}")
+set(board_architecture "${board}/${core_architecture}")
+set(board_includes "${board_made}" "${board_folder}" "${board}/${board_family}" "${board_architecture}")
 if(NOT EXISTS "${board_clock}")
     message(FATAL_ERROR "${board_folder} has no clock.c, and there is no family '${board_family}': add the file.")
 endif()

@@ -1,4 +1,5 @@
 /* Only r0-r3 and r12 are used, and PRIMASK is restored (AAPCS). */
+#include "architecture.h"
 #include "board/marker_function.inc"
 #include "board/pins.h"
 
@@ -8,8 +9,8 @@
     /* CYCCNT's address in r2; the second flash line begins behind this. */
     .macro counter_section name
     marker_function \name
-    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
-    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    movw    r2, #:lower16:CYCLE_COUNTER_ADDRESS
+    movt    r2, #:upper16:CYCLE_COUNTER_ADDRESS
     mrs     r12, primask
     cpsid   i
     nop
@@ -38,8 +39,8 @@
     section_end pin_raise_cycles
 
     marker_function timer_read_cycles
-    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
-    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    movw    r2, #:lower16:CYCLE_COUNTER_ADDRESS
+    movt    r2, #:upper16:CYCLE_COUNTER_ADDRESS
     movw    r0, #:lower16:ISR_PORT
     movt    r0, #:upper16:ISR_PORT
     /* the second flash line begins here */
