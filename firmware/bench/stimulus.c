@@ -42,12 +42,16 @@ static volatile answer_account accounts[ANSWERS] = {
 static uint32_t swept_edges; /* asked for so far */
 static stimulus_mode mode;
 static uint32_t period; /* of the stimulus, in ticks; 0 without one */
+#ifdef CONTROL_TIMER
 static bool control_runs;
+#endif
 static uint32_t random_state;
 
 /* interrupt_entry.S raises the pin, reads the timer's counter and branches here. */
 void stimulus_interrupt(uint32_t count);
+#ifdef CONTROL_TIMER
 void control_interrupt(uint32_t count);
+#endif
 
 /* Returns true if the answer met an operation. */
 static inline bool note(answer by, uint32_t count) {
@@ -79,12 +83,14 @@ void stimulus_interrupt(uint32_t count) {
     pin_write(ISR_PORT, ISR_PIN, false);
 }
 
+#ifdef CONTROL_TIMER
 /* Above configMAX_SYSCALL_INTERRUPT_PRIORITY: the kernel may not be called here. */
 void control_interrupt(uint32_t count) {
     compare_output_clear(&control_output);
     (void)note(ANSWER_CONTROL, count);
     pin_write(CISR_PORT, CISR_PIN, false);
 }
+#endif
 
 /* xorshift32 (Marsaglia, Xorshift RNGs, 2003: shifts 13, 17, 5), scaled to an interval from half a
  * period to less than one and a half. */
@@ -142,21 +148,44 @@ static void start_stimulus(const image_header *header) {
     compare_output_run(&stimulus_output);
 }
 
-void stimulus_start(const image_header *header) {
-    mode = (stimulus_mode)header->stimulus_mode;
-    period = header->stimulus_period_ticks;
-    interrupt_enable(STIMULUS_IRQ, PRIORITY_STIMULUS);
-    interrupt_enable(CONTROL_IRQ, PRIORITY_CONTROL);
-    if (period != 0u || mode == STIMULUS_SWEEP) {
-        start_stimulus(header);
-    }
-    control_runs = header->control_period_ticks != 0u;
+/* A counter that stops between an edge and its answer would tell a latency that was none. */
+static void stop_between_edges(const compare_output *output) {
+    compare_output_await_phase(output, STOP_PHASE_TICKS);
+    compare_output_stop(output);
+}
+
+/* A board without a control refuses an image that asks for one. */
+#ifdef CONTROL_TIMER
+static void start_control(uint32_t period_ticks) {
+    control_runs = period_ticks != 0u;
     if (control_runs) {
-        compare_output_prepare(&control_output, header->control_period_ticks);
+        compare_output_prepare(&control_output, period_ticks);
         accounts[ANSWER_CONTROL].course = compare_output_course(&control_output);
         compare_output_enable_interrupt(&control_output);
         compare_output_run(&control_output);
     }
+}
+
+static void stop_control(void) {
+    if (control_runs) {
+        stop_between_edges(&control_output);
+    }
+}
+#endif
+
+void stimulus_start(const image_header *header) {
+    mode = (stimulus_mode)header->stimulus_mode;
+    period = header->stimulus_period_ticks;
+    interrupt_enable(STIMULUS_IRQ, PRIORITY_STIMULUS);
+#ifdef CONTROL_TIMER
+    interrupt_enable(CONTROL_IRQ, PRIORITY_CONTROL);
+#endif
+    if (period != 0u || mode == STIMULUS_SWEEP) {
+        start_stimulus(header);
+    }
+#ifdef CONTROL_TIMER
+    start_control(header->control_period_ticks);
+#endif
 }
 
 /* Multiples of the golden ratio, modulo 1, divide an interval as evenly as possible, however many
@@ -202,12 +231,6 @@ void stimulus_prepare(uint32_t seq, uint32_t offset_ticks) {
     }
 }
 
-/* A counter that stops between an edge and its answer would tell a latency that was none. */
-static void stop_between_edges(const compare_output *output) {
-    compare_output_await_phase(output, STOP_PHASE_TICKS);
-    compare_output_stop(output);
-}
-
 /* The control goes last. Nothing but the tick can then make its wait longer than its period. */
 void stimulus_stop(void) {
     if (mode == STIMULUS_SWEEP) {
@@ -215,9 +238,9 @@ void stimulus_stop(void) {
     } else if (mode != STIMULUS_NONE && period != 0u) {
         stop_between_edges(&stimulus_output);
     }
-    if (control_runs) {
-        stop_between_edges(&control_output);
-    }
+#ifdef CONTROL_TIMER
+    stop_control();
+#endif
 }
 
 latency_sum stimulus_read_sum(answer by) {

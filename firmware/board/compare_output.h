@@ -17,10 +17,10 @@ typedef struct {
 } compare_output;
 
 extern const compare_output stimulus_output; /**< on STIM */
-extern const compare_output control_output;  /**< on CTRL */
+extern const compare_output control_output;  /**< on CTRL, where the board has a control */
 extern const compare_output frame_output;    /**< on SYNC */
 
-/** Clocks the timers of all three. */
+/** Clocks the timers of all. */
 void timers_start(void);
 
 /**

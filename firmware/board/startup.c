@@ -13,7 +13,9 @@ void KERNEL_SVC_HANDLER(void);
 void KERNEL_PENDSV_HANDLER(void);
 void KERNEL_SYSTICK_HANDLER(void);
 void STIMULUS_HANDLER(void);
+#ifdef CONTROL_HANDLER
 void CONTROL_HANDLER(void);
+#endif
 
 void Reset_Handler(void) __attribute__((noreturn));
 void Fault_Handler(void) __attribute__((naked));
@@ -25,9 +27,13 @@ typedef union {
 
 /* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to
  * the last one used. An exception that should not happen ends in the fault report. */
-enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + CONTROL_IRQ + 1 };
-
+#ifdef CONTROL_HANDLER
+enum { LAST_IRQ = CONTROL_IRQ };
 _Static_assert(STIMULUS_IRQ + 1 < CONTROL_IRQ, "the control interrupt is the last vector");
+#else
+enum { LAST_IRQ = STIMULUS_IRQ };
+#endif
+enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + LAST_IRQ + 1 };
 
 /* The formatter would take away the space before the dots of a range. */
 /* clang-format off */
@@ -41,8 +47,10 @@ __attribute__((section(".vectors"), used)) static const vector vector_table[VECT
     [15] = {.handler = KERNEL_SYSTICK_HANDLER},
     [SYSTEM_VECTORS ... SYSTEM_VECTORS + STIMULUS_IRQ - 1] = {.handler = Fault_Handler},
     [SYSTEM_VECTORS + STIMULUS_IRQ] = {.handler = STIMULUS_HANDLER},
+#ifdef CONTROL_HANDLER
     [SYSTEM_VECTORS + STIMULUS_IRQ + 1 ... SYSTEM_VECTORS + CONTROL_IRQ - 1] = {.handler = Fault_Handler},
     [SYSTEM_VECTORS + CONTROL_IRQ] = {.handler = CONTROL_HANDLER},
+#endif
 };
 /* clang-format on */
 

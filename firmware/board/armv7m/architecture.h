@@ -10,6 +10,8 @@
 
 /** DWT's counter of core cycles, for assembly too. */
 #define CYCLE_COUNTER_ADDRESS DWT_CYCCNT_ADDRESS
+/** What FAIL says if it does not count. */
+#define CYCLE_COUNTER_FAULT "dwt"
 
 #ifndef __ASSEMBLER__
 
@@ -29,6 +31,7 @@ static inline void core_start(const void *vector_table) {
 #endif
 }
 
+/* clang-format off */
 /** Branches to fault() with the frame that the core stacked. Bit 2 of EXC_RETURN says on which
  * stack (PM 2.3.7). */
 #define PASS_FRAME_TO_FAULT \
@@ -37,6 +40,7 @@ static inline void core_start(const void *vector_table) {
     "mrseq r0, msp\n\t"     \
     "mrsne r0, psp\n\t"     \
     "b     fault"
+/* clang-format on */
 
 /** A register for each interrupt (PM 4.3.7). */
 static inline void interrupt_set_priority(uint32_t irq, uint8_t priority) {
