@@ -192,6 +192,12 @@ def with_records(data: bytes, records: str, baud: int = DEFAULT_BAUD, clock: str
     return data if asked == image else encode(asked)
 
 
+def without_control(data: bytes) -> bytes:
+    """The same encoded image without a control interrupt."""
+    image = decode(data)
+    return encode(replace(image, stimulus=replace(image.stimulus, control_period_ticks=0)))
+
+
 def body_crc32(data: bytes) -> int:
     """CRC-32 (IEEE 802.3) over the entries of an encoded image: the header's body_crc32."""
     return zlib.crc32(data[_HEADER.size :])

@@ -27,6 +27,7 @@ from scenarios.operations import (
     decode,
     encode,
     with_records,
+    without_control,
 )
 from scenarios.parameters import Value
 from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
@@ -106,6 +107,13 @@ class Plan:
         ImageError for what there is not.
         """
         return replace(self, image=with_records(self.image, records, baud, clock), records=records)
+
+    def without_control(self) -> Plan:
+        """The same plan for a board that has no control interrupt."""
+        if not self.stimulus.control_period_ticks:
+            return self
+        stimulus = replace(self.stimulus, control_period_ticks=0)
+        return replace(self, stimulus=stimulus, image=without_control(self.image))
 
 
 def seed_of(parameters: Mapping[str, Value]) -> int | None:

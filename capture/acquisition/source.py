@@ -98,10 +98,11 @@ class RunRequest(Request):
 
     @cached_property
     def planned(self) -> Plan:
-        """The plan, for the records that are asked for."""
+        """The plan, for the records that are asked for, and with what the board has."""
         board = self.resource
         baud = (self.baud or board.baud) if self.records == "uart" else DEFAULT_BAUD
-        return self.plan.recorded_by(self.records, baud, board.clock)
+        plan = self.plan if board.board.has_control else self.plan.without_control()
+        return plan.recorded_by(self.records, baud, board.clock)
 
     @property
     def name(self) -> RunName:

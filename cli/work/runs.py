@@ -35,9 +35,9 @@ from capture.store import RunResult
 from cli.work import ahead, choose_allocators, placements, progress, so_far_words
 from cli.work.options import Options
 from cli.work.plan import compiled
+from firmware.build import boards, packaged
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
-from firmware.build import packaged
 from scenarios.plan import Plan
 from simulator import build as simulator
 
@@ -246,9 +246,10 @@ def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) 
     """What the name of a run's folder says of its options: those that differ from the defaults."""
     row = allocators_of.allocators()[image.allocator]
     built = image.configuration
+    default = boards.board(built.board).default_lock(row.lockings)
     return (
         *([] if art else ["art off"]),
-        *([] if built.locking == row.lockings[0] else [built.locking]),
+        *([] if built.locking == default else [built.locking]),
         *(f"{name}={value}" for name, value in sorted(built.knobs.items()) if value != row.knobs[name]),
         *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
     )

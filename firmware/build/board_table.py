@@ -3,7 +3,7 @@ its board.toml.
 
 CMake runs this with whatever Python it finds, so it needs only the standard library:
 `python -m firmware.build.board_table FOLDER OUT` writes `board_table.h` and `board.ld` into OUT and
-prints what CMake must know: `family;core`. The table itself is checked in boards.py.
+prints what CMake must know: `family;core;lock;…`. The table itself is checked in boards.py.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _write(folder: Path, out: Path) -> str:
         place = out / file
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             place.write_text(text, encoding="utf-8")
-    return f"{table['family']};{table['core']}"
+    return ";".join([table["family"], table["core"], *table["locks"]])
 
 
 if __name__ == "__main__":

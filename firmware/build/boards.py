@@ -38,6 +38,8 @@ the sectors of an STM32F4, whose halves begin one.
 _ACCELERATOR = 0x700
 """PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
 _HSI_HZ = 16_000_000
+_WITHOUT_BASEPRI = ("cortex-m0",)
+"""Cores of ARMv6-M: no BASEPRI, and no counter of cycles."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 
 _Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
@@ -115,19 +117,37 @@ class Timer(Table):
     interrupt: Annotated[int, Field(ge=0, le=239)]
 
 
+class Counter(Table):
+    """A timer of 32 bits that counts the core's cycles, where the core itself does not."""
+
+    timer: _Word
+
+
 class Timers(Table):
-    """The timers by what they do: the stimulus, the control, the frames on SYNC."""
+    """The timers by what they do: the stimulus, the control, the frames on SYNC.
+
+    `control` is None where no lock of the heap leaves an interrupt unmasked. `counter` is None
+    where the core counts its cycles itself. The frames may come from another channel of the
+    stimulus's timer: they never run at one time.
+    """
 
     stimulus: Timer
-    control: Timer
+    control: Timer | None = None
     frame: Timer
+    counter: Counter | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Timers:
-        names = [self.stimulus.timer, self.control.timer, self.frame.timer]
-        if len(set(names)) < len(names):
-            raise WrongValueError("must be three timers", "frame")
-        if self.control.interrupt <= self.stimulus.interrupt + 1:
+        stimulus, frame = self.stimulus, self.frame
+        if stimulus.timer == frame.timer and stimulus.channel == frame.channel:
+            raise WrongValueError("must be another channel than the stimulus's, or another timer", "frame")
+        for role in ("control", "counter"):
+            timer = getattr(self, role)
+            if timer and timer.timer in (stimulus.timer, frame.timer):
+                raise WrongValueError("must be a timer of its own", role)
+        if self.control and self.counter and self.control.timer == self.counter.timer:
+            raise WrongValueError("must be a timer of its own", "counter")
+        if self.control and self.control.interrupt <= stimulus.interrupt + 1:
             words = "must be a greater one than the stimulus has: it ends the vector table"
             raise WrongValueError(words, "control", "interrupt")
         return self
@@ -178,6 +198,24 @@ class _Tables(Table):
     pins: dict[str, Place]
 
     @model_validator(mode="after")
+    def _is_what_the_core_can(self) -> _Tables:
+        if self.core not in _WITHOUT_BASEPRI:
+            if self.timers.counter:
+                raise WrongValueError(f"is not needed: a {self.core} counts its cycles", "timers", "counter")
+            if self.timers.control is None:
+                raise WrongValueError("is missing", "timers", "control", remedy="add it")
+            return self
+        if "basepri" in self.locks:
+            raise WrongValueError(f"must not have basepri: a {self.core} has no such mask", "locks")
+        if self.timers.control:
+            words = f"must be left out: every lock of a {self.core} masks all interrupts or none"
+            raise WrongValueError(words, "timers", "control")
+        if self.timers.counter is None:
+            words = f"is missing: a {self.core} does not count its cycles"
+            raise WrongValueError(words, "timers", "counter", remedy="name a timer of 32 bits")
+        return self
+
+    @model_validator(mode="after")
     def _has_all_channels(self) -> _Tables:
         if set(self.pins) != set(CHANNELS):
             raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else", "pins")
@@ -213,6 +251,25 @@ class Board(_Tables):
     def flash_acr(self, art: bool) -> int:
         """FLASH_ACR as the firmware sets it, with prefetch and both caches or without."""
         return self.clock.wait_states | (_ACCELERATOR if art else 0)
+
+    @property
+    def counter(self) -> str:
+        """What counts the core's cycles, as a sentence names it: DWT, or a timer."""
+        return self.timers.counter.timer if self.timers.counter else "DWT"
+
+    @property
+    def witness(self) -> str:
+        """The timer that the counter is held against (firmware/bench/proof.c)."""
+        return (self.timers.control or self.timers.stimulus).timer
+
+    @property
+    def has_control(self) -> bool:
+        """Whether an interrupt can come that the heap's default lock does not mask."""
+        return self.timers.control is not None
+
+    def default_lock(self, allowed: tuple[Locking, ...]) -> Locking:
+        """The first lock of `allowed` that the core has; the first of all where it has none."""
+        return next((lock for lock in allowed if lock in self.locks), allowed[0])
 
     def lock_refused(self, locking: str) -> str | None:
         """Why the heap cannot be locked so on this core, in one sentence; None if it can."""

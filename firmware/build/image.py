@@ -77,7 +77,7 @@ class _Build:
         row = catalogue.allocators()[self.allocator]
         words = [row.build_name]
         words += [] if self.art else ["art-off"]
-        words += [] if self.locking == row.lockings[0] else [self.locking]
+        words += [] if self.locking == self.board.default_lock(row.lockings) else [self.locking]
         words += [] if self.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap={self.heap_bytes}"]
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += [extra.replace("_", "-") for extra in self.extras]
@@ -133,7 +133,7 @@ def build(
     chosen = _Build(
         allocator,
         art,
-        locking or row.lockings[0],
+        locking or on.default_lock(row.lockings),
         heap_bytes,
         {**row.knobs, **(knobs or {})},
         extras,
@@ -279,7 +279,7 @@ def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) 
         raise BuildError(
             f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
         )
-    if refusal := board.lock_refused(locking or row.lockings[0]):
+    if refusal := board.lock_refused(locking or board.default_lock(row.lockings)):
         raise BuildError(refusal)
 
 

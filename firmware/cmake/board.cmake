@@ -4,7 +4,7 @@ include_guard(DIRECTORY)
 # board's is in its folder, most of it as a table (docs/reference/board-toml.md).
 #
 # Sets board (the shared folder), board_folder, board_includes, board_clock (a C file), board_script
-# (the linker's), board_family, board_architecture (the folder of its assembly), and what cores/ says
+# (the linker's), board_family, board_locks, board_architecture (the folder of its assembly), and what cores/ says
 # of its core. All that is compiled from here on is compiled for that core.
 set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, or the path of one elsewhere")
 set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
@@ -34,6 +34,7 @@ if(NOT status EQUAL 0)
 endif()
 list(GET told 0 board_family)
 list(GET told 1 core)
+list(SUBLIST told 2 -1 board_locks)
 include("${CMAKE_CURRENT_LIST_DIR}/cores/${core}.cmake" OPTIONAL RESULT_VARIABLE core_known)
 if(NOT core_known)
     message(FATAL_ERROR "${board_folder} has the core '${core}', of which firmware/cmake/cores knows nothing.")

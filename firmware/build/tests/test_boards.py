@@ -73,7 +73,7 @@ def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
         ('pin = "PA9"', 'pin = "PA2"', "pins.OP.pin is the serial line's too"),
         ('pin = "PA9"', 'pin = "PA99"', "pins.OP.pin must be a pin such as PA8"),
         ("OP = {", "OPS = {", "pins must name each of CRIT, OP"),
-        ('timer = "TIM5"', 'timer = "TIM2"', "timers.frame must be three timers"),
+        ('timer = "TIM5"', 'timer = "TIM2"', "timers.control must be a timer of its own"),
         ("interrupt = 50", "interrupt = 28", "timers.control.interrupt must be a greater one"),
         (
             'core = "cortex-m4f"',
