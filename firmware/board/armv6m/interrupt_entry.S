@@ -19,17 +19,17 @@
     .equ    ISR_BASE, ISR_PORT + ISR_BIT
 
     marker_function STIMULUS_HANDLER
-    ldr     r1, isr_base
+    ldr     r1, .Lisr_base
     strb    r1, [r1, #(GPIO_BSRR_OFFSET + 1 - ISR_BIT)]
-    ldr     r0, stimulus_timer
+    ldr     r0, .Lstimulus_timer
     ldr     r0, [r0, #TIM_CNT_OFFSET]
-    ldr     r1, handler
+    ldr     r1, .Lhandler
     bx      r1
     .balign 4
-isr_base:
+.Lisr_base:
     .word   ISR_BASE
-stimulus_timer:
+.Lstimulus_timer:
     .word   STIMULUS_TIMER
-handler:
+.Lhandler:
     .word   stimulus_interrupt
     .size   STIMULUS_HANDLER, . - STIMULUS_HANDLER

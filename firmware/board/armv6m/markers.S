@@ -15,8 +15,8 @@
 
     .macro marker_prologue name, port, bit
     marker_function \name
-    ldr     r1, \name\()_port
-    ldr     r2, \name\()_counter
+    ldr     r1, .L\name\()_port
+    ldr     r2, .L\name\()_counter
     movs    r3, #1
     lsls    r3, r3, #\bit
     mrs     r12, primask
@@ -44,9 +44,9 @@
     msr     primask, r12
     bx      lr
     .balign 4
-\name\()_port:
+.L\name\()_port:
     .word   \port + GPIO_BSRR_OFFSET
-\name\()_counter:
+.L\name\()_counter:
     .word   CYCLE_COUNTER_ADDRESS
     .size   \name, . - \name
     .endm

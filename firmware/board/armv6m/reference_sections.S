@@ -9,7 +9,7 @@
     /* The counter's address in r2; a word of the flash begins behind this. */
     .macro counter_section name
     marker_function \name
-    ldr     r2, \name\()_counter
+    ldr     r2, .L\name\()_counter
     mrs     r12, primask
     cpsid   i
     .endm
@@ -18,11 +18,11 @@
     msr     primask, r12
     bx      lr
     .balign 4
-\name\()_counter:
+.L\name\()_counter:
     .word   CYCLE_COUNTER_ADDRESS
-\name\()_port:
+.L\name\()_port:
     .word   ISR_PORT
-\name\()_timer:
+.L\name\()_timer:
     .word   STIMULUS_TIMER
     .size   \name, . - \name
     .endm
@@ -36,22 +36,22 @@
     /* The low byte of the port's address is 0, so the store moves no pin. */
     counter_section pin_raise_cycles
     ldr     r3, [r2]
-    ldr     r0, pin_raise_cycles_port
+    ldr     r0, .Lpin_raise_cycles_port
     strb    r0, [r0, #(GPIO_BSRR_OFFSET + 1)]
     ldr     r0, [r2]
     subs    r0, r0, r3
     section_end pin_raise_cycles
 
     marker_function timer_read_cycles
-    ldr     r2, timer_read_cycles_counter
-    ldr     r0, timer_read_cycles_port
+    ldr     r2, .Ltimer_read_cycles_counter
+    ldr     r0, .Ltimer_read_cycles_port
     mrs     r12, primask
     cpsid   i
     /* What is measured lies in its words as in interrupt_entry.S: the store in a second half. */
     ldr     r3, [r2]
     nop
     strb    r0, [r0, #(GPIO_BSRR_OFFSET + 1)]
-    ldr     r1, timer_read_cycles_timer
+    ldr     r1, .Ltimer_read_cycles_timer
     ldr     r1, [r1, #TIM_CNT_OFFSET]
     ldr     r1, [r2]
     subs    r0, r1, r3
