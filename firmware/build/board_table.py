@@ -77,6 +77,7 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
     name = timer["timer"]
     yield f"{role}_TIMER", name
     yield f"{role}_CLOCK", f"RCC_ENABLE_{name}"
+    yield f"{role}_TIMER_BITS", str(timer.get("bits", 32))
     yield f"{role}_CHANNEL", str(timer["channel"])
     yield f"{role}_ALTERNATE", str(timer["alternate"])
     yield f"{role}_IRQ", f"{timer['interrupt']}u"
