@@ -66,6 +66,11 @@ EXTRAS = {**dict.fromkeys(KERNEL_CALLS, "kernel_calls"), CALLS[-1]: "urgent_task
 """The calls that the firmware must be built for, and what they ask of the build."""
 
 
+def entries_in(image_bytes: int) -> int:
+    """How many entries an image of so many bytes has at most."""
+    return min(MAX_ENTRIES, (image_bytes - _HEADER.size) // _ENTRY.size)
+
+
 def image_address(elf: Path) -> int:
     """Where this firmware looks for the image, and every loader puts it."""
     return address_of(elf, _PLACE) or _IMAGE_ADDRESS

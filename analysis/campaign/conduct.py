@@ -63,13 +63,13 @@ class Wishes:
                 "parameters": asdict(scenario.generator),
                 "origin": scenario.generator.origin(),
                 "stimulus": asdict(scenario.stimulus),
-                "heap_bytes": scenario.heap_bytes,
+                "heap_bytes": scenario.heap_on(),
                 "board": str(board()),
                 "records": RECORDS,
                 "capture": self._matrix.capture,
                 "bench": digest(),
             }
-            self._scenarios[name] = json.dumps(decided, sort_keys=True), scenario.heap_bytes
+            self._scenarios[name] = json.dumps(decided, sort_keys=True), scenario.heap_on()
         return self._scenarios[name]
 
 

@@ -15,7 +15,6 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from base import heap_size
 from base.files.errors import TailscopeError
 from base.processes import signals
 from base.run_folder.manifest import SectionBound
@@ -218,12 +217,12 @@ def _begin_image(
 ) -> tuple[str, Future[_Built]]:
     """Begins a build; its title, and what will come of it."""
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
-    own_heap = needs.heap_bytes != heap_size.DEFAULT_BYTES
+    board = read_bench().board(options.board).board
+    own_heap = needs.heap_bytes != board.memory.heap_bytes
     heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
     extras = [extra.replace("_", " ") for extra in needs.extras]
     off = [] if art else ["ART off"]
     heap_asked = heap if options.heap_bytes is not None else []
-    board = read_bench().board(options.board).board
 
     def build() -> _Built:
         image = firmware.build(

@@ -79,6 +79,7 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
     yield f"{role}_CLOCK", f"RCC_ENABLE_{name}"
     if "channel" not in timer:  # it counts, and that is all
         return
+    yield f"{role}_TIMER_BITS", str(timer.get("bits", 32))
     yield f"{role}_CHANNEL", str(timer["channel"])
     yield f"{role}_ALTERNATE", str(timer["alternate"])
     yield f"{role}_IRQ", f"{timer['interrupt']}u"

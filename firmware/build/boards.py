@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, Strict, model_validator
 
+from base import heap_size
 from base.files.complaints import WrongValueError, expecting
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError, near_miss
@@ -23,7 +24,7 @@ from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from base.run_folder.manifest import FIRST_BOARD, AskedFirmware
 from base.run_folder.records import Locking
-from firmware.build.board_table import TABLE
+from firmware.build.board_table import MOST_OPERATIONS_BYTES, TABLE
 
 FOLDER = ROOT / "firmware" / "boards"
 DEFAULT = FIRST_BOARD
@@ -90,11 +91,19 @@ class Clock(Table):
 
 
 class Memory(Table):
-    """Sizes in bytes. The operation image has what the firmware leaves of the flash."""
+    """Sizes in bytes. The operation image has what the firmware leaves of the flash. `heap_bytes`
+    is that of the heap's region where nobody says another.
+    """
 
     flash_bytes: PositiveInt
     firmware_bytes: PositiveInt
     sram_bytes: PositiveInt
+    heap_bytes: PositiveInt = heap_size.DEFAULT_BYTES
+
+    @property
+    def operations_bytes(self) -> int:
+        """What an operation image may have."""
+        return min(self.flash_bytes - self.firmware_bytes, MOST_OPERATIONS_BYTES)
 
     @model_validator(mode="after")
     def _holds_an_image(self) -> Memory:
@@ -105,16 +114,24 @@ class Memory(Table):
             raise WrongValueError(words, "flash_bytes")
         if self.sram_bytes % 1024:
             raise WrongValueError("must be a multiple of 1,024", "sram_bytes")
+        if range_ := heap_size.refused(self.heap_bytes, self.sram_bytes):
+            raise WrongValueError(f"must be {range_}", "heap_bytes")
         return self
 
 
 class Timer(Table):
-    """A timer of 32 bits that counts the core's clock, and the output that moves its pin."""
+    """A timer of so many `bits` that counts the core's clock, and the output that moves its pin."""
 
     timer: _Word
     channel: Literal[1, 2]
     alternate: Annotated[int, Field(ge=0, le=15)]
     interrupt: Annotated[int, Field(ge=0, le=239)]
+    bits: Literal[16, 32] = 32
+
+    @property
+    def longest_ticks(self) -> int:
+        """The longest period that it has."""
+        return int(1 << self.bits)
 
 
 class Counter(Table):
