@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from base.files.errors import CaptureError
 from base.processes import signals
 from capture.desk.bench import read_bench
 from cli.work import kept
 from cli.work.options import Options
 from firmware.build import region
+from firmware.build.boards import Board
 from scenarios import catalogue
 from scenarios.plan import Plan
+from scenarios.stimulus import asks_for_control
 
 
 def compiled(name: str, options: Options) -> Plan:
@@ -16,6 +19,8 @@ def compiled(name: str, options: Options) -> Plan:
 
     Raises ScenarioError, CaptureError, and signals.Stopped.
     """
+    board = read_bench().board(options.board).board
+    _check_control(options.stimulus, board)
     scenario = catalogue.load(
         name,
         options.parameters,
@@ -25,4 +30,12 @@ def compiled(name: str, options: Options) -> Plan:
         tell=kept.tell,
     )
     signals.check()
-    return scenario.compile(region.place(read_bench().board(options.board).board))
+    return scenario.compile(region.place(board))
+
+
+def _check_control(asked: str | None, board: Board) -> None:
+    if asked and not board.has_control and asks_for_control(asked):
+        raise CaptureError(
+            f"{board.title} has no control interrupt, and --stimulus {asked} gives it a period: leave that "
+            "out, or say 0."
+        )
