@@ -26,6 +26,8 @@ from base.files.elf import DAMAGED
 from base.files.errors import first_line
 from base.files.remembered import remembered
 
+_ARMV6M = (11, 12)
+"""Tag_CPU_arch of v6-M and v6S-M (ARM's ABI for the Arm Architecture, Addenda, section 3.3.5.2)."""
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""
 
@@ -63,6 +65,18 @@ class Program:
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
         self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
+
+    @property
+    def is_armv6m(self) -> bool:
+        """Whether it was compiled for ARMv6-M: a Cortex-M0. False where the file does not say."""
+        section = self._file.get_section_by_name(".ARM.attributes")
+        if section is None:
+            return False
+        try:
+            attributes = section.subsections[0].subsubsections[0].attributes
+            return any(one.tag == "TAG_CPU_ARCH" and one.value in _ARMV6M for one in attributes)
+        except (IndexError, *DAMAGED):
+            return False
 
     @property
     def dwarf(self) -> Any:
