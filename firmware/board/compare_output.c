@@ -39,8 +39,7 @@ static inline uint32_t outputs_beside(uint32_t timer) {
 }
 
 void timers_start(void) {
-    RCC_APB1ENR |= STIMULUS_CLOCK | FRAME_CLOCK | CONTROL_CLOCK;
-    (void)RCC_APB1ENR;
+    enable_timers(STIMULUS_CLOCK | FRAME_CLOCK | CONTROL_CLOCK);
 }
 
 void compare_output_prepare(const compare_output *output, uint32_t period_ticks) {
