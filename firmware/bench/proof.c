@@ -9,8 +9,14 @@
 #include "board/nvic.h"
 #include "board_table.h"
 
-/* 1 ms: so long that a few cycles of bus arbitration between the two reads do not matter. */
-enum { INTERVAL_TICKS = BOARD_CORE_HZ / 1000u, TOLERANCE_CYCLES = 16 };
+/* So long that a few cycles of bus arbitration between the two reads do not matter: 1 ms, or half
+ * of what a counter of 16 bits counts. */
+#if CONTROL_TIMER_BITS < 32
+enum { INTERVAL_TICKS = 1u << (CONTROL_TIMER_BITS - 1) };
+#else
+enum { INTERVAL_TICKS = BOARD_CORE_HZ / 1000u };
+#endif
+enum { TOLERANCE_CYCLES = 16 };
 
 typedef struct {
     uint32_t cycles, ticks;
@@ -28,15 +34,19 @@ static void start_ticks(void) {
     TIM_CR1(CONTROL_TIMER) = 0;
     TIM_DIER(CONTROL_TIMER) = 0; /* the control interrupt's, after a run */
     TIM_PSC(CONTROL_TIMER) = 0;
-    TIM_ARR(CONTROL_TIMER) = 0xFFFFFFFFu;
+    TIM_ARR(CONTROL_TIMER) = CONTROL_TIMER_LAST;
     TIM_EGR(CONTROL_TIMER) = TIM_EGR_UG;
     TIM_CR1(CONTROL_TIMER) = TIM_CR1_CEN;
+}
+
+static uint32_t ticks_between(uint32_t from, uint32_t until) {
+    return (until - from) & CONTROL_TIMER_LAST;
 }
 
 /* The loop is bounded. A poll takes more than one tick, so a running timer needs fewer polls. */
 static void wait_interval(uint32_t from_ticks) {
     for (uint32_t poll = 0; poll < INTERVAL_TICKS; poll++) {
-        if (TIM_CNT(CONTROL_TIMER) - from_ticks >= INTERVAL_TICKS) {
+        if (ticks_between(from_ticks, TIM_CNT(CONTROL_TIMER)) >= INTERVAL_TICKS) {
             return;
         }
     }
@@ -54,7 +64,7 @@ static instant measure(void) {
     wait_interval(begin.ticks);
     const instant end = read_both();
     TIM_CR1(CONTROL_TIMER) = 0;
-    return (instant){end.cycles - begin.cycles, end.ticks - begin.ticks};
+    return (instant){end.cycles - begin.cycles, ticks_between(begin.ticks, end.ticks)};
 }
 
 static void record_proof(const char *type, instant measured) {
