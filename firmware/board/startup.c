@@ -58,9 +58,11 @@ static void load_data(void) {
 
 void Reset_Handler(void) {
     SCB_VTOR = (uint32_t)(uintptr_t)vector_table;
+#ifdef __ARM_FP /* the compiler's word for an FPU */
     SCB_CPACR |= SCB_CPACR_FPU;
     /* Before the first floating-point instruction (PM0214, section 4.6.6). */
     __asm volatile("dsb\n\tisb");
+#endif
     load_data();
     (void)main();
     __builtin_trap(); /* main() does not return */
