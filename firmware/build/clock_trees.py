@@ -130,7 +130,9 @@ class ClockF1(ClockTree):
     pll: PllF1
 
 
-TREES: Mapping[str, type[ClockTree]] = MappingProxyType({"stm32f4": ClockF4, "stm32l4": ClockL4, "stm32f1": ClockF1})
+TREES: Mapping[str, type[ClockTree]] = MappingProxyType(
+    {"stm32f4": ClockF4, "stm32l4": ClockL4, "stm32f1": ClockF1}
+)
 """By family."""
 
 
