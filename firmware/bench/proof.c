@@ -12,12 +12,22 @@
 /* What the counter is held against: a timer that gives no stimulus yet, or none any more. */
 #ifdef CONTROL_TIMER
 #define PROOF_TIMER CONTROL_TIMER
+#define PROOF_TIMER_BITS CONTROL_TIMER_BITS
+#define PROOF_TIMER_LAST CONTROL_TIMER_LAST
 #else
 #define PROOF_TIMER STIMULUS_TIMER
+#define PROOF_TIMER_BITS STIMULUS_TIMER_BITS
+#define PROOF_TIMER_LAST STIMULUS_TIMER_LAST
 #endif
 
-/* 1 ms: so long that a few cycles of bus arbitration between the two reads do not matter. */
-enum { INTERVAL_TICKS = BOARD_CORE_HZ / 1000u, TOLERANCE_CYCLES = 16 };
+/* So long that a few cycles of bus arbitration between the two reads do not matter: 1 ms, or half
+ * of what a counter of 16 bits counts. */
+#if PROOF_TIMER_BITS < 32
+enum { INTERVAL_TICKS = 1u << (PROOF_TIMER_BITS - 1) };
+#else
+enum { INTERVAL_TICKS = BOARD_CORE_HZ / 1000u };
+#endif
+enum { TOLERANCE_CYCLES = 16 };
 
 typedef struct {
     uint32_t cycles, ticks;
@@ -35,15 +45,19 @@ static void start_ticks(void) {
     TIM_CR1(PROOF_TIMER) = 0;
     TIM_DIER(PROOF_TIMER) = 0; /* the interrupt's, after a run */
     TIM_PSC(PROOF_TIMER) = 0;
-    TIM_ARR(PROOF_TIMER) = 0xFFFFFFFFu;
+    TIM_ARR(PROOF_TIMER) = PROOF_TIMER_LAST;
     TIM_EGR(PROOF_TIMER) = TIM_EGR_UG;
     TIM_CR1(PROOF_TIMER) = TIM_CR1_CEN;
+}
+
+static uint32_t ticks_between(uint32_t from, uint32_t until) {
+    return (until - from) & PROOF_TIMER_LAST;
 }
 
 /* The loop is bounded. A poll takes more than one tick, so a running timer needs fewer polls. */
 static void wait_interval(uint32_t from_ticks) {
     for (uint32_t poll = 0; poll < INTERVAL_TICKS; poll++) {
-        if (TIM_CNT(PROOF_TIMER) - from_ticks >= INTERVAL_TICKS) {
+        if (ticks_between(from_ticks, TIM_CNT(PROOF_TIMER)) >= INTERVAL_TICKS) {
             return;
         }
     }
@@ -61,7 +75,7 @@ static instant measure(void) {
     wait_interval(begin.ticks);
     const instant end = read_both();
     TIM_CR1(PROOF_TIMER) = 0;
-    return (instant){end.cycles - begin.cycles, end.ticks - begin.ticks};
+    return (instant){end.cycles - begin.cycles, ticks_between(begin.ticks, end.ticks)};
 }
 
 static void record_proof(const char *type, instant measured) {

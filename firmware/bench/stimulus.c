@@ -101,6 +101,16 @@ static uint32_t draw_interval(void) {
     return period / 2u + (uint32_t)((uint64_t)random_state * period >> 32);
 }
 
+/* Nobody reads the counter of a swept stimulus after the task has. One of 16 bits would soon come
+ * round and match again. */
+static void end_swept_stimulus(void) {
+#if STIMULUS_TIMER_BITS < 32
+    if (mode == STIMULUS_SWEEP) {
+        compare_output_stop(&stimulus_output);
+    }
+#endif
+}
+
 static void answer_stimulus(void *unused) {
     (void)unused;
     for (;;) {
@@ -108,6 +118,7 @@ static void answer_stimulus(void *unused) {
         const uint32_t before = urgent_task_enter();
         const uint32_t count = raise_and_read(TASK_PORT, TASK_PIN, stimulus_output.timer);
         (void)note(ANSWER_TASK, count);
+        end_swept_stimulus();
         urgent_task_leave(before);
         cycle_counter_wait(WORK_CYCLES);
         pin_write(TASK_PORT, TASK_PIN, false);
@@ -206,12 +217,21 @@ static void await_swept_answer(void) {
     compare_output_stop(&stimulus_output);
 }
 
+/* A counter of 32 bits does not come round before its answer, one of 16 may. */
+static edge_course swept_course(uint32_t offset_ticks) {
+#if STIMULUS_TIMER_BITS < 32
+    return (edge_course){offset_ticks, STIMULUS_TIMER_LAST + 1u - offset_ticks};
+#else
+    return (edge_course){.match_count = offset_ticks};
+#endif
+}
+
 /* Usually the last edge came long before its operation's record was sent, and there is no wait. */
 static void arm(uint32_t offset_ticks) {
     await_swept_answer();
     if (offset_ticks != 0u) {
         swept_edges++;
-        set_stimulus_course((edge_course){.match_count = offset_ticks});
+        set_stimulus_course(swept_course(offset_ticks));
         compare_output_once(&stimulus_output, offset_ticks);
     }
 }

@@ -84,11 +84,11 @@ void compare_output_prepare_once(const compare_output *output) {
 }
 
 /* The counter runs on past its one match, so that it tells the time since. It would match again
- * after 2^32 ticks (51 s). */
+ * when it has come round: after 2^32 ticks (51 s), or 2^16 with a counter of 16 bits. */
 void compare_output_once(const compare_output *output, uint32_t ticks) {
     const uint32_t timer = output->timer;
     TIM_CR1(timer) = 0;
-    TIM_ARR(timer) = UINT32_MAX;
+    TIM_ARR(timer) = STIMULUS_TIMER_LAST;
     TIM_CCR(timer, output->channel) = ticks;
     TIM_CNT(timer) = 0;
     TIM_CR1(timer) = TIM_CR1_CEN;

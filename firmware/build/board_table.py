@@ -78,6 +78,7 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
     if "channel" not in timer:  # it counts, and that is all
         return
     yield f"{role}_TIMER_BITS", str(timer.get("bits", 32))
+    yield f"{role}_TIMER_LAST", f"{(1 << timer.get('bits', 32)) - 1:#X}u".replace("X", "x")
     yield f"{role}_CHANNEL", str(timer["channel"])
     yield f"{role}_ALTERNATE", str(timer["alternate"])
     yield f"{role}_IRQ", f"{timer['interrupt']}u"

@@ -37,8 +37,6 @@ _PAGE_BYTES = 2 << 10
 """Firmware and operation image are erased one without the other: no page of them is larger, but
 the sectors of an STM32F4, whose halves begin one.
 """
-_ACCELERATOR = 0x700
-"""PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
 _WITHOUT_BASEPRI = ("cortex-m0",)
 """Cores of ARMv6-M: no BASEPRI, and no counter of cycles."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
@@ -234,8 +232,8 @@ class Board(_BoardTable):
         return self.name if self.folder == FOLDER / self.name else str(self.folder)
 
     def flash_acr(self, art: bool) -> int:
-        """FLASH_ACR as the firmware sets it, with prefetch and both caches or without."""
-        return self.clock.wait_states | (_ACCELERATOR if art else 0)
+        """FLASH_ACR as the firmware sets it, with all that makes the flash faster or without."""
+        return self.clock.wait_states | (self.clock.ACCELERATOR if art else 0)
 
     @property
     def counter(self) -> str:

@@ -102,5 +102,5 @@ uint32_t clock_apb1_hz(void) {
 }
 
 uint32_t clock_flash_acr(void) {
-    return FLASH_ACR;
+    return FLASH_ACR & ~FLASH_ACR_PRFTBS;
 }

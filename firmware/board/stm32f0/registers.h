@@ -52,6 +52,7 @@
 #define FLASH_ACR REGISTER(FLASH + 0x00) /* 3.5.1 */
 #define FLASH_ACR_LATENCY_Msk 7u
 #define FLASH_ACR_PRFTBE (1u << 4)
+#define FLASH_ACR_PRFTBS (1u << 5)
 
 /* The clocks of what the bench uses, by role. */
 static inline void enable_ports(uint32_t bits) {
@@ -66,7 +67,7 @@ static inline void enable_serial(uint32_t bits) {
     turn_on(&RCC_APB1ENR, bits);
 }
 
-/** While the core sleeps its bus is clocked anyway (RM 32.9.1). */
+/* While the core sleeps its bus is clocked anyway (RM 32.9.1). */
 static inline void clock_bus_in_sleep(void) {
 }
 
