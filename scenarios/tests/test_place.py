@@ -18,7 +18,7 @@ REFUSED = ("lifetimes_large", "lifetimes_random", "worst")
 
 
 def gross_bytes(plan: Plan) -> int:
-    """The most that lives at once, with a header of 16 bytes for each block; operation by operation."""
+    """The most that lives at once, with a header of 16 bytes for each block."""
     live = most = 0
     for kind, size in plan.operations.select("kind", "size").iter_rows():
         block = -(-size // GRAIN_BYTES) * GRAIN_BYTES + HEADER_BYTES
@@ -66,7 +66,7 @@ def test_what_fills_a_heap_still_does() -> None:
 def test_a_recorded_program_is_scaled_until_it_fits() -> None:
     plan = catalogue.load("recorded_dash").compile(SMALL)
     assert plan.parameters["scale"] == 3
-    with pytest.raises(ScenarioError, match="--scale 3 keeps one block in 3 .*, and fits"):
+    with pytest.raises(ScenarioError, match=r"--scale 3 keeps one block in 3 .*, and fits"):
         catalogue.load("recorded_dash", {"scale": 1}).compile(SMALL)
 
 
