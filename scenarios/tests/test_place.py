@@ -28,13 +28,17 @@ def gross_bytes(plan: Plan) -> int:
 
 
 @pytest.mark.parametrize(("place", "depth"), [(LARGE, 256), (SMALL, 32), (TINY, 16)])
-@pytest.mark.parametrize("scenario", ["mem_frag", "latency_sweep"])
-def test_the_ramp_takes_the_same_part_of_every_heap(scenario: str, place: Place, depth: int) -> None:
-    """64 KiB has 256 pairs, of 112 bytes with their headers, and a request of 136."""
+@pytest.mark.parametrize(("scenario", "beside"), [("mem_frag", 136 - 88), ("latency_sweep", 0)])
+def test_the_ramp_takes_the_same_part_of_every_heap(
+    scenario: str, beside: int, place: Place, depth: int
+) -> None:
+    """64 KiB has 256 pairs, of 112 bytes with their headers. The request of 136 comes when a victim
+    of 88 is free, or many are.
+    """
     plan = catalogue.load(scenario).compile(place)
     assert plan.parameters["depth"] == depth
     assert plan.heap_bytes == place.heap_bytes
-    assert gross_bytes(plan) == 112 * depth + 136
+    assert gross_bytes(plan) == 112 * depth + beside
     assert 0.43 < gross_bytes(plan) / place.heap_bytes < 0.48
 
 
@@ -52,7 +56,7 @@ def test_a_scenario_of_the_bench_fits_or_is_refused_in_a_sentence(name: str) -> 
     except ScenarioError as refused:
         assert name in REFUSED or name.startswith("periodic_")
         assert is_sentence(str(refused), "*.")
-        assert "8,192" in str(refused)
+        assert "8,192" in str(refused) or "8,186 entries" in str(refused)
         return
     assert plan.slots <= SLOTS
     assert plan.operations.height <= ENTRIES
