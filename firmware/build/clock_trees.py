@@ -34,6 +34,8 @@ class ClockTree(Table):
 
     INTERNAL_HZ: ClassVar[int]
     MOST_APB1_DIVIDER: ClassVar[int] = 2
+    FROM_INTERNAL: ClassVar[bool] = True
+    """Whether the same clock can be made of the HSI."""
     ACCELERATOR: ClassVar[int] = 0x700
     """PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
 
@@ -124,6 +126,7 @@ class ClockF1(ClockTree):
     """That of the STM32F1. Nothing of it can be made of the HSI: that gives 64 MHz at most."""
 
     INTERNAL_HZ = 8_000_000
+    FROM_INTERNAL = False
     ACCELERATOR = 0x10
     """PRFTBE of FLASH_ACR (PM0075, section 3.1)."""
 

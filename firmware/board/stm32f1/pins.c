@@ -1,28 +1,13 @@
 #include "board/pins.h"
 
-/* MODE and CNF of a pin (RM0008, section 9.1, table 20). */
-enum { INPUT_PULLED = 8, OUTPUT_FAST = 3, ALTERNATE_FAST = 11 };
-
-static void configure(uint32_t port, uint32_t pin, uint32_t bits) {
-    volatile uint32_t *const control = &GPIO_CR(port, pin / 8u);
-    const uint32_t shift = 4u * (pin % 8u);
-    *control = (*control & ~(0xFu << shift)) | bits << shift;
-}
-
 void pin_to_output(uint32_t port, uint32_t pin) {
-    configure(port, pin, OUTPUT_FAST);
+    pin_configure(port, pin, PIN_OUTPUT_FAST);
 }
 
 /* Which peripheral has the pin, AFIO says. */
 void pin_to_peripheral(uint32_t port, uint32_t pin, uint32_t alternate) {
     (void)alternate;
-    configure(port, pin, ALTERNATE_FAST);
-}
-
-/* The output register says to which side the pin is pulled. */
-void pin_to_pulled_up_input(uint32_t port, uint32_t pin) {
-    pin_write(port, pin, true);
-    configure(port, pin, INPUT_PULLED);
+    pin_configure(port, pin, PIN_ALTERNATE_FAST);
 }
 
 /* A pin is low before it drives. */
@@ -34,8 +19,7 @@ static void start_low(uint32_t port, uint32_t pin) {
 /* The field of AFIO_MAPR of a timer, TIM2 to TIM4 (9.4.2), in which its alternate function lies. */
 #define REMAP(timer, alternate) ((uint32_t)(alternate) << (8 + ((timer)-TIM2) / (TIM3 - TIM2) * 2))
 
-/* The field of the debug port cannot be read, so all is written at once. Without JTAG its reset,
- * NJTRST, leaves PB4 (9.3.5). */
+/* The field of the debug port cannot be read, so all is written at once. */
 static void choose_functions(void) {
     AFIO_MAPR = AFIO_MAPR_SWJ_WITHOUT_JTAG | REMAP(STIMULUS_TIMER, STIMULUS_ALTERNATE) |
                 REMAP(CONTROL_TIMER, CONTROL_ALTERNATE) | REMAP(FRAME_TIMER, FRAME_ALTERNATE);
@@ -44,7 +28,7 @@ static void choose_functions(void) {
 void pins_start(void) {
     enable_ports(RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB);
     choose_functions();
-    pin_to_pulled_up_input(UART_TX_PORT, UART_TX_PIN); /* the ST-Link would read noise */
+    PIN_PULL_UP(UART_TX_PORT, UART_TX_PIN); /* the ST-Link would read noise */
     start_low(CRIT_PORT, CRIT_PIN);
     start_low(OP_PORT, OP_PIN);
     start_low(STIM_PORT, STIM_PIN);

@@ -67,6 +67,22 @@
 #define GPIO_ODR(port) REGISTER((port) + 0x0C)            /* 9.2.4 */
 #define GPIO_BSRR(port) REGISTER((port) + GPIO_BSRR_OFFSET)
 
+/** MODE and CNF of a pin (RM 9.1, table 20). */
+enum { PIN_INPUT_PULLED = 8, PIN_OUTPUT_FAST = 3, PIN_ALTERNATE_FAST = 11 };
+
+static inline void pin_configure(uint32_t port, uint32_t pin, uint32_t bits) {
+    volatile uint32_t *const control = &GPIO_CR(port, pin / 8u);
+    const uint32_t shift = 4u * (pin % 8u);
+    *control = (*control & ~(0xFu << shift)) | bits << shift;
+}
+
+/** Makes a pin an input that only its own resistor holds high. ODR says to which side. */
+#define PIN_PULL_UP(port, pin) \
+    do { \
+        GPIO_BSRR(port) = 1u << (pin); \
+        pin_configure((port), (pin), PIN_INPUT_PULLED); \
+    } while (0)
+
 /* Alternate functions, RM 9.4 */
 #define AFIO_MAPR REGISTER(AFIO + 0x04) /* 9.4.2 */
 #define AFIO_MAPR_SWJ_WITHOUT_JTAG (2u << 24)
@@ -76,8 +92,10 @@
 #define DBGMCU_CR_DBG_SLEEP (1u << 0)
 
 /* The clocks of what the bench uses, by role. */
+/* Without JTAG its reset, NJTRST, leaves PB4 (RM 9.3.5). */
 static inline void enable_ports(uint32_t bits) {
     turn_on(&RCC_APB2ENR, bits | RCC_ENABLE_AFIO);
+    AFIO_MAPR = AFIO_MAPR_SWJ_WITHOUT_JTAG;
 }
 
 static inline void enable_timers(uint32_t bits) {
