@@ -14,7 +14,7 @@ from base.run_folder.edges import Samples
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import swept_operations
 from capture.reading.vectorised import high_within
-from firmware.build.boards import Clock
+from firmware.build.clock_trees import ClockTree
 
 # Of each answer, the channel of what caused it. A cause that comes while another still waits is
 # answered together with it, so there may be more causes than answers.
@@ -88,7 +88,7 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def _sync_jitter_cycles(clock: Clock) -> int:
+def _sync_jitter_cycles(clock: ClockTree) -> int:
     """From the start of the timer to SYNC's edge the same instructions run for each operation. What
     they take differs by a flash line that the cache still holds or not, and by where the timer's
     bus is in its cycle.

@@ -1,6 +1,6 @@
 /**
- * The clock tree, as the board's table has it: a PLL from HSE or HSI, APB1 behind a divider, its
- * timers at the core's rate.
+ * The clock tree, as the board's table has it: a PLL from HSE or HSI, APB1 behind a divider, the
+ * bench's timers at the core's rate.
  */
 #ifndef TAILSCOPE_BOARD_CLOCK_H
 #define TAILSCOPE_BOARD_CLOCK_H

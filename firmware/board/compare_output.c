@@ -24,8 +24,7 @@ static void set_mode(const compare_output *output, uint32_t mode) {
 }
 
 void timers_start(void) {
-    RCC_APB1ENR |= STIMULUS_CLOCK | FRAME_CLOCK | CONTROL_CLOCK;
-    (void)RCC_APB1ENR;
+    enable_timers(STIMULUS_CLOCK | FRAME_CLOCK | CONTROL_CLOCK);
 }
 
 void compare_output_prepare(const compare_output *output, uint32_t period_ticks) {

@@ -3,9 +3,10 @@
  * stacked r0-r3 already. Then they read the counter of the timer that gave the stimulus. It goes to
  * the handler in C as its argument, by a tail call, so lr still holds EXC_RETURN.
  *
- * Store and read lie in the first 16-byte flash line, so nothing can fall between them but the same
- * few cycles at every call, and a more urgent interrupt. Five instructions fit the line only
- * because the value that is stored is the address that it is stored by: its low bits are the pin's.
+ * Store and read lie in the same 8 bytes, so in one line of every flash: an STM32F4's has 16 bytes,
+ * an STM32L4's 8. So nothing can fall between them but the same few cycles at every call, and a more
+ * urgent interrupt. The two instructions before them fit into 8 bytes only because the value that
+ * is stored is the address that it is stored by: its low bits are the pin's.
  */
 #include "board/marker_function.inc"
 #include "board/pins.h"
@@ -39,14 +40,24 @@
      * are those of CISR and of PB6 to PB9. These are inputs, whose output bit moves nothing. */
     .equ    CISR_BITS, 0x3E0
     .equ    CISR_BASE, CISR_PORT - 0x400 + CISR_BITS
-    .equ    TIMER_BASE, CISR_BASE - 0x1F800
+    .equ    TIMER_BASE, CONTROL_TIMER - 0x20
     .if CISR_PIN != 5 || (CISR_BASE & 0xFFFF) != CISR_BITS
     .error "the control interrupt's address does not hold its pin's bit"
     .endif
 
+    /* One instruction leads from the pin's address to one near the timer's: what lies between them
+     * can be subtracted, or what tells them apart can be flipped, as a constant of Thumb-2. */
+    .macro reach_timer
+    .if CISR_BASE - TIMER_BASE == 0x1F800
+    sub.w   r0, r1, #(CISR_BASE - TIMER_BASE)
+    .else
+    eor.w   r0, r1, #(CISR_BASE ^ TIMER_BASE)
+    .endif
+    .endm
+
     marker_function CONTROL_HANDLER
     load_address CISR_BASE
     strh.n  r1, [r1, #(CISR_PORT + GPIO_BSRR_OFFSET - CISR_BASE)]
-    sub.w   r0, r1, #(CISR_BASE - TIMER_BASE)
+    reach_timer
     ldr.n   r0, [r0, #(CONTROL_TIMER + TIM_CNT_OFFSET - TIMER_BASE)]
     hand_over CONTROL_HANDLER, control_interrupt

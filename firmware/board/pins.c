@@ -32,8 +32,7 @@ static void hold_serial_line(void) {
 }
 
 void pins_start(void) {
-    RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA | RCC_AHB1ENR_GPIOB;
-    (void)RCC_AHB1ENR; /* the clock runs two cycles later (errata ES0299, section on RCC) */
+    enable_ports(RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB);
     hold_serial_line();
     start_low(CRIT_PORT, CRIT_PIN);
     start_low(OP_PORT, OP_PIN);

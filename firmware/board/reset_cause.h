@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /**
- * The flags of RCC_CSR (RM0368, section 6.3.18): the causes of all resets since the last call,
+ * The flags of RCC_CSR as the family has them: the causes of all resets since the last call,
  * which this one clears.
  */
 uint32_t reset_cause_take(void);

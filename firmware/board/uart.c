@@ -5,8 +5,7 @@
 #include "board_table.h"
 
 void uart_start(uint32_t baud) {
-    RCC_APB1ENR |= SERIAL_CLOCK;
-    (void)RCC_APB1ENR;
+    enable_serial(SERIAL_CLOCK);
     /* With 16-fold oversampling BRR is the clock's ratio to the baud rate, in sixteenths of
      * USARTDIV (RM0368, section 19.3.4). */
     USART_BRR(SERIAL_USART) = (clock_apb1_hz() + baud / 2u) / baud;
@@ -15,10 +14,10 @@ void uart_start(uint32_t baud) {
 }
 
 void uart_send(char byte) {
-    while ((USART_SR(SERIAL_USART) & USART_SR_TXE) == 0u) {}
-    USART_DR(SERIAL_USART) = (uint8_t)byte;
+    while ((USART_STATUS(SERIAL_USART) & USART_STATUS_TXE) == 0u) {}
+    USART_TRANSMIT(SERIAL_USART) = (uint8_t)byte;
 }
 
 void uart_drain(void) {
-    while ((USART_SR(SERIAL_USART) & USART_SR_TC) == 0u) {}
+    while ((USART_STATUS(SERIAL_USART) & USART_STATUS_TC) == 0u) {}
 }

@@ -62,15 +62,13 @@ def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
 
 
 def _clock(clock: Tables) -> Iterator[tuple[str, str]]:
+    """A constant for each number of the clock tree; clock_trees.py has its keys by family."""
     yield "BOARD_CORE_HZ", f"{clock['core_hz']}u"
-    yield "BOARD_HSE_HZ", str(clock["hse_hz"])
-    yield "BOARD_PLL_HZ", str(clock["pll"]["input_hz"])
-    for factor in ("n", "p", "q", "r"):
-        yield f"BOARD_PLL_{factor.upper()}", str(clock["pll"].get(factor, 0))
-    for key in ("apb1_divider", "apb2_divider", "voltage_scale", "wait_states"):
-        yield f"BOARD_{key.upper()}", str(clock[key])
-    if clock["over_drive"]:
-        yield "BOARD_OVER_DRIVE", "1"
+    numbers = {key: value for key, value in clock.items() if key not in ("core_hz", "pll")}
+    numbers |= {"pll_hz" if key == "input_hz" else f"pll_{key}": value for key, value in clock["pll"].items()}
+    for key, value in numbers.items():
+        if value is not False:
+            yield f"BOARD_{key.upper()}", str(int(value))
 
 
 def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:

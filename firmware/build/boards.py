@@ -24,6 +24,7 @@ from base.run_folder.edges import CHANNELS
 from base.run_folder.manifest import FIRST_BOARD, AskedFirmware
 from base.run_folder.records import Locking
 from firmware.build.board_table import TABLE
+from firmware.build.clock_trees import ClockTree, tree_of
 
 FOLDER = ROOT / "firmware" / "boards"
 DEFAULT = FIRST_BOARD
@@ -37,54 +38,15 @@ the sectors of an STM32F4, whose halves begin one.
 """
 _ACCELERATOR = 0x700
 """PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
-_HSI_HZ = 16_000_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 
 _Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
 _Pin = Annotated[str, Field(pattern=r"^P[A-K](1[0-5]|[0-9])$"), expecting("a pin such as PA8")]
 _Connector = Annotated[str, Field(pattern=r"^CN[0-9]+-[0-9]+$"), expecting("a place such as CN9-8")]
-_Divider = Literal[1, 2, 4, 8, 16]
 
 
 class BoardError(TailscopeError):
     """A board's folder cannot be used; the message says where and why, in one sentence."""
-
-
-class Pll(Table):
-    """What makes the core's clock: `input_hz` x `n` / `p`; `q` is of the domain of 48 MHz, `r` of
-    a second output, which not every chip has.
-    """
-
-    input_hz: PositiveInt
-    n: PositiveInt
-    p: Literal[2, 4, 6, 8]
-    q: PositiveInt
-    r: Annotated[int, Field(ge=0, le=7)] = 0
-
-
-class Clock(Table):
-    """The clock tree. `voltage_scale` is PWR_CR's VOS."""
-
-    core_hz: PositiveInt
-    hse_hz: PositiveInt
-    pll: Pll
-    apb1_divider: _Divider
-    apb2_divider: _Divider
-    voltage_scale: Annotated[int, Field(ge=0, le=3)]
-    over_drive: bool
-    wait_states: Annotated[int, Field(ge=0, le=15)]
-
-    @model_validator(mode="after")
-    def _adds_up(self) -> Clock:
-        made = self.pll.input_hz * self.pll.n / self.pll.p
-        if made != self.core_hz:
-            raise WrongValueError(f"must be the {made:,.0f} that pll makes, not {self.core_hz:,}", "core_hz")
-        for name, hz in (("hse_hz", self.hse_hz), ("pll.input_hz", _HSI_HZ)):
-            if hz % self.pll.input_hz:
-                raise WrongValueError(f"does not divide into {hz:,}", *name.split("."))
-        if self.apb1_divider > 4:
-            raise WrongValueError("must be 4 or less: the timers count the core's clock", "apb1_divider")
-        return self
 
 
 class Memory(Table):
@@ -159,8 +121,8 @@ class VirtualAnalyzer(Table):
     samplerate_hz: PositiveInt
 
 
-class _Tables(Table):
-    """The whole file."""
+class _BoardTable(Table):
+    """What a board's file says of it, but for its clock tree."""
 
     title: _Word
     family: _Word
@@ -170,7 +132,6 @@ class _Tables(Table):
     pyocd_target: str = ""
     virtual_chip: str = ""
     named_in_boot: bool = True
-    clock: Clock
     memory: Memory
     timers: Timers
     serial: Serial
@@ -178,7 +139,7 @@ class _Tables(Table):
     pins: dict[str, Place]
 
     @model_validator(mode="after")
-    def _has_all_channels(self) -> _Tables:
+    def _has_all_channels(self) -> _BoardTable:
         if set(self.pins) != set(CHANNELS):
             raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else", "pins")
         used: dict[str, str] = {self.serial.pin: "the serial line's"}
@@ -189,11 +150,18 @@ class _Tables(Table):
         return self
 
 
-class Board(_Tables):
+class _File(_BoardTable):
+    """The whole file. The keys of the clock tree are the family's."""
+
+    clock: dict[str, object]
+
+
+class Board(_BoardTable):
     """A board's table, by its name, which is its folder's."""
 
     name: str
     folder: Path
+    clock: ClockTree
 
     @property
     def core_hz(self) -> int:
@@ -278,5 +246,6 @@ def _read(folder: Path) -> Board:
             f"{folder}: a board is called as its folder is; name it in small letters, digits and dashes."
         )
     document: Document = open_toml(folder / TABLE, BoardError)
-    tables = document.check(_Tables)
-    return Board.model_construct(name=folder.name, folder=folder, **dict(tables))
+    tables = document.check(_File)
+    clock = document.check(tree_of(tables.family), "clock")
+    return Board.model_construct(name=folder.name, folder=folder, **{**dict(tables), "clock": clock})

@@ -3,9 +3,9 @@ include_guard(DIRECTORY)
 # The board that the firmware is for: what is shared is in firmware/board, by role; what is the
 # board's is in its folder, most of it as a table (docs/reference/board-toml.md).
 #
-# Sets board (the shared folder), board_folder, board_includes, board_clock (a C file), board_script
-# (the linker's) and board_family, and what cores/ says of its core. All that is compiled from here
-# on is compiled for that core.
+# Sets board (the shared folder), board_folder, board_includes, board_script (the linker's),
+# board_family, and what cores/ says of its core; defines tailscope_board_files(). All that is
+# compiled from here on is compiled for that core.
 set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, or the path of one elsewhere")
 set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
 cmake_path(NORMAL_PATH board)
@@ -42,13 +42,28 @@ add_compile_options(${core_flags})
 add_link_options(${core_flags})
 set(board_script "${board_made}/board.ld")
 
-# A folder may bring its own clock.c or registers.h instead of its family's.
-if(EXISTS "${board_folder}/clock.c")
-    set(board_clock "${board_folder}/clock.c")
-else()
-    set(board_clock "${board}/${board_family}/clock.c")
-endif()
-set(board_includes "${board_made}" "${board_folder}" "${board}/${board_family}")
-if(NOT EXISTS "${board_clock}")
-    message(FATAL_ERROR "${board_folder} has no clock.c, and there is no family '${board_family}': add the file.")
-endif()
+# A board's folder may bring its own file instead of its family's, and a family instead of the one
+# that is shared.
+set(board_places "${board_folder}" "${board}/${board_family}" "${board}")
+set(board_includes "${board_made}" ${board_places})
+list(POP_BACK board_includes)
+
+# tailscope_board_files(<result> <file>...): the paths of files of the board, each from the first of
+# board_places that has it.
+function(tailscope_board_files result)
+    set(found)
+    foreach(file IN LISTS ARGN)
+        unset(path)
+        foreach(place IN LISTS board_places)
+            if(EXISTS "${place}/${file}")
+                set(path "${place}/${file}")
+                break()
+            endif()
+        endforeach()
+        if(NOT DEFINED path)
+            message(FATAL_ERROR "${board_folder} has no ${file}, and its family '${board_family}' neither: add the file.")
+        endif()
+        list(APPEND found "${path}")
+    endforeach()
+    set(${result} "${found}" PARENT_SCOPE)
+endfunction()

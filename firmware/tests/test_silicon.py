@@ -29,7 +29,12 @@ DBG_SLEEP = 1
 Edits = Mapping[str, tuple[str, str]]
 """By file below `firmware`: what stands there, and what in its place."""
 
-WITHOUT_WAIT: Edits = {"board/pins.c": ("    (void)RCC_AHB1ENR;", "    ")}
+WITHOUT_WAIT: Edits = {
+    "board/pins.c": (
+        "    enable_ports(RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB);",
+        "    RCC_AHB1ENR |= RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB;",
+    )
+}
 CLEARED_LATE: Edits = {
     "board/compare_output.c": (
         "    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);\n    (void)TIM_SR(output->timer);",

@@ -2,7 +2,7 @@
  * Moves one pin at a time, for ever, so that `./lab wiring check` can tell which input of the
  * analyzer sees which pin (docs/reference/wiring-check.md).
  *
- * It needs no allocator, no kernel and no clock but the HSI, on which the core starts. It has no
+ * It needs no allocator, no kernel and no clock but the one on which the core starts. It has no
  * data, so its reset handler is all of it.
  */
 #include <stddef.h>
@@ -11,8 +11,12 @@
 #include "board/cycle_counter.h"
 #include "board/pins.h"
 
-/* RM0368, section 6.2.2: the HSI has 16 MHz. */
-enum { CYCLES_PER_US = 16, HALF_PULSE_US = 100, GAP_US = 1000, ROUND_GAP_US = 3000 };
+enum {
+    CYCLES_PER_US = CORE_HZ_AT_RESET / 1000000,
+    HALF_PULSE_US = 100,
+    GAP_US = 1000,
+    ROUND_GAP_US = 3000
+};
 
 enum { MODE_INPUT = 0, PULL_UP = 1, FIELD_MASK = 3 };
 
@@ -70,8 +74,7 @@ static void pulse(const place *pulsed, uint32_t pulses) {
 
 void Reset_Handler(void) {
     const size_t pins = sizeof places / sizeof places[0];
-    RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA | RCC_AHB1ENR_GPIOB;
-    (void)RCC_AHB1ENR; /* the clock runs two cycles later (errata ES0299, section on RCC) */
+    enable_ports(RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB);
     cycle_counter_start();
     for (uint32_t index = 0; index < pins; index++) {
         release(&places[index]);

@@ -1,10 +1,15 @@
 #include "board/clock.h"
 
+#include "board/polls.h"
 #include "board_table.h"
 #include "registers.h"
 
 /* RM0368, section 6.2. */
 enum { HSI_HZ = 16000000, HSE_HZ = BOARD_HSE_HZ };
+
+#ifndef BOARD_PLL_R
+#define BOARD_PLL_R 0 /* a second output, which not every chip has */
+#endif
 
 /* Either source / M = the PLL's input (2 MHz has the least jitter), x N, / P = the core's clock; Q
  * keeps the unused 48 MHz domain in range (6.3.2). */
@@ -28,23 +33,13 @@ enum { BYPASS_POLLS = 4000, CRYSTAL_POLLS = 80000, READY_POLLS = 200000 };
 #define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
 #endif
 
-static bool wait_polls(volatile uint32_t *target, uint32_t mask, uint32_t value, uint32_t polls) {
-    for (uint32_t poll = 0; poll < polls; poll++) {
-        if ((*target & mask) == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
     return wait_polls(target, mask, value, READY_POLLS);
 }
 
 /* A scale (RM0368, section 5.4.1) may be chosen only while the PLL is off. */
 static void choose_voltage_scale(void) {
-    RCC_APB1ENR |= RCC_APB1ENR_PWR;
-    (void)RCC_APB1ENR;
+    turn_on(&RCC_APB1ENR, RCC_ENABLE_PWR);
     PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | (uint32_t)BOARD_VOLTAGE_SCALE << PWR_CR_VOS_Pos;
 }
 

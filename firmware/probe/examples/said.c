@@ -4,8 +4,7 @@
 #include "registers.h"
 
 void said_start(void) {
-    RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA;
-    (void)RCC_AHB1ENR;
+    enable_ports(RCC_ENABLE_GPIOA);
     uart_start(1000000);
 }
 

@@ -1,0 +1,127 @@
+#include "board/clock.h"
+
+#include "board/polls.h"
+#include "board_table.h"
+#include "registers.h"
+
+/* RM0351, section 6.2. */
+enum { HSI_HZ = 16000000, HSE_HZ = BOARD_HSE_HZ };
+
+/* Either source / M = the PLL's input, x N, / R = the core's clock (6.4.4). */
+enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N, PLL_R = BOARD_PLL_R };
+
+/* In range 1: RM0351, section 3.3.3. */
+enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
+
+/* PPREx: a divider of 2 is 4, each further bit of it one more (6.4.3). */
+#define DIVIDER_BITS(divider) \
+    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
+
+/* The ST-Link's clock, if it is connected, is there before the reset ends: it has 1 ms or more. A
+ * crystal takes 2 ms (DS10198): it has 20 ms or more. The PLL locks within 40 us, and a poll takes
+ * more than four cycles of the HSI. */
+enum { BYPASS_POLLS = 4000, CRYSTAL_POLLS = 80000, READY_POLLS = 200000 };
+
+#ifdef TAILSCOPE_ART_OFF
+#define FLASH_ACCELERATOR 0u
+#else
+#define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
+#endif
+
+static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
+    return wait_polls(target, mask, value, READY_POLLS);
+}
+
+static bool choose_voltage_range(void) {
+    turn_on(&RCC_APB1ENR1, RCC_ENABLE_PWR);
+    PWR_CR1 = (PWR_CR1 & ~PWR_CR1_VOS_Msk) | (uint32_t)BOARD_VOLTAGE_RANGE << PWR_CR1_VOS_Pos;
+    return wait_for(&PWR_SR2, PWR_SR2_VOSF, 0);
+}
+
+/* The core starts on the MSI at 4 MHz, too slow for the serial line. On the HSI it can tell that
+ * the PLL did not start. */
+static bool move_to_hsi(void) {
+    RCC_CR |= RCC_CR_HSION;
+    if (!wait_for(&RCC_CR, RCC_CR_HSIRDY, RCC_CR_HSIRDY)) {
+        return false;
+    }
+    RCC_CFGR = RCC_CFGR_SW_HSI;
+    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_HSI);
+}
+
+/* HSEBYP may be written only while the HSE is off (6.4.1). An HSE that does not come is turned off
+ * again. */
+static bool start_hse(clock_source wanted) {
+    if (wanted == CLOCK_INTERNAL) {
+        return false;
+    }
+    const bool bypass = wanted == CLOCK_BYPASS;
+    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
+    RCC_CR |= RCC_CR_HSEON;
+    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
+    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
+        return true;
+    }
+    RCC_CR &= ~RCC_CR_HSEON;
+    return false;
+}
+
+static bool start_pll(uint32_t source, uint32_t source_hz) {
+    RCC_PLLCFGR = (uint32_t)(PLL_R / 2 - 1) << RCC_PLLCFGR_R_Pos | RCC_PLLCFGR_REN |
+                  (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos |
+                  (source_hz / PLL_HZ - 1u) << RCC_PLLCFGR_M_Pos | source;
+    RCC_CR |= RCC_CR_PLLON;
+    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+}
+
+static bool start_oscillators(clock_source wanted) {
+    return start_hse(wanted) ? start_pll(RCC_PLLCFGR_SRC_HSE, HSE_HZ)
+                             : start_pll(RCC_PLLCFGR_SRC_HSI, HSI_HZ);
+}
+
+/* The wait states are set, and read back, before the clock is made faster (3.3.3). */
+static bool start_flash(void) {
+    FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
+    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
+}
+
+bool clock_start(clock_source wanted) {
+    if (!choose_voltage_range() || !move_to_hsi() || !start_oscillators(wanted) || !start_flash()) {
+        return false;
+    }
+    RCC_CFGR = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |
+               DIVIDER_BITS(BOARD_APB2_DIVIDER) << RCC_CFGR_PPRE2_Pos | RCC_CFGR_SW_PLL;
+    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+}
+
+static bool runs_from_pll(void) {
+    return (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
+}
+
+clock_source clock_source_now(void) {
+    if (!runs_from_pll() || (RCC_PLLCFGR & RCC_PLLCFGR_SRC_Msk) != RCC_PLLCFGR_SRC_HSE) {
+        return CLOCK_INTERNAL;
+    }
+    return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
+}
+
+uint32_t clock_core_hz(void) {
+    if (!runs_from_pll()) {
+        const bool from_hsi = (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_HSI;
+        return from_hsi ? HSI_HZ : CORE_HZ_AT_RESET;
+    }
+    const uint32_t config = RCC_PLLCFGR;
+    const uint32_t m = (config >> RCC_PLLCFGR_M_Pos & 7u) + 1u;
+    const uint32_t n = config >> RCC_PLLCFGR_N_Pos & 0x7Fu;
+    const uint32_t r = ((config >> RCC_PLLCFGR_R_Pos & 3u) + 1u) * 2u;
+    return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : HSE_HZ) / m * n / r;
+}
+
+uint32_t clock_apb1_hz(void) {
+    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
+    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
+}
+
+uint32_t clock_flash_acr(void) {
+    return FLASH_ACR;
+}

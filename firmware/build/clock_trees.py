@@ -1,0 +1,116 @@
+"""The clock tree of a board, as its family has it: what a table may say, and that it adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from base.files.complaints import WrongValueError
+from base.files.documents import Table
+
+Divider = Literal[1, 2, 4, 8, 16]
+
+
+class Pll(Table):
+    """What makes the core's clock of `input_hz`, to which each source is divided."""
+
+    input_hz: PositiveInt
+
+    @property
+    def made_hz(self) -> float:
+        """The core's clock."""
+        raise NotImplementedError
+
+
+class ClockTree(Table):
+    """What the trees have in common: the core's clock, what is at OSC_IN, two slower buses.
+
+    `INTERNAL_HZ` is the HSI's, from which the PLL runs where nothing is at OSC_IN.
+    `MOST_APB1_DIVIDER` is that up to which the timers of APB1 count the core's clock.
+    """
+
+    INTERNAL_HZ: ClassVar[int]
+    MOST_APB1_DIVIDER: ClassVar[int] = 2
+
+    core_hz: PositiveInt
+    hse_hz: PositiveInt
+    pll: Pll
+    apb1_divider: Divider
+    apb2_divider: Divider
+    wait_states: Annotated[int, Field(ge=0, le=15)]
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> ClockTree:
+        made_hz, input_hz = self.pll.made_hz, self.pll.input_hz
+        if made_hz != self.core_hz:
+            raise WrongValueError(
+                f"must be the {made_hz:,.0f} that pll makes, not {self.core_hz:,}", "core_hz"
+            )
+        for name, hz in (("hse_hz", self.hse_hz), ("pll.input_hz", self.INTERNAL_HZ)):
+            if hz % input_hz:
+                raise WrongValueError(f"does not divide into {hz:,}", *name.split("."))
+        if self.apb1_divider > self.MOST_APB1_DIVIDER:
+            words = f"must be {self.MOST_APB1_DIVIDER} or less: the timers count the core's clock"
+            raise WrongValueError(words, "apb1_divider")
+        return self
+
+
+class PllF4(Pll):
+    """`input_hz` x `n` / `p`; `q` is of the domain of 48 MHz, `r` of a second output, which not
+    every chip has (RM0390, section 6.3.2).
+    """
+
+    n: PositiveInt
+    p: Literal[2, 4, 6, 8]
+    q: PositiveInt
+    r: Annotated[int, Field(ge=0, le=7)] = 0
+
+    @property
+    def made_hz(self) -> float:
+        return self.input_hz * self.n / self.p
+
+
+class ClockF4(ClockTree):
+    """That of the STM32F4. `voltage_scale` is PWR_CR's VOS. Behind a divider of 4 the timers count
+    the core's clock by TIMPRE (RM0390, section 6.3.25).
+    """
+
+    INTERNAL_HZ = 16_000_000
+    MOST_APB1_DIVIDER = 4
+
+    pll: PllF4
+    voltage_scale: Annotated[int, Field(ge=0, le=3)]
+    over_drive: bool
+
+
+class PllL4(Pll):
+    """`input_hz` x `n` / `r` (RM0351, section 6.4.4)."""
+
+    input_hz: Annotated[int, Field(ge=4_000_000, le=16_000_000)]
+    n: Annotated[int, Field(ge=8, le=86)]
+    r: Literal[2, 4, 6, 8]
+
+    @property
+    def made_hz(self) -> float:
+        return self.input_hz * self.n / self.r
+
+
+class ClockL4(ClockTree):
+    """That of the STM32L4. `voltage_range` is PWR_CR1's VOS (RM0351, section 5.4.1)."""
+
+    INTERNAL_HZ = 16_000_000
+
+    pll: PllL4
+    voltage_range: Literal[1, 2]
+
+
+TREES: Mapping[str, type[ClockTree]] = MappingProxyType({"stm32f4": ClockF4, "stm32l4": ClockL4})
+"""By family."""
+
+
+def tree_of(family: str) -> type[ClockTree]:
+    """The tree of a family; that of the STM32F4 where a folder brings a family of its own."""
+    return TREES.get(family, ClockF4)
