@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -35,9 +34,10 @@ from capture.store import RunResult
 from cli.work import ahead, choose_allocators, placements, progress, so_far_words
 from cli.work.options import Options
 from cli.work.plan import compiled
+from firmware.build import boards, packaged
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
-from firmware.build import packaged
+from firmware.build.boards import Board
 from scenarios.plan import Plan
 from simulator import build as simulator
 
@@ -45,7 +45,8 @@ from simulator import build as simulator
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
 ) -> list[RunResult]:
-    """Runs every scenario on every allocator, and returns the results in order.
+    """Runs every scenario on every allocator, one board after another, and returns the results in
+    order.
 
     The allocator `all` is every one that can run all of the scenarios. Everything is built before
     the first run, so that a wrong name costs no run. To be called within signals.orderly(): a
@@ -53,23 +54,44 @@ def run(
     Raises TailscopeError, and signals.Stopped if the signal came before there was a run.
     """
     options = options or Options()
-    resource = read_bench().board(options.board)
+    resources = [read_bench().board(word) for word in options.boards]
     if options.capture == "direct":
-        check_direct(resource, options.records)
+        for resource in resources:
+            check_direct(resource, options.records)
     plans = [compiled(name, options) for name in scenarios]
-    names, left_out = choose_allocators.choose(plans, allocators, resource.board)
+    chosen = [choose_allocators.choose(plans, allocators, resource.board) for resource in resources]
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
         drawn = not all(plan.ramp for plan in plans)
-        fits = fits_direct(resource, options.records)
+        fits = [fits_direct(resource, options.records) for resource in resources]
         # Then nothing is lost where this program is slow to take what comes.
-        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if fits else None
-        options = replace(options, capture=_capturer(options, fits, shown))
+        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if all(fits) else None
+        targets = [
+            _Target(word, resource.board, _capturer(options, fit, shown), *names)
+            for word, resource, fit, names in zip(options.boards, resources, fits, chosen, strict=True)
+        ]
         shown("building the virtual Nucleo")
-        images = _images(plans, names, left_out, options, shown)
+        images = _images(plans, targets, options, shown)
         if beside:
-            beside.prepare(built.image for of_needs in images.values() for built in of_needs)
-        pairs = [(plan, built) for plan in plans for built in images[_needs(plan)]]
-        return _run_all(pairs, runs_folder, options, shown, beside)
+            beside.prepare(built.image for of_one in images.values() for built in of_one)
+        asked = [
+            (plan, built)
+            for target in targets
+            for plan in plans
+            for built in images[target.word, _needs(plan)]
+        ]
+        return _run_all(asked, runs_folder, options, shown, beside)
+
+
+class _Target(NamedTuple):
+    """A board that is run on: its word on the command line, who captures, which allocators are run
+    there, and a sentence for each that is left out.
+    """
+
+    word: str | None
+    board: Board
+    capture: str
+    allocators: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def _capturer(options: Options, fits: bool, shown: progress.Steps) -> str:
@@ -105,7 +127,7 @@ def _run_all(
             watched = _Watched(title, part, shown)
             try:
                 request = _request(plan, built, runs_folder, options, watched, beside)
-                results.append(_run_one(request, options, watched, beside))
+                results.append(_run_one(request, built.target.capture, watched, beside))
                 signals.check()
                 if options.placements > 1:
                     placements.measure(request, results[-1], options.placements, watched)
@@ -149,9 +171,10 @@ class _Watched:
 
 
 class _Built(NamedTuple):
-    """An image, its title, and the words for the names of its folders."""
+    """An image and where it is to run, its title, and the words for the names of its folders."""
 
     image: firmware.FirmwareImage
+    target: _Target
     title: str
     options: tuple[str, ...]
 
@@ -167,42 +190,46 @@ def _needs(plan: Plan) -> _Needs:
     return _Needs(plan.extras, plan.heap_bytes)
 
 
-def _builds(allocators: Sequence[str], options: Options) -> list[tuple[str, str | None, bool]]:
-    return list(product(allocators, options.lockings, options.art_states))
+def _builds(targets: Sequence[_Target], options: Options) -> list[tuple[_Target, str, str | None, bool]]:
+    return [
+        (target, *build)
+        for target in targets
+        for build in product(target.allocators, options.lockings, options.art_states)
+    ]
 
 
 def _images(
-    plans: Sequence[Plan],
-    names: Sequence[str],
-    left_out: Sequence[str],
-    options: Options,
-    shown: progress.Steps,
-) -> dict[_Needs, list[_Built]]:
-    """Builds the virtual Nucleo and, for the needs of each plan, each allocator with each lock and
-    each state of the flash accelerator asked for: as many at a time as there are cores.
+    plans: Sequence[Plan], targets: Sequence[_Target], options: Options, shown: progress.Steps
+) -> dict[tuple[str | None, _Needs], list[_Built]]:
+    """Builds the virtual Nucleo and, for each board and the needs of each plan, each allocator with
+    each lock and each state of the flash accelerator asked for: as many at a time as there are
+    cores.
     """
-    images: dict[_Needs, list[_Built]] = {needs: [] for needs in map(_needs, plans)}
-    builds = _builds(names, options)
+    all_needs = list(dict.fromkeys(map(_needs, plans)))
+    images: dict[tuple[str | None, _Needs], list[_Built]] = {
+        (target.word, needs): [] for target in targets for needs in all_needs
+    }
+    builds = _builds(targets, options)
     runs = len(plans) * len(builds)
     until = f"to build, then {runs:,} runs" if runs > 1 else "to build, then the run"
-    counted = progress.Counted(shown, len(images) * len(builds), until=until)
+    counted = progress.Counted(shown, len(all_needs) * len(builds), until=until)
     with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
         try:
             simulated = at_a_time.submit(simulator.build)
             begun = [
-                (needs, *_begin_image(at_a_time, name, art, locking, options, needs))
-                for needs in images
-                for name, locking, art in builds
+                (target, needs, *_begin_image(at_a_time, target, name, art, locking, options, needs))
+                for needs in all_needs
+                for target, name, locking, art in builds
             ]
             simulated.result()
-            for sentence in left_out:
+            for sentence in dict.fromkeys(one for target in targets for one in target.left_out):
                 shown.line(sentence)
-            for needs, title, under_way in begun:
+            for target, needs, title, under_way in begun:
                 counted(f"firmware with {title}: building")
                 built = under_way.result()
                 how = "from a package" if packaged.holds(built.image.elf) else "built"
                 shown.line(f"firmware with {title}: {how}, sha256 {built.image.sha256[:12]}")
-                images[needs].append(built)
+                images[target.word, needs].append(built)
         finally:
             at_a_time.shutdown(wait=False, cancel_futures=True)
     return images
@@ -210,6 +237,7 @@ def _images(
 
 def _begin_image(
     at_a_time: ThreadPoolExecutor,
+    target: _Target,
     allocator: str,
     art: bool,
     locking: str | None,
@@ -223,7 +251,7 @@ def _begin_image(
     extras = [extra.replace("_", " ") for extra in needs.extras]
     off = [] if art else ["ART off"]
     heap_asked = heap if options.heap_bytes is not None else []
-    board = read_bench().board(options.board).board
+    on = [] if target.board.name == boards.DEFAULT else [target.board.name]
 
     def build() -> _Built:
         image = firmware.build(
@@ -234,12 +262,12 @@ def _begin_image(
             needs.extras,
             heap_bytes=needs.heap_bytes,
             compiled=options.placements > 1,
-            board=board.word,
+            board=target.board.word,
         )
         words = folder_words(image, options, art=art)
-        return _Built(image, ", ".join([allocator, *chosen, *heap_asked, *off]), words)
+        return _Built(image, target, ", ".join([allocator, *chosen, *heap_asked, *off, *on]), words)
 
-    return ", ".join([allocator, *chosen, *heap, *extras, *off]), at_a_time.submit(build)
+    return ", ".join([allocator, *chosen, *heap, *extras, *off, *on]), at_a_time.submit(build)
 
 
 def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) -> tuple[str, ...]:
@@ -279,7 +307,7 @@ def _request(
     return RunRequest(
         plan,
         built.image,
-        board=options.board,
+        board=built.target.word,
         samplerate_hz=options.samplerate_hz,
         runs=runs_folder,
         duration_s=options.duration_s,
@@ -294,10 +322,8 @@ def _request(
     )
 
 
-def _run_one(
-    request: RunRequest, options: Options, watched: _Watched, beside: ahead.Ahead | None
-) -> RunResult:
-    result = conduct(Direct(request) if options.capture == "direct" else Sigrok(request))
+def _run_one(request: RunRequest, capture: str, watched: _Watched, beside: ahead.Ahead | None) -> RunResult:
+    result = conduct(Direct(request) if capture == "direct" else Sigrok(request))
     watched.shown.line(f"{watched.title}: {result.verdict}")
     if beside:
         beside.wait()
