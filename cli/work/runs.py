@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from base import heap_size
-from base.files.errors import TailscopeError
+from base.files.errors import CaptureError, TailscopeError
 from base.processes import signals
 from base.run_folder.manifest import SectionBound
 from base.run_folder.memory import Memory
@@ -29,7 +29,7 @@ from capture.acquisition.live import Part
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
-from capture.desk.bench import read_bench
+from capture.desk.bench import BoardResource, read_bench
 from capture.store import RunResult
 from cli.work import ahead, choose_allocators, placements, progress, so_far_words
 from cli.work.options import Options
@@ -58,38 +58,56 @@ def run(
     if options.capture == "direct":
         for resource in resources:
             check_direct(resource, options.records)
-    plans = [compiled(name, options) for name in scenarios]
-    chosen = [choose_allocators.choose(plans, allocators, resource.board) for resource in resources]
+    targets = [
+        _target(word, resource, scenarios, allocators, options)
+        for word, resource in zip(options.boards, resources, strict=True)
+    ]
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
-        drawn = not all(plan.ramp for plan in plans)
-        fits = [fits_direct(resource, options.records) for resource in resources]
+        drawn = not all(plan.ramp for target in targets for plan in target.plans)
+        fits = all(target.fits for target in targets)
         # Then nothing is lost where this program is slow to take what comes.
-        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if all(fits) else None
-        targets = [
-            _Target(word, resource.board, _capturer(options, fit, shown), *names)
-            for word, resource, fit, names in zip(options.boards, resources, fits, chosen, strict=True)
-        ]
+        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if fits else None
+        capturers = {target.word: _capturer(options, target.fits, shown) for target in targets}
         shown("building the virtual Nucleo")
-        images = _images(plans, targets, options, shown)
+        images = _images(targets, options, shown)
         if beside:
             beside.prepare(built.image for of_one in images.values() for built in of_one)
         asked = [
             (plan, built)
             for target in targets
-            for plan in plans
+            for plan in target.plans
             for built in images[target.word, _needs(plan)]
         ]
-        return _run_all(asked, runs_folder, options, shown, beside)
+        return _run_all(asked, capturers, runs_folder, options, shown, beside)
+
+
+def _target(
+    word: str | None,
+    resource: BoardResource,
+    scenarios: Sequence[str],
+    allocators: Sequence[str],
+    options: Options,
+) -> _Target:
+    """Raises CaptureError where the board has no room for a plan, or its core no lock that was
+    asked for; and ScenarioError.
+    """
+    for locking in filter(None, options.lockings):
+        if refusal := resource.board.lock_refused(locking):
+            raise CaptureError(refusal)
+    plans = tuple(compiled(name, options) for name in scenarios)
+    names, left_out = choose_allocators.choose(plans, allocators, resource.board)
+    return _Target(word, resource.board, fits_direct(resource, options.records), plans, names, left_out)
 
 
 class _Target(NamedTuple):
-    """A board that is run on: its word on the command line, who captures, which allocators are run
-    there, and a sentence for each that is left out.
+    """A board that is run on: its word on the command line, whether it can hand over its edges
+    itself, what is run there, and a sentence for each allocator that is left out.
     """
 
     word: str | None
     board: Board
-    capture: str
+    fits: bool
+    plans: tuple[Plan, ...]
     allocators: tuple[str, ...]
     left_out: tuple[str, ...]
 
@@ -107,6 +125,7 @@ def _capturer(options: Options, fits: bool, shown: progress.Steps) -> str:
 
 def _run_all(
     pairs: Sequence[tuple[Plan, _Built]],
+    capturers: Mapping[str | None, str],
     runs_folder: Path,
     options: Options,
     shown: progress.Steps,
@@ -127,7 +146,7 @@ def _run_all(
             watched = _Watched(title, part, shown)
             try:
                 request = _request(plan, built, runs_folder, options, watched, beside)
-                results.append(_run_one(request, built.target.capture, watched, beside))
+                results.append(_run_one(request, capturers[built.target.word], watched, beside))
                 signals.check()
                 if options.placements > 1:
                     placements.measure(request, results[-1], options.placements, watched)
@@ -186,65 +205,67 @@ class _Needs(NamedTuple):
     heap_bytes: int
 
 
+class _Build(NamedTuple):
+    """An image that is to be built; None as lock is the allocator's own."""
+
+    target: _Target
+    needs: _Needs
+    allocator: str
+    locking: str | None
+    art: bool
+
+
 def _needs(plan: Plan) -> _Needs:
     return _Needs(plan.extras, plan.heap_bytes)
 
 
-def _builds(targets: Sequence[_Target], options: Options) -> list[tuple[_Target, str, str | None, bool]]:
+def _builds(targets: Sequence[_Target], options: Options) -> list[_Build]:
     return [
-        (target, *build)
+        _Build(target, needs, *chosen)
         for target in targets
-        for build in product(target.allocators, options.lockings, options.art_states)
+        for needs in dict.fromkeys(map(_needs, target.plans))
+        for chosen in product(target.allocators, options.lockings, options.art_states)
     ]
 
 
 def _images(
-    plans: Sequence[Plan], targets: Sequence[_Target], options: Options, shown: progress.Steps
+    targets: Sequence[_Target], options: Options, shown: progress.Steps
 ) -> dict[tuple[str | None, _Needs], list[_Built]]:
     """Builds the virtual Nucleo and, for each board and the needs of each plan, each allocator with
     each lock and each state of the flash accelerator asked for: as many at a time as there are
     cores.
     """
-    all_needs = list(dict.fromkeys(map(_needs, plans)))
-    images: dict[tuple[str | None, _Needs], list[_Built]] = {
-        (target.word, needs): [] for target in targets for needs in all_needs
-    }
+    images: dict[tuple[str | None, _Needs], list[_Built]] = {}
     builds = _builds(targets, options)
-    runs = len(plans) * len(builds)
+    runs = sum(
+        len(target.plans) * len(target.allocators) * len(options.lockings) * len(options.art_states)
+        for target in targets
+    )
     until = f"to build, then {runs:,} runs" if runs > 1 else "to build, then the run"
-    counted = progress.Counted(shown, len(all_needs) * len(builds), until=until)
+    counted = progress.Counted(shown, len(builds), until=until)
     with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
         try:
             simulated = at_a_time.submit(simulator.build)
-            begun = [
-                (target, needs, *_begin_image(at_a_time, target, name, art, locking, options, needs))
-                for needs in all_needs
-                for target, name, locking, art in builds
-            ]
+            begun = [(one, *_begin_image(at_a_time, one, options)) for one in builds]
             simulated.result()
             for sentence in dict.fromkeys(one for target in targets for one in target.left_out):
                 shown.line(sentence)
-            for target, needs, title, under_way in begun:
+            for one, title, under_way in begun:
                 counted(f"firmware with {title}: building")
                 built = under_way.result()
                 how = "from a package" if packaged.holds(built.image.elf) else "built"
                 shown.line(f"firmware with {title}: {how}, sha256 {built.image.sha256[:12]}")
-                images[target.word, needs].append(built)
+                images.setdefault((one.target.word, one.needs), []).append(built)
         finally:
             at_a_time.shutdown(wait=False, cancel_futures=True)
     return images
 
 
 def _begin_image(
-    at_a_time: ThreadPoolExecutor,
-    target: _Target,
-    allocator: str,
-    art: bool,
-    locking: str | None,
-    options: Options,
-    needs: _Needs,
+    at_a_time: ThreadPoolExecutor, asked: _Build, options: Options
 ) -> tuple[str, Future[_Built]]:
     """Begins a build; its title, and what will come of it."""
+    target, needs, allocator, locking, art = asked
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
     own_heap = needs.heap_bytes != heap_size.DEFAULT_BYTES
     heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
