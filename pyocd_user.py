@@ -4,10 +4,14 @@ boards' chips, which pyOCD does not know, alike for a Nucleo on USB and for the 
 The F412 of the same family has the same flash controller and the same sectors, so its flash
 algorithm serves; it has 256 KiB of SRAM, and these have less (DS10086, DS10314 and DS10693, memory
 maps).
+
+Of the STM32F103 pyOCD knows the RC. Its flash algorithm serves the RB too, but the pages of the
+RB's smaller flash have 1 KiB (PM0075, section 2.1).
 """
 
-from pyocd.core.memory_map import MemoryMap, RamRegion
+from pyocd.core.memory_map import FlashRegion, MemoryMap, RamRegion
 from pyocd.target import TARGET
+from pyocd.target.builtin import target_STM32F103RC as high_density
 from pyocd.target.builtin.target_STM32F412xx import STM32F412xE
 
 SRAM_START = 0x2000_0000
@@ -23,3 +27,21 @@ def _memory_map(sram_bytes: int) -> MemoryMap:
 for name, size in SRAM_BYTES.items():
     target = type(name, (STM32F412xE,), {"MEMORY_MAP": _memory_map(size)})
     TARGET.setdefault(name, target)
+
+
+class STM32F103RB(high_density.STM32F103RC):
+    """128 KiB of flash and 20 KiB of SRAM (RM0008, section 3.3)."""
+
+    MEMORY_MAP = MemoryMap(
+        FlashRegion(
+            start=0x0800_0000,
+            length=128 << 10,
+            blocksize=1 << 10,
+            is_boot_memory=True,
+            algo=high_density.FLASH_ALGO,
+        ),
+        RamRegion(start=SRAM_START, length=20 << 10),
+    )
+
+
+TARGET.setdefault("stm32f103rb", STM32F103RB)

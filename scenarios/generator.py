@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Call, Free
+from scenarios.place import LARGE, Place
 
 MAX_BLOCK_BYTES = 65_536  # of one request
 
@@ -35,6 +37,9 @@ class Generator(ABC):
     ScenarioError.
     """
 
+    FILLS: ClassVar[bool] = False
+    """Whether it asks for more than a heap has, on purpose."""
+
     def __post_init__(self) -> None:
         values: dict[str, int | str] = vars(self)
         for least, value in values.items():
@@ -50,10 +55,17 @@ class Generator(ABC):
         """What a run's parameters say beside the fields."""
         return {}
 
-    def fitted(self, heap_bytes: int) -> Generator:
+    def on_small(self, place: Place) -> dict[str, int]:
+        """The parameters that ask the same question of a board with a smaller heap; none where the
+        scenario is the same on every board.
+        """
+        del place  # few ask
+        return {}
+
+    def fitted(self, heap_bytes: int, place: Place = LARGE) -> Generator:
         """Itself, as it is run on a board with such a heap, with all that this decides.
 
         Raises ScenarioError where no allocator could run it there.
         """
-        del heap_bytes  # few ask
+        del heap_bytes, place  # few ask
         return self

@@ -66,6 +66,11 @@ EXTRAS = {**dict.fromkeys(KERNEL_CALLS, "kernel_calls"), CALLS[-1]: "urgent_task
 """The calls that the firmware must be built for, and what they ask of the build."""
 
 
+def entries_in(image_bytes: int) -> int:
+    """How many entries an image of so many bytes has at most."""
+    return min(MAX_ENTRIES, (image_bytes - _HEADER.size) // _ENTRY.size)
+
+
 def image_address(elf: Path) -> int:
     """Where this firmware looks for the image, and every loader puts it."""
     return address_of(elf, _PLACE) or _IMAGE_ADDRESS
@@ -190,6 +195,12 @@ def with_records(data: bytes, records: str, baud: int = DEFAULT_BAUD, clock: str
     image = decode(data)
     asked = replace(image, records=records, baud=baud, clock=clock)
     return data if asked == image else encode(asked)
+
+
+def without_control(data: bytes) -> bytes:
+    """The same encoded image without a control interrupt."""
+    image = decode(data)
+    return encode(replace(image, stimulus=replace(image.stimulus, control_period_ticks=0)))
 
 
 def body_crc32(data: bytes) -> int:

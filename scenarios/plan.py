@@ -27,6 +27,7 @@ from scenarios.operations import (
     decode,
     encode,
     with_records,
+    without_control,
 )
 from scenarios.parameters import Value
 from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
@@ -84,6 +85,13 @@ class Plan:
         return 1 + int(blocks["id"].max() or 0) if blocks.height else 0  # type: ignore[arg-type]
 
     @cached_property
+    def live_bytes(self) -> int:
+        """The most payload that lives at once, where every allocation is served."""
+        signed = pl.when(pl.col("kind") == "A").then(pl.col("size")).otherwise(-pl.col("size").cast(pl.Int64))
+        live = self.operations.filter(pl.col("kind") != "K").select(signed.cum_sum())
+        return int(live.to_series().max() or 0)  # type: ignore[arg-type]
+
+    @cached_property
     def extras(self) -> tuple[str, ...]:
         """What the firmware must be built with for the calls that are made, sorted."""
         calls = self.operations.filter(pl.col("kind") == "K")["size"].unique()
@@ -107,6 +115,13 @@ class Plan:
         """
         return replace(self, image=with_records(self.image, records, baud, clock), records=records)
 
+    def without_control(self) -> Plan:
+        """The same plan for a board that has no control interrupt."""
+        if not self.stimulus.control_period_ticks:
+            return self
+        stimulus = replace(self.stimulus, control_period_ticks=0)
+        return replace(self, stimulus=stimulus, image=without_control(self.image))
+
 
 def seed_of(parameters: Mapping[str, Value]) -> int | None:
     """The parameter of that name; None where there is none."""
@@ -115,19 +130,23 @@ def seed_of(parameters: Mapping[str, Value]) -> int | None:
 
 
 def compile_steps(
-    name: str, parameters: Mapping[str, Value], stimulus: Stimulus, generated: Iterable[Step]
+    name: str,
+    parameters: Mapping[str, Value],
+    stimulus: Stimulus,
+    generated: Iterable[Step],
+    most_entries: int = MAX_ENTRIES,
 ) -> Plan:
-    """The plan of the steps `generated`.
+    """The plan of the steps `generated`, for an image of `most_entries` at most.
 
     Raises ScenarioError if they outgrow an image, ImageError if they are not well-formed.
     """
-    steps = tuple(islice(generated, MAX_ENTRIES + 1))
+    steps = tuple(islice(generated, most_entries + 1))
     labels = tuple(dict.fromkeys(step.label for step in steps if step.label is not None))
     steps = tuple(_with_offsets(steps, stimulus))
     entries = tuple(_entries(steps, labels))
-    if len(entries) > MAX_ENTRIES:
+    if len(entries) > most_entries:
         raise ScenarioError(
-            f"{name} needs more than the {MAX_ENTRIES:,} entries of an image (operations and marks); "
+            f"{name} needs more than the {most_entries:,} entries of an image (operations and marks); "
             "lower its parameters."
         )
     image = encode(Image(name, stimulus, entries))

@@ -18,6 +18,7 @@ from scenarios.generator import Generator
 from scenarios.generators import GENERATORS, of_users_file
 from scenarios.operations import MAX_NAME_BYTES
 from scenarios.parameters import Value, bind, located, model
+from scenarios.place import LARGE, Place
 from scenarios.plan import Plan, compile_steps, seed_of
 from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, override, playable
 
@@ -26,14 +27,16 @@ from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, overrid
 class Scenario:
     """A generator with all its parameters set, and the stimulus that disturbs it.
 
-    `heap_bytes` is the size of the heap's region.
+    `heap_bytes` is the size of the heap's region; None is the board's own.
     """
 
     name: str
     description: str
     generator: Generator
     stimulus: Stimulus
-    heap_bytes: int = heap_size.DEFAULT_BYTES
+    heap_bytes: int | None = None
+    chosen: frozenset[str] = frozenset()
+    """The parameters that the user set: they stay as they are on every board."""
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -66,14 +69,40 @@ class Scenario:
             generator=bind(type(self.generator), self.parameters, wanted),
             stimulus=self.stimulus if stimulus is None else override(self.stimulus, stimulus),
             heap_bytes=self.heap_bytes if heap_bytes is None else heap_bytes,
+            chosen=self.chosen | set(wanted),
         )
 
-    def compile(self) -> Plan:
-        """The image and the table of operations. plan.compile_steps says what it refuses."""
-        generator = self.generator.fitted(self.heap_bytes)
+    def compile(self, place: Place = LARGE) -> Plan:
+        """The image and the table of operations, for a board with such a place for them.
+
+        plan.compile_steps says what it refuses.
+        """
+        heap_bytes = self.heap_on(place)
+        generator = self._scaled(place).fitted(heap_bytes, place)
         parameters = {**asdict(generator), **generator.origin()}
-        plan = compile_steps(self.name, parameters, self.stimulus, generator.steps())
-        return replace(plan, heap_bytes=self.heap_bytes)
+        plan = compile_steps(self.name, parameters, self.stimulus, generator.steps(), place.entries)
+        if place.is_small and self.heap_bytes is None and not generator.FILLS:
+            self._check_live(plan, heap_bytes)
+        return replace(plan, heap_bytes=heap_bytes)
+
+    def _check_live(self, plan: Plan, heap_bytes: int) -> None:
+        """Raises ScenarioError where the blocks that live at once are more than such a heap."""
+        if (live := plan.live_bytes) > heap_bytes:
+            raise ScenarioError(
+                f"{self.name} does not fit the board: {live:,} bytes live at once, and its heap has "
+                f"{heap_bytes:,}; lower the scenario's parameters, or run another one."
+            )
+
+    def heap_on(self, place: Place = LARGE) -> int:
+        """The size of the heap's region on such a board, in bytes."""
+        return place.heap_bytes if self.heap_bytes is None else self.heap_bytes
+
+    def _scaled(self, place: Place) -> Generator:
+        if not place.is_small:
+            return self.generator
+        kept = {name: value for name, value in self.parameters.items() if name in self.chosen}
+        scaled = asdict(self.generator) | self.generator.on_small(place)
+        return bind(type(self.generator), scaled, kept)
 
 
 def _headed(name: str) -> BeforeValidator:
@@ -151,7 +180,7 @@ class ScenarioTable(Table):
     name: Name
     description: Text
     generator: Annotated[str, AfterValidator(_generator)]
-    heap_bytes: HeapBytes = heap_size.DEFAULT_BYTES
+    heap_bytes: HeapBytes | None = None
     parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 

@@ -132,6 +132,12 @@ def check(asked: str) -> None:
     _parts(asked)
 
 
+def asks_for_control(asked: str) -> bool:
+    """Whether an override gives the control a period. Raises ScenarioError as check() does."""
+    control = _parts(asked)[2]
+    return control is not None and int(control) > 0
+
+
 def _parts(asked: str) -> tuple[str, str | None, str | None, str | None]:
     match = _OVERRIDE.fullmatch(asked)
     if match is None or match[1] not in MODES or (match[4] and match[1] not in PARAMETERS):

@@ -43,11 +43,12 @@ def capture(
     instructions_while: str,
     program: Path | None = None,
     options: Sequence[str] = (),
+    clips: str = "",
 ) -> Captured:
     """Runs a firmware from reset until an analyzer would have `samples` samples.
 
-    The counts are those of serve.Served. `options` are further words, such as the chip. `program`
-    stands in for the simulator that is built.
+    The counts and `clips` are those of serve.Served. `options` are further words, such as the chip.
+    `program` stands in for the simulator that is built.
     Raises BuildError, SimulatorError where the program cannot run this, and signals.Stopped.
     """
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-capture-") as name:
@@ -57,6 +58,7 @@ def capture(
         command += ["--image", image_argument(Path(_IMAGE), elf)] if image else []
         command += ["--samplerate", str(samplerate_hz), "--samples", str(samples)]
         command += ["--most-edges", str(MOST_EDGES), "--edges", _EDGES, "--uart-log", _UART]
+        command += ["--clips", clips] if clips else []
         command += count_arguments(counts, count_window, Path(_WINDOWS), instructions_while)
         try:
             done = children.run(command, within_s=MOST_S, folder=folder)

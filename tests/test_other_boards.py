@@ -6,6 +6,7 @@ import pytest
 
 from analysis.explain import explanation
 from base.files.errors import CaptureError
+from base.paths import ROOT
 from base.run_folder.manifest import read_manifest
 from base.run_folder.records import Boot, parse
 from capture import conduct
@@ -13,7 +14,7 @@ from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.desk.bench import Bench, read_bench
 from capture.store import RunResult
-from firmware.build import boards
+from firmware.build import boards, region
 from firmware.build import image as firmware
 from scenarios import catalogue
 
@@ -22,7 +23,7 @@ FEW = {"mem_stress": {"operations": 200}, "mem_frag": {"depth": 8, "trials": 1},
 
 
 def run(board: str, scenario: str, runs: Path) -> RunResult:
-    plan = catalogue.load(scenario, FEW[scenario]).compile()
+    plan = catalogue.load(scenario, FEW[scenario]).compile(region.place(boards.board(board)))
     image = firmware.build("tlsf", board=board)
     return conduct.run(Direct(RunRequest(plan, image, board=f"virtual:{board}", runs=runs)))
 
@@ -87,6 +88,25 @@ def test_a_boards_name_finds_the_entry_that_has_it(desk: Bench) -> None:
 def test_a_board_that_no_entry_has_is_refused_with_how_to_simulate_it(desk: Bench) -> None:
     with pytest.raises(CaptureError, match=r"has no Nucleo-F446RE: .*--board virtual:nucleo-f446re"):
         desk.board("nucleo-f446re")
+
+
+def test_a_virtual_board_is_clipped_to_its_own_pins() -> None:
+    bench = read_bench()
+    assert bench.board("virtual:nucleo-f103rb").clips == "D5=PB6"
+    assert bench.board("virtual:nucleo-f411re").clips == ""
+
+
+def test_a_board_whose_hsi_cannot_make_its_clock_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    virtual = (ROOT / "capture/desk/boards/virtual.toml").read_text(encoding="utf-8")
+    kind = 'kind = "virtual-nucleo"'
+    assert kind in virtual
+    text = virtual.replace(kind, f'{kind}\nclock = "internal"')
+    file.write_text(f'board = "nucleo-f103rb"\n{text}', encoding="utf-8")
+    plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile()
+    request = RunRequest(plan, firmware.build("tlsf", board="nucleo-f103rb"), board=str(file))
+    with pytest.raises(CaptureError, match="The Nucleo-F103RB cannot make its 72,000,000 Hz of its internal"):
+        _ = request.planned
 
 
 def test_a_virtual_board_samples_each_of_its_cycles() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import capstone
 
-from analysis.bounds.costs import Costs, Memory
+from analysis.bounds.costs import OTHER_CORE, Costs, Memory
 from analysis.bounds.counted import Counted
 from analysis.bounds.facts import Loops
 from analysis.bounds.graph import Disassembler, Instruction
@@ -117,6 +117,8 @@ def code_bounds(
         program = Program(elf)
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
+    if program.is_armv6m:
+        return {name: _none(OTHER_CORE) for name in FACADES}
     loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
     marked = _Marked(program, loops, flash_acr)
     return {name: marked.bound(facade) for name, facade in FACADES.items()}

@@ -31,6 +31,7 @@ from analysis.campaign.work import Outcome, Sample
 from base.files.errors import TailscopeError
 from base.processes import signals
 from capture.acquisition import direct
+from firmware.build import region
 from scenarios.plan import Plan
 
 
@@ -56,20 +57,21 @@ class Wishes:
         """What all seeds share, as text: all that decides their plans and runs; and the heap."""
         name = (point.scenario, repr(point.parameters), point.heap_bytes, point.board)
         if name not in self._scenarios:
-            scenario = self._matrix.scenario(replace(point, seed=None))
+            scenario, on = self._matrix.scenario(replace(point, seed=None)), board(point.board)
+            heap_bytes = scenario.heap_on(region.place(on.board))
             decided = {
                 "name": scenario.name,
                 "generator": type(scenario.generator).__qualname__,
                 "parameters": asdict(scenario.generator),
                 "origin": scenario.generator.origin(),
                 "stimulus": asdict(scenario.stimulus),
-                "heap_bytes": scenario.heap_bytes,
-                "board": str(board(point.board)),
+                "heap_bytes": heap_bytes,
+                "board": str(on),
                 "records": RECORDS,
                 "capture": self._matrix.capture,
                 "bench": digest(),
             }
-            self._scenarios[name] = json.dumps(decided, sort_keys=True), scenario.heap_bytes
+            self._scenarios[name] = json.dumps(decided, sort_keys=True), heap_bytes
         return self._scenarios[name]
 
 

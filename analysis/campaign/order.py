@@ -15,7 +15,7 @@ from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import BoardResource, read_bench
-from firmware.build import boards
+from firmware.build import boards, region
 from firmware.build import image as firmware
 from firmware.build.catalogue import Allocator, allocators
 from firmware.build.image import Configuration, FirmwareImage
@@ -231,8 +231,9 @@ class Orders:
         """The plan, and the seconds that it may take."""
         asked = (point.scenario, point.parameters, point.seed, point.heap_bytes, point.board)
         if self._latest is None or self._latest[0] != asked:
-            plan = self._matrix.scenario(point).compile()
-            self._latest = (asked, plan, longest_s(plan, board(point.board).board.core_hz))
+            on = board(point.board).board
+            plan = self._matrix.scenario(point).compile(region.place(on))
+            self._latest = (asked, plan, longest_s(plan, on.core_hz))
         return self._latest[1:]
 
     def make(self, point: Point) -> tuple[Order, ShippedImage]:

@@ -22,7 +22,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
-from base.files.elf import DAMAGED
+from base.files.elf import DAMAGED, is_armv6m
 from base.files.errors import first_line
 from base.files.remembered import remembered
 
@@ -63,6 +63,14 @@ class Program:
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
         self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
+
+    @property
+    def is_armv6m(self) -> bool:
+        """Whether it was compiled for ARMv6-M: a Cortex-M0. False where the file does not say."""
+        try:
+            return is_armv6m(self._file)
+        except DAMAGED:
+            return False
 
     @property
     def dwarf(self) -> Any:

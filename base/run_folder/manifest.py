@@ -27,8 +27,9 @@ Schema = Literal[2]
 SCHEMA: Schema = 2
 REMEDY = "restore the file or decode the run again (./lab redecode)"
 
-# PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1).
-ACCELERATOR_BITS = 0x700
+# PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1), and PRFTBE of an STM32F1 or F0
+# (PM0075, section 3.1), which the others have not.
+ACCELERATOR_BITS = 0x710
 
 VIRTUAL_BOARD = "virtual_nucleo"
 """Of `tools`: only a run on the virtual board has it."""

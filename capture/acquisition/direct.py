@@ -110,6 +110,7 @@ class Direct:
             instructions_while="CRIT",
             program=self.program,
             options=self.request.resource.board.virtual_options,
+            clips=self.request.resource.clips,
         )
         said = (f"The virtual Nucleo said: {found.words}.",) if found.words and not found.status else ()
         return Observation(

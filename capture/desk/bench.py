@@ -26,6 +26,7 @@ from capture.desk.pyocd import ProbeAddress
 from firmware.build import boards
 from firmware.build.boards import Board, BoardError
 from scenarios.operations import BAUD_MAX, BAUD_MIN, BAUD_UNIT, DEFAULT_BAUD
+from simulator.outputs import PINS
 
 BOARDS = Path(__file__).with_name("boards")
 
@@ -404,6 +405,15 @@ class BoardResource:
     def clock(self) -> str:
         """What the firmware makes the core's clock of."""
         return self.loader.clock
+
+    @property
+    def clips(self) -> str:
+        """The pins to which a virtual analyzer is clipped for this board, where they are not those
+        of the simulator; as it reads them (clips.rs).
+        """
+        inputs = {channel: f"D{number}" for number, channel in enumerate(CHANNELS)} | self.analyzer.channels
+        pins = {channel: place.pin for channel, place in self.board.pins.items()}
+        return ",".join(f"{inputs[name]}={pin}" for name, pin in pins.items() if pin != PINS[name])
 
     @property
     def is_real(self) -> bool:

@@ -72,7 +72,7 @@ def desk_of(
         image=image,
         channels=emulated.channels,
         bare=emulated.bare,
-        clips=emulated.clips,
+        clips=",".join(part for part in (resource.clips, emulated.clips) if part),
         clock_error_ppm=emulated.clock_error_ppm,
         flash_acr=emulated.flash_acr,
         options=(*options, *chip, *emulated.options),

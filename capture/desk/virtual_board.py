@@ -45,7 +45,7 @@ class VirtualBoard:
         named = "--chip" in options
         self._options = options if named else (*options, *resource.board.virtual_options)
         self._counted = counted
-        self._clips = clips
+        self._clips = ",".join(part for part in (resource.clips, clips) if part)
         self._program = program
         self._probed = probed
         self._looks = looks

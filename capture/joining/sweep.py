@@ -61,14 +61,19 @@ def _control_may_run(stimuli: pl.DataFrame, interrupts: pl.DataFrame, core_hz: i
     return may_run
 
 
-def labels_cut_short(matched: pl.DataFrame) -> list[str]:
-    """The labels whose last stimulus still came before the end of its operation.
+_LAST = 3
 
-    `matched` are the rows of match_stimuli().
+
+def labels_cut_short(matched: pl.DataFrame) -> list[str]:
+    """The labels whose last stimuli still came before the end of their operations.
+
+    `matched` are the rows of match_stimuli(). A tick or the control may make one operation longer
+    than its sweep, but not the last ones of a label.
     """
-    last = matched.group_by("label", maintain_order=True).agg(pl.all().sort_by("phase_samples").last())
-    short = last.filter(pl.col("phase_samples") < pl.col("wire_operation_samples"))
-    return [str(label) for label in short["label"]]
+    within = pl.col("phase_samples") < pl.col("wire_operation_samples")
+    last = within.sort_by("phase_samples").tail(_LAST).all()
+    labels = matched.group_by("label", maintain_order=True).agg(short=last)
+    return [str(label) for label in labels.filter("short")["label"]]
 
 
 Allowed = Callable[[tuple[str, str], float | None], float | None]

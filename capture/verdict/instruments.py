@@ -26,8 +26,8 @@ from capture.instruments.skew import has_common_pulses
 from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 
-# DWT and TIM5 run from the same clock. They are read one after the other, and so differ by the
-# reads.
+# The cycle counter and its witness run from the same clock. They are read one after the other, and
+# so differ by the reads.
 PROOF_SLACK_CYCLES = 100
 # Quantisation leaves less than one sample between a frame's edges and the fit through them.
 STEADY_CLOCK_SAMPLES = 1.0
@@ -98,7 +98,7 @@ def counter_and_frames_disagree(evidence: Evidence) -> Iterator[str]:
     if apart > allowed:
         yield (
             f"The analyzer runs {clock.ratio:.7f} times as fast as named by the frames and "
-            f"{counter.ratio:.7f} times by DWT ({allowed * 1e6:.1f} ppm apart allowed); "
+            f"{counter.ratio:.7f} times by {evidence.board.counter} ({allowed * 1e6:.1f} ppm apart allowed); "
             "use a steadier analyzer or check the clock."
         )
 
@@ -162,12 +162,13 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
     proof = evidence.log.first(Proof)
     if proof is None:
         if evidence.log.first(Boot):
-            yield "No PROOF record says that DWT counts; check the serial line and run again."
+            counter = evidence.board.counter
+            yield f"No PROOF record says that {counter} counts; check the serial line and run again."
         return
     if not proof.timer_ticks or abs(proof.dwt_cycles - proof.timer_ticks) > PROOF_SLACK_CYCLES:
         yield (
-            f"DWT counted {proof.dwt_cycles} cycles while TIM5 counted {proof.timer_ticks}: it is not proven "
-            "to count; disconnect the debugger and run again."
+            f"{_counted(evidence, proof.dwt_cycles, proof.timer_ticks)}: it is not proven to count; "
+            "disconnect the debugger and run again."
         )
 
 
@@ -178,12 +179,18 @@ def dwt_not_proven_at_the_end(evidence: Evidence) -> Iterator[str]:
     if boot is None or not boot.counter_is_watched or log.first(EndRecord) is None:
         return
     if still is None:
-        yield "No STILL record says that DWT counted to the end; check the serial line and run again."
+        counter = evidence.board.counter
+        yield f"No STILL record says that {counter} counted to the end; check the serial line and run again."
     elif not still.timer_ticks or abs(still.dwt_cycles - still.timer_ticks) > PROOF_SLACK_CYCLES:
         yield (
-            f"At the end DWT counted {still.dwt_cycles} cycles while TIM5 counted {still.timer_ticks}: it "
-            "stopped during the run; disconnect the debugger and run again."
+            f"At the end {_counted(evidence, still.dwt_cycles, still.timer_ticks)}: it stopped during the "
+            "run; disconnect the debugger and run again."
         )
+
+
+def _counted(evidence: Evidence, cycles: int, ticks: int) -> str:
+    board = evidence.board
+    return f"{board.counter} counted {cycles} cycles while {board.witness} counted {ticks}"
 
 
 def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:

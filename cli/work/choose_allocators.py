@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from base.files.errors import CaptureError
-from firmware.build import boards, catalogue, outside, region
+from firmware.build import boards, catalogue, outside, periods, region
 from firmware.build.boards import Board
 from scenarios.plan import Plan
 
@@ -16,11 +16,13 @@ def choose(
     """The allocators to run, and a sentence for each that `all` leaves out. Paths become names.
 
     `all` leaves out those that cannot run one of the plans. Raises CaptureError if one that was
-    named cannot, and if `board` (None: the default one) has no room for the heap of a plan.
+    named cannot, and if `board` (None: the default one) has no room for the heap of a plan, or no
+    timer for its stimulus.
     """
     on = board or boards.default()
     for plan in plans:
-        if refusal := region.objection(plan.heap_bytes, plan.slots, plan.name, on):
+        refusal = periods.objection(plan.stimulus, plan.name, on)
+        if refusal := refusal or region.objection(plan.heap_bytes, plan.slots, plan.name, on):
             raise CaptureError(refusal)
     takes_all = list(wanted) == ["all"]
     wanted = outside.admit(wanted)

@@ -139,4 +139,4 @@ def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap
 
 def _heap_bytes(scenario: Sequence[str]) -> int:
     """What the scenario asks for, or else what is usual."""
-    return catalogue.load(scenario[0], tell=kept.tell).heap_bytes if scenario else DEFAULT_BYTES
+    return catalogue.load(scenario[0], tell=kept.tell).heap_on() if scenario else DEFAULT_BYTES

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from base.files.errors import CaptureError
 from base.processes import signals
 from cli.work import kept
 from cli.work.options import Options
+from firmware.build import region
+from firmware.build.boards import Board
 from scenarios import catalogue
 from scenarios.plan import Plan
+from scenarios.stimulus import asks_for_control
 
 
-def compiled(name: str, options: Options) -> Plan:
-    """The plan of the scenario `name`. Raises ScenarioError, and signals.Stopped."""
+def compiled(name: str, options: Options, board: Board) -> Plan:
+    """The plan of the scenario `name` for a board.
+
+    Raises ScenarioError, CaptureError, and signals.Stopped.
+    """
+    _check_control(options.stimulus, board)
     scenario = catalogue.load(
         name,
         options.parameters,
@@ -20,4 +28,12 @@ def compiled(name: str, options: Options) -> Plan:
         tell=kept.tell,
     )
     signals.check()
-    return scenario.compile()
+    return scenario.compile(region.place(board))
+
+
+def _check_control(asked: str | None, board: Board) -> None:
+    if asked and not board.has_control and asks_for_control(asked):
+        raise CaptureError(
+            f"{board.title} has no control interrupt, and --stimulus {asked} gives it a period: leave that "
+            "out, or say 0."
+        )

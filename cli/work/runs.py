@@ -14,7 +14,6 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from base import heap_size
 from base.files.errors import CaptureError, TailscopeError
 from base.processes import signals
 from base.run_folder.manifest import SectionBound
@@ -94,7 +93,7 @@ def _target(
     for locking in filter(None, options.lockings):
         if refusal := resource.board.lock_refused(locking):
             raise CaptureError(refusal)
-    plans = tuple(compiled(name, options) for name in scenarios)
+    plans = tuple(compiled(name, options, resource.board) for name in scenarios)
     names, left_out = choose_allocators.choose(plans, allocators, resource.board)
     return _Target(word, resource.board, fits_direct(resource, options.records), plans, names, left_out)
 
@@ -267,7 +266,7 @@ def _begin_image(
     """Begins a build; its title, and what will come of it."""
     target, needs, allocator, locking, art = asked
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
-    own_heap = needs.heap_bytes != heap_size.DEFAULT_BYTES
+    own_heap = needs.heap_bytes != target.board.memory.heap_bytes
     heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
     extras = [extra.replace("_", " ") for extra in needs.extras]
     off = [] if art else ["ART off"]
@@ -295,9 +294,10 @@ def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) 
     """What the name of a run's folder says of its options: those that differ from the defaults."""
     row = allocators_of.allocators()[image.allocator]
     built = image.configuration
+    default = boards.board(built.board).default_lock(row.lockings)
     return (
         *([] if art else ["art off"]),
-        *([] if built.locking == row.lockings[0] else [built.locking]),
+        *([] if built.locking == default else [built.locking]),
         *(f"{name}={value}" for name, value in sorted(built.knobs.items()) if value != row.knobs[name]),
         *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
     )

@@ -11,9 +11,16 @@
  * no multiple of 7, so the pulses meet the analyzer's clock at every phase. */
 enum { PULSES = 8, WIDTH_CYCLES = 42, SPACING_CYCLES = 401 };
 
-static const uint32_t port_a_pins =
-    1u << CRIT_PIN | 1u << OP_PIN | 1u << STIM_PIN | 1u << ISR_PIN | 1u << CTRL_PIN;
-static const uint32_t port_b_pins = 1u << TASK_PIN | 1u << CISR_PIN;
+/* The bit of a pin among those of a port: 0 where it is another port's. */
+#define BIT_IN(port, own_port, pin) ((own_port) == (port) ? 1u << (pin) : 0u)
+#define PINS_IN(port) \
+    (BIT_IN(port, CRIT_PORT, CRIT_PIN) | BIT_IN(port, OP_PORT, OP_PIN) | \
+     BIT_IN(port, STIM_PORT, STIM_PIN) | BIT_IN(port, ISR_PORT, ISR_PIN) | \
+     BIT_IN(port, TASK_PORT, TASK_PIN) | BIT_IN(port, CTRL_PORT, CTRL_PIN) | \
+     BIT_IN(port, CISR_PORT, CISR_PIN))
+
+static const uint32_t port_a_pins = PINS_IN(GPIOA);
+static const uint32_t port_b_pins = PINS_IN(GPIOB);
 
 /* One store cannot reach both ports. Their order alternates, so that the cycles between the two
  * cancel. */

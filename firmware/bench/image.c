@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "bench/crc.h"
+#include "board_table.h"
 
 #define IMAGE_MAGIC 0x504F5354u /* "TSOP" */
 enum { IMAGE_VERSION = 1, ALIGN_LOG2_MAX = 31 };
@@ -144,6 +145,11 @@ static image_fault check_header(const image_header *header, uint32_t capacity_by
     if (period_is_bad(header->control_period_ticks, CONTROL_PERIOD_MIN_TICKS)) {
         return (image_fault){"period", header->control_period_ticks};
     }
+#ifndef CONTROL_TIMER
+    if (header->control_period_ticks != 0u) {
+        return (image_fault){"control", header->control_period_ticks};
+    }
+#endif
     if (!name_fits_a_record(header)) {
         return (image_fault){"name", offsetof(image_header, name)};
     }

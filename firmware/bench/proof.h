@@ -1,10 +1,10 @@
-/** The proof that DWT counts. A counter that nobody verified is no evidence. */
+/** The proof that the cycle counter counts. A counter that nobody verified is no evidence. */
 #ifndef TAILSCOPE_BENCH_PROOF_H
 #define TAILSCOPE_BENCH_PROOF_H
 
 /**
- * Compares CYCCNT with the control's timer over the same interval and records both; fails the run
- * if they disagree.
+ * Compares the counter with the control's timer over the same interval, or the stimulus's where
+ * there is no control, and records both; fails the run if they disagree.
  */
 void prove_cycle_counter(void);
 

@@ -42,12 +42,16 @@ static volatile answer_account accounts[ANSWERS] = {
 static uint32_t swept_edges; /* asked for so far */
 static stimulus_mode mode;
 static uint32_t period; /* of the stimulus, in ticks; 0 without one */
+#ifdef CONTROL_TIMER
 static bool control_runs;
+#endif
 static uint32_t random_state;
 
 /* interrupt_entry.S raises the pin, reads the timer's counter and branches here. */
 void stimulus_interrupt(uint32_t count);
+#ifdef CONTROL_TIMER
 void control_interrupt(uint32_t count);
+#endif
 
 /* Returns true if the answer met an operation. */
 static inline bool note(answer by, uint32_t count) {
@@ -79,12 +83,14 @@ void stimulus_interrupt(uint32_t count) {
     pin_write(ISR_PORT, ISR_PIN, false);
 }
 
+#ifdef CONTROL_TIMER
 /* Above configMAX_SYSCALL_INTERRUPT_PRIORITY: the kernel may not be called here. */
 void control_interrupt(uint32_t count) {
     compare_output_clear(&control_output);
     (void)note(ANSWER_CONTROL, count);
     pin_write(CISR_PORT, CISR_PIN, false);
 }
+#endif
 
 /* xorshift32 (Marsaglia, Xorshift RNGs, 2003: shifts 13, 17, 5), scaled to an interval from half a
  * period to less than one and a half. */
@@ -95,6 +101,16 @@ static uint32_t draw_interval(void) {
     return period / 2u + (uint32_t)((uint64_t)random_state * period >> 32);
 }
 
+/* Nobody reads the counter of a swept stimulus after the task has. One of 16 bits would soon come
+ * round and match again. */
+static void end_swept_stimulus(void) {
+#if STIMULUS_TIMER_BITS < 32
+    if (mode == STIMULUS_SWEEP) {
+        compare_output_stop(&stimulus_output);
+    }
+#endif
+}
+
 static void answer_stimulus(void *unused) {
     (void)unused;
     for (;;) {
@@ -102,6 +118,7 @@ static void answer_stimulus(void *unused) {
         const uint32_t before = urgent_task_enter();
         const uint32_t count = raise_and_read(TASK_PORT, TASK_PIN, stimulus_output.timer);
         (void)note(ANSWER_TASK, count);
+        end_swept_stimulus();
         urgent_task_leave(before);
         cycle_counter_wait(WORK_CYCLES);
         pin_write(TASK_PORT, TASK_PIN, false);
@@ -142,21 +159,44 @@ static void start_stimulus(const image_header *header) {
     compare_output_run(&stimulus_output);
 }
 
-void stimulus_start(const image_header *header) {
-    mode = (stimulus_mode)header->stimulus_mode;
-    period = header->stimulus_period_ticks;
-    interrupt_enable(STIMULUS_IRQ, PRIORITY_STIMULUS);
-    interrupt_enable(CONTROL_IRQ, PRIORITY_CONTROL);
-    if (period != 0u || mode == STIMULUS_SWEEP) {
-        start_stimulus(header);
-    }
-    control_runs = header->control_period_ticks != 0u;
+/* A counter that stops between an edge and its answer would tell a latency that was none. */
+static void stop_between_edges(const compare_output *output) {
+    compare_output_await_phase(output, STOP_PHASE_TICKS);
+    compare_output_stop(output);
+}
+
+/* A board without a control refuses an image that asks for one. */
+#ifdef CONTROL_TIMER
+static void start_control(uint32_t period_ticks) {
+    control_runs = period_ticks != 0u;
     if (control_runs) {
-        compare_output_prepare(&control_output, header->control_period_ticks);
+        compare_output_prepare(&control_output, period_ticks);
         accounts[ANSWER_CONTROL].course = compare_output_course(&control_output);
         compare_output_enable_interrupt(&control_output);
         compare_output_run(&control_output);
     }
+}
+
+static void stop_control(void) {
+    if (control_runs) {
+        stop_between_edges(&control_output);
+    }
+}
+#endif
+
+void stimulus_start(const image_header *header) {
+    mode = (stimulus_mode)header->stimulus_mode;
+    period = header->stimulus_period_ticks;
+    interrupt_enable(STIMULUS_IRQ, PRIORITY_STIMULUS);
+#ifdef CONTROL_TIMER
+    interrupt_enable(CONTROL_IRQ, PRIORITY_CONTROL);
+#endif
+    if (period != 0u || mode == STIMULUS_SWEEP) {
+        start_stimulus(header);
+    }
+#ifdef CONTROL_TIMER
+    start_control(header->control_period_ticks);
+#endif
 }
 
 /* Multiples of the golden ratio, modulo 1, divide an interval as evenly as possible, however many
@@ -177,12 +217,23 @@ static void await_swept_answer(void) {
     compare_output_stop(&stimulus_output);
 }
 
+/* From a swept edge to the counter's return to 0. One of 32 bits does not return before its answer.
+ */
+static uint32_t swept_return(uint32_t offset_ticks) {
+#if STIMULUS_TIMER_BITS < 32
+    return STIMULUS_TIMER_LAST + 1u - offset_ticks;
+#else
+    (void)offset_ticks;
+    return 0;
+#endif
+}
+
 /* Usually the last edge came long before its operation's record was sent, and there is no wait. */
 static void arm(uint32_t offset_ticks) {
     await_swept_answer();
     if (offset_ticks != 0u) {
         swept_edges++;
-        set_stimulus_course((edge_course){.match_count = offset_ticks});
+        set_stimulus_course((edge_course){offset_ticks, swept_return(offset_ticks)});
         compare_output_once(&stimulus_output, offset_ticks);
     }
 }
@@ -202,12 +253,6 @@ void stimulus_prepare(uint32_t seq, uint32_t offset_ticks) {
     }
 }
 
-/* A counter that stops between an edge and its answer would tell a latency that was none. */
-static void stop_between_edges(const compare_output *output) {
-    compare_output_await_phase(output, STOP_PHASE_TICKS);
-    compare_output_stop(output);
-}
-
 /* The control goes last. Nothing but the tick can then make its wait longer than its period. */
 void stimulus_stop(void) {
     if (mode == STIMULUS_SWEEP) {
@@ -215,9 +260,9 @@ void stimulus_stop(void) {
     } else if (mode != STIMULUS_NONE && period != 0u) {
         stop_between_edges(&stimulus_output);
     }
-    if (control_runs) {
-        stop_between_edges(&control_output);
-    }
+#ifdef CONTROL_TIMER
+    stop_control();
+#endif
 }
 
 latency_sum stimulus_read_sum(answer by) {

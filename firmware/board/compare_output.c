@@ -5,8 +5,12 @@
 
 const compare_output stimulus_output = {STIMULUS_TIMER, STIMULUS_CHANNEL, STIM_PORT, STIM_PIN,
                                         STIMULUS_ALTERNATE};
+#ifdef CONTROL_TIMER
 const compare_output control_output = {CONTROL_TIMER, CONTROL_CHANNEL, CTRL_PORT, CTRL_PIN,
                                        CONTROL_ALTERNATE};
+#else
+enum { CONTROL_CLOCK = 0 };
+#endif
 const compare_output frame_output = {FRAME_TIMER, FRAME_CHANNEL, SYNC_PORT, SYNC_PIN,
                                      FRAME_ALTERNATE};
 
@@ -23,6 +27,17 @@ static void set_mode(const compare_output *output, uint32_t mode) {
     TIM_CCMR1(output->timer) = mode << (4u + 8u * (output->channel - 1u));
 }
 
+/* Where the frames come from the stimulus's timer, its other channel holds its pin's level meanwhile:
+ * its mode is 0 then, frozen. */
+static inline uint32_t outputs_beside(uint32_t timer) {
+#if FRAME_TIMER == STIMULUS_TIMER
+    return TIM_CCER(timer);
+#else
+    (void)timer;
+    return 0;
+#endif
+}
+
 void timers_start(void) {
     enable_timers(STIMULUS_CLOCK | FRAME_CLOCK | CONTROL_CLOCK);
 }
@@ -35,7 +50,7 @@ void compare_output_prepare(const compare_output *output, uint32_t period_ticks)
     TIM_ARR(timer) = period_ticks - 1u;
     TIM_CCR(timer, output->channel) = period_ticks - 1u;
     TIM_EGR(timer) = TIM_EGR_UG;
-    TIM_CCER(timer) = 1u << 4u * (output->channel - 1u);
+    TIM_CCER(timer) = outputs_beside(timer) | 1u << 4u * (output->channel - 1u);
     set_mode(output, TIM_OCM_FORCE_INACTIVE);
     set_mode(output, TIM_OCM_TOGGLE);
     TIM_SR(timer) = 0;
@@ -69,11 +84,11 @@ void compare_output_prepare_once(const compare_output *output) {
 }
 
 /* The counter runs on past its one match, so that it tells the time since. It would match again
- * after 2^32 ticks (51 s). */
+ * when it has come round: after 2^32 ticks (51 s), or 2^16 with a counter of 16 bits. */
 void compare_output_once(const compare_output *output, uint32_t ticks) {
     const uint32_t timer = output->timer;
     TIM_CR1(timer) = 0;
-    TIM_ARR(timer) = UINT32_MAX;
+    TIM_ARR(timer) = STIMULUS_TIMER_LAST;
     TIM_CCR(timer, output->channel) = ticks;
     TIM_CNT(timer) = 0;
     TIM_CR1(timer) = TIM_CR1_CEN;

@@ -17,10 +17,10 @@ typedef struct {
 } compare_output;
 
 extern const compare_output stimulus_output; /**< on STIM */
-extern const compare_output control_output;  /**< on CTRL */
+extern const compare_output control_output;  /**< on CTRL, where the board has a control */
 extern const compare_output frame_output;    /**< on SYNC */
 
-/** Clocks the timers of all three. */
+/** Clocks the timers of all. */
 void timers_start(void);
 
 /**
@@ -51,8 +51,8 @@ void compare_output_set_next(const compare_output *output, uint32_t ticks);
 void compare_output_prepare_once(const compare_output *output);
 
 /**
- * One edge, `ticks` after this call begins to count. The timer counts on; it is to be stopped, or
- * asked for the next edge, within 2^32 ticks.
+ * One edge of the stimulus, `ticks` after this call begins to count. The timer counts on; it is to
+ * be stopped, or asked for the next edge, before it has come round: 2^32 or 2^16 ticks later.
  */
 void compare_output_once(const compare_output *output, uint32_t ticks);
 

@@ -1,24 +1,14 @@
 #include "board/cycle_counter.h"
 
-/* DWT's registers say nothing while TRCENA is clear (ARM C1.6.5). */
-static bool counts(void) {
-    return (DEMCR & DEMCR_TRCENA) != 0u && (DWT_CTRL & DWT_CTRL_CYCCNTENA) != 0u;
-}
-
-static void arm(void) {
-    DEMCR |= DEMCR_TRCENA;
-    DWT_CTRL |= DWT_CTRL_CYCCNTENA;
-}
-
 void cycle_counter_start(void) {
-    arm();
-    DWT_CYCCNT = 0; /* last: a debugger may have left it counting */
+    cycle_counter_arm();
+    CYCLE_COUNTER = 0; /* last: a debugger may have left it counting */
 }
 
 bool cycle_counter_keep(void) {
-    const bool counted = counts();
+    const bool counted = cycle_counter_counts();
     if (!counted) {
-        arm();
+        cycle_counter_arm();
     }
     return counted;
 }

@@ -1,6 +1,6 @@
 /**
- * DWT's cycle counter. The firmware arms it itself, because a debugger may have stopped it when it
- * disconnected.
+ * What counts the core's cycles: DWT, or a timer where the core has none. The firmware arms it
+ * itself, because a debugger may have stopped DWT when it disconnected.
  */
 #ifndef TAILSCOPE_BOARD_CYCLE_COUNTER_H
 #define TAILSCOPE_BOARD_CYCLE_COUNTER_H
@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "registers.h"
+#include "architecture.h"
+
+#define CYCLE_COUNTER REGISTER(CYCLE_COUNTER_ADDRESS)
 
 void cycle_counter_start(void);
 
@@ -20,7 +22,7 @@ bool cycle_counter_keep(void);
 
 /** Core cycles, modulo 2^32. */
 static inline uint32_t cycle_counter_read(void) {
-    return DWT_CYCCNT;
+    return CYCLE_COUNTER;
 }
 
 /** Waits at least `cycles` core cycles, even if the counter stands. */

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "registers.h"
+#include "architecture.h"
 
 static inline void interrupt_enable(uint32_t irq, uint8_t priority) {
-    NVIC_IPR(irq) = priority;
+    interrupt_set_priority(irq, priority);
     NVIC_ISER(irq / 32u) = 1u << irq % 32u;
 }
 

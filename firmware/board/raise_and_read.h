@@ -18,8 +18,8 @@ static inline uint32_t raise_and_read(uint32_t port, uint32_t pin, uint32_t time
     __asm volatile(
         "cpsid i\n\t"
         ".balign 4\n\t"
-        "str.n %[bit], [%[set]]\n\t"
-        "ldr.n %[count], [%[counter]]\n\t"
+        "str %[bit], [%[set]]\n\t"
+        "ldr %[count], [%[counter]]\n\t"
         "cpsie i"
         : [count] "=l"(count)
         : [bit] "l"(1u << pin), [set] "l"(&GPIO_BSRR(port)), [counter] "l"(&TIM_CNT(timer))

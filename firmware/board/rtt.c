@@ -41,7 +41,7 @@ static void finish_stores(void) {
  * debugger reads SRAM only if DBG_SLEEP keeps the bus clocked (RM0368, section 23.16.1). pyOCD sets
  * it too, others may not. */
 void rtt_start(void) {
-    DBGMCU_CR |= DBGMCU_CR_DBG_SLEEP;
+    clock_bus_in_sleep();
     static const char id[] = "SEGGER RTT";
     _SEGGER_RTT.up = (buffer){"records", ring, RING_BYTES, 0, 0, MODE_BLOCK_IF_FULL};
     _SEGGER_RTT.up_buffers = 1;

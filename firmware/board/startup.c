@@ -1,19 +1,21 @@
 /* Reset, the vector table, and the faults. */
 #include <stdint.h>
 
+#include "architecture.h"
 #include "board_table.h"
-#include "registers.h"
 
 extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];
 
 int main(void);
 void fault(const uint32_t *frame) __attribute__((noreturn, used));
 
-void vPortSVCHandler(void);
-void xPortPendSVHandler(void);
-void xPortSysTickHandler(void);
+void KERNEL_SVC_HANDLER(void);
+void KERNEL_PENDSV_HANDLER(void);
+void KERNEL_SYSTICK_HANDLER(void);
 void STIMULUS_HANDLER(void);
+#ifdef CONTROL_HANDLER
 void CONTROL_HANDLER(void);
+#endif
 
 void Reset_Handler(void) __attribute__((noreturn));
 void Fault_Handler(void) __attribute__((naked));
@@ -25,9 +27,13 @@ typedef union {
 
 /* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to
  * the last one used. An exception that should not happen ends in the fault report. */
-enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + CONTROL_IRQ + 1 };
-
+#ifdef CONTROL_HANDLER
+enum { LAST_IRQ = CONTROL_IRQ };
 _Static_assert(STIMULUS_IRQ + 1 < CONTROL_IRQ, "the control interrupt is the last vector");
+#else
+enum { LAST_IRQ = STIMULUS_IRQ };
+#endif
+enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + LAST_IRQ + 1 };
 
 /* The formatter would take away the space before the dots of a range. */
 /* clang-format off */
@@ -35,14 +41,16 @@ __attribute__((section(".vectors"), used)) static const vector vector_table[VECT
     [0] = {.stack = stack_top},
     [1] = {.handler = Reset_Handler},
     [2 ... 10] = {.handler = Fault_Handler},
-    [11] = {.handler = vPortSVCHandler},
+    [11] = {.handler = KERNEL_SVC_HANDLER},
     [12 ... 13] = {.handler = Fault_Handler},
-    [14] = {.handler = xPortPendSVHandler},
-    [15] = {.handler = xPortSysTickHandler},
+    [14] = {.handler = KERNEL_PENDSV_HANDLER},
+    [15] = {.handler = KERNEL_SYSTICK_HANDLER},
     [SYSTEM_VECTORS ... SYSTEM_VECTORS + STIMULUS_IRQ - 1] = {.handler = Fault_Handler},
     [SYSTEM_VECTORS + STIMULUS_IRQ] = {.handler = STIMULUS_HANDLER},
+#ifdef CONTROL_HANDLER
     [SYSTEM_VECTORS + STIMULUS_IRQ + 1 ... SYSTEM_VECTORS + CONTROL_IRQ - 1] = {.handler = Fault_Handler},
     [SYSTEM_VECTORS + CONTROL_IRQ] = {.handler = CONTROL_HANDLER},
+#endif
 };
 /* clang-format on */
 
@@ -57,21 +65,12 @@ static void load_data(void) {
 }
 
 void Reset_Handler(void) {
-    SCB_VTOR = (uint32_t)(uintptr_t)vector_table;
-    SCB_CPACR |= SCB_CPACR_FPU;
-    /* Before the first floating-point instruction (PM0214, section 4.6.6). */
-    __asm volatile("dsb\n\tisb");
+    core_start(vector_table);
     load_data();
     (void)main();
     __builtin_trap(); /* main() does not return */
 }
 
-/* Passes the frame that the core stacked. Bit 2 of EXC_RETURN says on which stack (PM0214,
- * 2.3.7). */
 void Fault_Handler(void) {
-    __asm volatile("tst   lr, #4\n\t"
-                   "ite   eq\n\t"
-                   "mrseq r0, msp\n\t"
-                   "mrsne r0, psp\n\t"
-                   "b     fault");
+    __asm volatile(PASS_FRAME_TO_FAULT);
 }

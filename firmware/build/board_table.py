@@ -3,7 +3,7 @@ its board.toml.
 
 CMake runs this with whatever Python it finds, so it needs only the standard library:
 `python -m firmware.build.board_table FOLDER OUT` writes `board_table.h` and `board.ld` into OUT and
-prints what CMake must know: `family;core`. The table itself is checked in boards.py.
+prints what CMake must know: `family;core;lock;…`. The table itself is checked in boards.py.
 """
 
 from __future__ import annotations
@@ -75,6 +75,10 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
     name = timer["timer"]
     yield f"{role}_TIMER", name
     yield f"{role}_CLOCK", f"RCC_ENABLE_{name}"
+    if "channel" not in timer:  # it counts, and that is all
+        return
+    yield f"{role}_TIMER_BITS", str(timer.get("bits", 32))
+    yield f"{role}_TIMER_LAST", f"{(1 << timer.get('bits', 32)) - 1:#X}u".replace("X", "x")
     yield f"{role}_CHANNEL", str(timer["channel"])
     yield f"{role}_ALTERNATE", str(timer["alternate"])
     yield f"{role}_IRQ", f"{timer['interrupt']}u"
@@ -97,7 +101,7 @@ def _write(folder: Path, out: Path) -> str:
         place = out / file
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             place.write_text(text, encoding="utf-8")
-    return f"{table['family']};{table['core']}"
+    return ";".join([table["family"], table["core"], *table["locks"]])
 
 
 if __name__ == "__main__":

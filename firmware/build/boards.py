@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, Strict, model_validator
 
+from base import heap_size
 from base.files.complaints import WrongValueError, expecting
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError, near_miss
@@ -23,7 +24,7 @@ from base.paths import ROOT
 from base.run_folder.edges import CHANNELS
 from base.run_folder.manifest import FIRST_BOARD, AskedFirmware
 from base.run_folder.records import Locking
-from firmware.build.board_table import TABLE
+from firmware.build.board_table import MOST_OPERATIONS_BYTES, TABLE
 from firmware.build.clock_trees import ClockTree, tree_of
 
 FOLDER = ROOT / "firmware" / "boards"
@@ -36,8 +37,8 @@ _PAGE_BYTES = 2 << 10
 """Firmware and operation image are erased one without the other: no page of them is larger, but
 the sectors of an STM32F4, whose halves begin one.
 """
-_ACCELERATOR = 0x700
-"""PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
+_WITHOUT_BASEPRI = ("cortex-m0",)
+"""Cores of ARMv6-M: no BASEPRI, and no counter of cycles."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 
 _Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
@@ -50,11 +51,19 @@ class BoardError(TailscopeError):
 
 
 class Memory(Table):
-    """Sizes in bytes. The operation image has what the firmware leaves of the flash."""
+    """Sizes in bytes. The operation image has what the firmware leaves of the flash. `heap_bytes`
+    is that of the heap's region where nobody says another.
+    """
 
     flash_bytes: PositiveInt
     firmware_bytes: PositiveInt
     sram_bytes: PositiveInt
+    heap_bytes: PositiveInt = heap_size.DEFAULT_BYTES
+
+    @property
+    def operations_bytes(self) -> int:
+        """What an operation image may have."""
+        return min(self.flash_bytes - self.firmware_bytes, MOST_OPERATIONS_BYTES)
 
     @model_validator(mode="after")
     def _holds_an_image(self) -> Memory:
@@ -65,31 +74,57 @@ class Memory(Table):
             raise WrongValueError(words, "flash_bytes")
         if self.sram_bytes % 1024:
             raise WrongValueError("must be a multiple of 1,024", "sram_bytes")
+        if range_ := heap_size.refused(self.heap_bytes, self.sram_bytes):
+            raise WrongValueError(f"must be {range_}", "heap_bytes")
         return self
 
 
 class Timer(Table):
-    """A timer of 32 bits that counts the core's clock, and the output that moves its pin."""
+    """A timer of so many `bits` that counts the core's clock, and the output that moves its pin."""
 
     timer: _Word
     channel: Literal[1, 2]
     alternate: Annotated[int, Field(ge=0, le=15)]
     interrupt: Annotated[int, Field(ge=0, le=239)]
+    bits: Literal[16, 32] = 32
+
+    @property
+    def longest_ticks(self) -> int:
+        """The longest period that it has."""
+        return int(1 << self.bits)
+
+
+class Counter(Table):
+    """A timer of 32 bits that counts the core's cycles, where the core itself does not."""
+
+    timer: _Word
 
 
 class Timers(Table):
-    """The timers by what they do: the stimulus, the control, the frames on SYNC."""
+    """The timers by what they do: the stimulus, the control, the frames on SYNC.
+
+    `control` is None where no lock of the heap leaves an interrupt unmasked. `counter` is None
+    where the core counts its cycles itself. The frames may come from another channel of the
+    stimulus's timer: they never run at one time.
+    """
 
     stimulus: Timer
-    control: Timer
+    control: Timer | None = None
     frame: Timer
+    counter: Counter | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Timers:
-        names = [self.stimulus.timer, self.control.timer, self.frame.timer]
-        if len(set(names)) < len(names):
-            raise WrongValueError("must be three timers", "frame")
-        if self.control.interrupt <= self.stimulus.interrupt + 1:
+        stimulus, frame = self.stimulus, self.frame
+        if stimulus.timer == frame.timer and stimulus.channel == frame.channel:
+            raise WrongValueError("must be another channel than the stimulus's, or another timer", "frame")
+        for role in ("control", "counter"):
+            timer = getattr(self, role)
+            if timer and timer.timer in (stimulus.timer, frame.timer):
+                raise WrongValueError("must be a timer of its own", role)
+        if self.control and self.counter and self.control.timer == self.counter.timer:
+            raise WrongValueError("must be a timer of its own", "counter")
+        if self.control and self.control.interrupt <= stimulus.interrupt + 1:
             words = "must be a greater one than the stimulus has: it ends the vector table"
             raise WrongValueError(words, "control", "interrupt")
         return self
@@ -139,6 +174,24 @@ class _BoardTable(Table):
     pins: dict[str, Place]
 
     @model_validator(mode="after")
+    def _is_what_the_core_can(self) -> _BoardTable:
+        if self.core not in _WITHOUT_BASEPRI:
+            if self.timers.counter:
+                raise WrongValueError(f"is not needed: a {self.core} counts its cycles", "timers", "counter")
+            if self.timers.control is None:
+                raise WrongValueError("is missing", "timers", "control", remedy="add it")
+            return self
+        if "basepri" in self.locks:
+            raise WrongValueError(f"must not have basepri: a {self.core} has no such mask", "locks")
+        if self.timers.control:
+            words = f"must be left out: every lock of a {self.core} masks all interrupts or none"
+            raise WrongValueError(words, "timers", "control")
+        if self.timers.counter is None:
+            words = f"is missing: a {self.core} does not count its cycles"
+            raise WrongValueError(words, "timers", "counter", remedy="name a timer of 32 bits")
+        return self
+
+    @model_validator(mode="after")
     def _has_all_channels(self) -> _BoardTable:
         if set(self.pins) != set(CHANNELS):
             raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else", "pins")
@@ -179,8 +232,27 @@ class Board(_BoardTable):
         return self.name if self.folder == FOLDER / self.name else str(self.folder)
 
     def flash_acr(self, art: bool) -> int:
-        """FLASH_ACR as the firmware sets it, with prefetch and both caches or without."""
-        return self.clock.wait_states | (_ACCELERATOR if art else 0)
+        """FLASH_ACR as the firmware sets it, with all that makes the flash faster or without."""
+        return self.clock.wait_states | (self.clock.ACCELERATOR if art else 0)
+
+    @property
+    def counter(self) -> str:
+        """What counts the core's cycles, as a sentence names it: DWT, or a timer."""
+        return self.timers.counter.timer if self.timers.counter else "DWT"
+
+    @property
+    def witness(self) -> str:
+        """The timer that the counter is held against (firmware/bench/proof.c)."""
+        return (self.timers.control or self.timers.stimulus).timer
+
+    @property
+    def has_control(self) -> bool:
+        """Whether an interrupt can come that the heap's default lock does not mask."""
+        return self.timers.control is not None
+
+    def default_lock(self, allowed: tuple[Locking, ...]) -> Locking:
+        """The first lock of `allowed` that the core has; the first of all where it has none."""
+        return next((lock for lock in allowed if lock in self.locks), allowed[0])
 
     def lock_refused(self, locking: str) -> str | None:
         """Why the heap cannot be locked so on this core, in one sentence; None if it can."""

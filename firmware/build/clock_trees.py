@@ -34,6 +34,10 @@ class ClockTree(Table):
 
     INTERNAL_HZ: ClassVar[int]
     MOST_APB1_DIVIDER: ClassVar[int] = 2
+    FROM_INTERNAL: ClassVar[bool] = True
+    """Whether the same clock can be made of the HSI."""
+    ACCELERATOR: ClassVar[int] = 0x700
+    """PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
 
     core_hz: PositiveInt
     hse_hz: PositiveInt
@@ -107,7 +111,51 @@ class ClockL4(ClockTree):
     voltage_range: Literal[1, 2]
 
 
-TREES: Mapping[str, type[ClockTree]] = MappingProxyType({"stm32f4": ClockF4, "stm32l4": ClockL4})
+class PllF1(Pll):
+    """`input_hz` x `n` (RM0008, section 7.3.2). `input_hz` is the HSE's; the HSI is halved."""
+
+    input_hz: Annotated[int, Field(ge=1_000_000, le=25_000_000)]
+    n: Annotated[int, Field(ge=2, le=16)]
+
+    @property
+    def made_hz(self) -> float:
+        return self.input_hz * self.n
+
+
+class ClockF1(ClockTree):
+    """That of the STM32F1. Nothing of it can be made of the HSI: that gives 64 MHz at most."""
+
+    INTERNAL_HZ = 8_000_000
+    FROM_INTERNAL = False
+    ACCELERATOR = 0x10
+    """PRFTBE of FLASH_ACR (PM0075, section 3.1)."""
+
+    pll: PllF1
+
+
+class PllF0(PllF1):
+    """`input_hz` x `n`; either source is divided to `input_hz` (RM0091, sections 6.4.2, 6.4.12)."""
+
+
+class ClockF0(ClockTree):
+    """That of the STM32F07x. One divider serves both buses."""
+
+    INTERNAL_HZ = 8_000_000
+    ACCELERATOR = 0x10
+    """PRFTBE of FLASH_ACR (RM0091, section 3.5.1)."""
+
+    pll: PllF0
+
+    @model_validator(mode="after")
+    def _has_one_divider(self) -> ClockF0:
+        if self.apb2_divider != self.apb1_divider:
+            raise WrongValueError("must be what apb1_divider is: one divider serves both", "apb2_divider")
+        return self
+
+
+TREES: Mapping[str, type[ClockTree]] = MappingProxyType(
+    {"stm32f4": ClockF4, "stm32l4": ClockL4, "stm32f1": ClockF1, "stm32f0": ClockF0}
+)
 """By family."""
 
 

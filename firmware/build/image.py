@@ -77,8 +77,8 @@ class _Build:
         row = catalogue.allocators()[self.allocator]
         words = [row.build_name]
         words += [] if self.art else ["art-off"]
-        words += [] if self.locking == row.lockings[0] else [self.locking]
-        words += [] if self.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap={self.heap_bytes}"]
+        words += [] if self.locking == self.board.default_lock(row.lockings) else [self.locking]
+        words += [] if self.heap_bytes == self.board.memory.heap_bytes else [f"heap={self.heap_bytes}"]
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += [extra.replace("_", "-") for extra in self.extras]
         words += [f"without-{instrument}" for instrument in self.without]
@@ -105,7 +105,7 @@ def build(
     knobs: Mapping[str, int] | None = None,
     extras: tuple[str, ...] = (),
     without: tuple[str, ...] = (),
-    heap_bytes: int = heap_size.DEFAULT_BYTES,
+    heap_bytes: int | None = None,
     optimization: str = "2",
     compiled: bool = False,
     board: str = boards.DEFAULT,
@@ -113,9 +113,9 @@ def build(
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `extras` what of EXTRAS its operations may call; `without` leaves out some of INSTRUMENTS, to
-    learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
-    leaves. `optimization` is GCC's -O: 1, 2, 3 or s. `board` is the name of a board, or the path of
-    its folder.
+    learn what they cost. `heap_bytes` is the size of the region (None: the board's own); region.py
+    says how many slots it leaves. `optimization` is GCC's -O: 1, 2, 3 or s. `board` is the name of
+    a board, or the path of its folder.
 
     An installed package brings the usual images, which need no compiler; `compiled` is for whoever
     needs the folder of the build as well.
@@ -127,13 +127,14 @@ def build(
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
     on = boards.board(board)
+    heap_bytes = on.memory.heap_bytes if heap_bytes is None else heap_bytes
     _check_locking(row, locking, on)
     row.check_knobs(knobs or {}, BuildError)
     _check_heap(row, heap_bytes, on)
     chosen = _Build(
         allocator,
         art,
-        locking or row.lockings[0],
+        locking or on.default_lock(row.lockings),
         heap_bytes,
         {**row.knobs, **(knobs or {})},
         extras,
@@ -279,7 +280,7 @@ def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) 
         raise BuildError(
             f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
         )
-    if refusal := board.lock_refused(locking or row.lockings[0]):
+    if refusal := board.lock_refused(locking or board.default_lock(row.lockings)):
         raise BuildError(refusal)
 
 

@@ -17,6 +17,8 @@ from elftools.elf.sections import SymbolTableSection
 from base.files.errors import TailscopeError
 from base.heap_size import STEP_BYTES
 from firmware.build.boards import Board
+from scenarios.operations import entries_in
+from scenarios.place import Place
 
 BENCH_BYTES = 9_728
 SLOT_BYTES = 8
@@ -42,6 +44,16 @@ def objection(heap_bytes: int, slots: int, scenario: str, board: Board) -> str |
     return (
         f"A heap of {heap_bytes:,} bytes does not fit the board beside the {slots:,} slots of "
         f"{scenario}: it may have {largest_heap_bytes(slots, sram_bytes):,} bytes at most."
+    )
+
+
+def place(board: Board) -> Place:
+    """What the board has for a scenario."""
+    memory = board.memory
+    return Place(
+        memory.heap_bytes,
+        entries_in(memory.operations_bytes),
+        lambda heap_bytes: slots_beside(heap_bytes, memory.sram_bytes),
     )
 
 

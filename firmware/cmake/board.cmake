@@ -4,8 +4,8 @@ include_guard(DIRECTORY)
 # board's is in its folder, most of it as a table (docs/reference/board-toml.md).
 #
 # Sets board (the shared folder), board_folder, board_includes, board_script (the linker's),
-# board_family, and what cores/ says of its core; defines tailscope_board_files(). All that is
-# compiled from here on is compiled for that core.
+# board_family, board_locks, and what cores/ says of its core, and defines tailscope_board_files().
+# All that is compiled from here on is compiled for that core.
 set(TAILSCOPE_BOARD "nucleo-f401re" CACHE STRING "A folder of firmware/boards, or the path of one elsewhere")
 set(board "${CMAKE_CURRENT_LIST_DIR}/../board")
 cmake_path(NORMAL_PATH board)
@@ -34,6 +34,7 @@ if(NOT status EQUAL 0)
 endif()
 list(GET told 0 board_family)
 list(GET told 1 core)
+list(SUBLIST told 2 -1 board_locks)
 include("${CMAKE_CURRENT_LIST_DIR}/cores/${core}.cmake" OPTIONAL RESULT_VARIABLE core_known)
 if(NOT core_known)
     message(FATAL_ERROR "${board_folder} has the core '${core}', of which firmware/cmake/cores knows nothing.")
@@ -43,8 +44,8 @@ add_link_options(${core_flags})
 set(board_script "${board_made}/board.ld")
 
 # A board's folder may bring its own file instead of its family's, and a family instead of the one
-# that is shared.
-set(board_places "${board_folder}" "${board}/${board_family}" "${board}")
+# that is shared. What is assembly is the core's.
+set(board_places "${board_folder}" "${board}/${board_family}" "${board}/${core_architecture}" "${board}")
 set(board_includes "${board_made}" ${board_places})
 list(POP_BACK board_includes)
 

@@ -1,7 +1,7 @@
 /**
  * What the heap needs from the place it runs in: a lock and the markers around the critical
  * section. The board implements it on the core's masks or the scheduler, GPIO and DWT
- * (board/locking, board/markers.S); the host tests with a stub.
+ * (board/locking, board/<architecture>/markers.S); the host tests with a stub.
  */
 #ifndef TAILSCOPE_HEAP_PORT_H
 #define TAILSCOPE_HEAP_PORT_H

@@ -47,6 +47,8 @@
 #define configUSE_EVENT_GROUPS 0
 #define configUSE_STREAM_BUFFERS 0
 
+#define configENABLE_MPU 0 /* what the port of the Cortex-M0 asks for */
+
 #define configKERNEL_INTERRUPT_PRIORITY PRIORITY_KERNEL
 #define configMAX_SYSCALL_INTERRUPT_PRIORITY PRIORITY_MASKED_FROM
 #define configCHECK_HANDLER_INSTALLATION 1

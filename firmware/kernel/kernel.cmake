@@ -32,7 +32,8 @@ endif()
 tailscope_check_kernel("${kernel}")
 tailscope_hide_folder("${kernel}" FreeRTOS-Kernel)
 
-add_library(freertos_kernel OBJECT "${kernel}/tasks.c" "${kernel}/list.c" "${kernel}/${kernel_port}/port.c")
+list(TRANSFORM core_kernel_sources PREPEND "${kernel}/${kernel_port}/" OUTPUT_VARIABLE port_sources)
+add_library(freertos_kernel OBJECT "${kernel}/tasks.c" "${kernel}/list.c" ${port_sources})
 
 # The calls of bench/kernel_calls.c need more of the kernel. All other builds are without it, and no
 # slower.

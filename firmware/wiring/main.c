@@ -18,8 +18,6 @@ enum {
     ROUND_GAP_US = 3000
 };
 
-enum { MODE_INPUT = 0, PULL_UP = 1, FIELD_MASK = 3 };
-
 extern uint32_t stack_top[];
 
 void Reset_Handler(void) __attribute__((noreturn));
@@ -48,14 +46,9 @@ static void wait_us(uint32_t duration_us) {
     cycle_counter_wait(duration_us * CYCLES_PER_US);
 }
 
-static void write_field(volatile uint32_t *target, uint32_t pin, uint32_t value) {
-    *target = (*target & ~((uint32_t)FIELD_MASK << 2u * pin)) | value << 2u * pin;
-}
-
 /* Held high by its resistor alone: where two clips touch, no output works against another. */
 static void release(const place *released) {
-    write_field(&GPIO_PUPDR(released->port), released->pin, PULL_UP);
-    write_field(&GPIO_MODER(released->port), released->pin, MODE_INPUT);
+    PIN_PULL_UP(released->port, released->pin);
 }
 
 /* It begins and ends low, so that each pulse has both edges whatever holds the pin meanwhile. */

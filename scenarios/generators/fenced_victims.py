@@ -9,8 +9,11 @@ from scenarios.errors import ScenarioError
 from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
+from scenarios.place import Place
 
 _MAX_DEPTH = (MAX_SLOTS - 1) // 2  # a victim and a spacer each, and one slot for the request
+_DEPTH_OF_64_KIB = 256
+"""A pair for each 256 bytes of a heap. With headers of 16 bytes the usual pair takes 112."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class FencedVictims(Generator):
                 f"request_bytes is {self.request_bytes} and would fit into a freed victim of "
                 f"{self.victim_bytes} bytes; make it larger than victim_bytes."
             )
+
+    def on_small(self, place: Place) -> dict[str, int]:
+        return {"depth": min(self.depth, place.share(_DEPTH_OF_64_KIB))}
 
     @property
     def request_slot(self) -> int:

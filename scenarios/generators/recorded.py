@@ -11,8 +11,9 @@ from base.heap_size import DEFAULT_BYTES, LARGEST_BYTES, STEP_BYTES
 from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
 from scenarios.generator import Generator, Step
-from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
+from scenarios.operations import Allocate, Free
 from scenarios.parameters import file_name, whole
+from scenarios.place import LARGE, Place
 from scenarios.scaling import LARGEST_SHARE, Scaling, board
 from scenarios.trace import ALLOCATE, FREE, Trace
 
@@ -46,9 +47,13 @@ class Recorded(Generator):
     def origin(self) -> dict[str, int | str]:
         return {"trace_sha256": self.recording.sha256}
 
-    def fitted(self, heap_bytes: int) -> Recorded:
-        limits = board(MAX_ENTRIES, MAX_SLOTS, heap_bytes)
-        one_in = self.scale or chosen_scale(self._scaling, heap_bytes)
+    def on_small(self, place: Place) -> dict[str, int]:
+        del place
+        return {"scale": 0}
+
+    def fitted(self, heap_bytes: int, place: Place = LARGE) -> Recorded:
+        limits = board(place.entries, place.slots(heap_bytes), heap_bytes)
+        one_in = self.scale or chosen_scale(self._scaling, heap_bytes, place)
         if beyond := self._scaling.room(one_in).beyond(limits):
             fitting = self._scaling.smallest(limits)
             advice = (
@@ -100,9 +105,9 @@ def told_of_this_machine(path: Path) -> str:
     return f"This machine replays the whole trace: ./lab heap fragmentation --trace {path}{heap}"
 
 
-def chosen_scale(scaling: Scaling, heap_bytes: int = DEFAULT_BYTES) -> int:
+def chosen_scale(scaling: Scaling, heap_bytes: int = DEFAULT_BYTES, place: Place = LARGE) -> int:
     """The smallest scale that fits a board with such a heap. Raises ScenarioError if none does."""
-    found = scaling.smallest(board(MAX_ENTRIES, MAX_SLOTS, heap_bytes))
+    found = scaling.smallest(board(place.entries, place.slots(heap_bytes), heap_bytes))
     if found is None:
         raise ScenarioError(
             f"No scale of {scaling.trace.name} fits the board: its blocks are too large; divide their "

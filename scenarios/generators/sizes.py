@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
+from scenarios.place import Place
 
 FRESH, FRAGMENTED = "fresh", "fragmented"
 _REQUEST = 0
+_FRAGMENTS_OF_64_KIB, _SIZE_OF_64_KIB = 256, 16_384
+"""Pairs of a victim and a spacer, and the largest request beside them."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,12 @@ class Sizes(Generator):
     fragments: int = whole(1, (MAX_SLOTS - 1) // 2)
     victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
     spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
+
+    def on_small(self, place: Place) -> dict[str, int]:
+        return {
+            "fragments": min(self.fragments, place.share(_FRAGMENTS_OF_64_KIB)),
+            "size_max_bytes": min(self.size_max_bytes, place.share(_SIZE_OF_64_KIB)),
+        }
 
     def steps(self) -> Iterator[Step]:
         yield from self._all_sizes(FRESH)

@@ -13,6 +13,7 @@ from scenarios.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.generators.xorshift import Xorshift128
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import choice, whole
+from scenarios.place import Place
 
 _FURTHER_WORDS = (0x1592CFC4, 0xDD0F84FB, 0xB83F159C)
 """Of the crate's state. Its first word is 0x969802F1, the scenarios' seed."""
@@ -35,6 +36,11 @@ class UntilFull(Generator):
     size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
     alignments: int = whole(1, 13)
     after_refusal: str = choice("stop", "retry")
+
+    FILLS = True
+
+    def on_small(self, place: Place) -> dict[str, int]:
+        return {"requests": min(self.requests, place.share(MAX_SLOTS))}
 
     def steps(self) -> Iterator[Step]:
         random = Xorshift128((self.seed, *_FURTHER_WORDS))

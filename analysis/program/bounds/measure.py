@@ -15,6 +15,7 @@ from analysis.bounds.costs import (
     CODE_CACHE,
     DATA_CACHE,
     LATENCY,
+    OTHER_CORE,
     PREFETCH,
     Costs,
     Memory,
@@ -203,6 +204,8 @@ def of_masks(
             f"{masks.program.elf.name} is stripped: without symbols it is not known where its functions "
             "begin; give the file that the linker wrote."
         )
+    if elf.is_armv6m:
+        raise NoBoundError(f"{masks.program.elf.name}: {OTHER_CORE}")
     found_kernel = kernels.find(elf, kernel)
     hz = max(float(span.core_hz) for span in masks.run.stats.clocks)
     costs = _costs(masks, wait_states, Memory(pointers), flash)

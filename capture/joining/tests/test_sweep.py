@@ -165,6 +165,16 @@ def test_stimuli_and_operations_that_differ_in_number_are_not_joined() -> None:
     assert summarise_sweep(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), lambda *_: 1.0) is None
 
 
+def test_one_long_operation_at_the_end_is_no_short_sweep() -> None:
+    """A tick in the last operation makes it 200 longer than the others, which end before."""
+    interrupts = interrupts_of([10, 310, 10, 290, 300, 301], LATENCIES, [])
+    long = pl.when(pl.col("seq") == 5).then(500).otherwise(pl.col("wire_operation_samples"))
+    operations = OPERATIONS.with_columns(wire_operation_samples=long)
+    table = match_stimuli(PLAN, joined(operations, interrupts), CORE_HZ)
+    assert table is not None
+    assert labels_cut_short(table) == []
+
+
 @pytest.mark.parametrize(("last", "short"), [(299, ["deep"]), (300, [])])
 def test_a_sweep_that_ends_within_its_operation_is_short(last: int, short: list[str]) -> None:
     interrupts = interrupts_of([10, 310, 10, 20, 60, last], LATENCIES, [])

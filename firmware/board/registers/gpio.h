@@ -18,5 +18,16 @@
 #define GPIO_BSRR(port) REGISTER((port) + GPIO_BSRR_OFFSET)
 #define GPIO_AFR(port, half) REGISTER((port) + 0x20 + 4 * (half)) /* 8.4.9, 8.4.10 */
 
+static inline void pin_write_field(volatile uint32_t *target, uint32_t pin, uint32_t value) {
+    *target = (*target & ~(3u << 2u * pin)) | value << 2u * pin;
+}
+
+/** Makes a pin an input that only its own resistor holds high. */
+#define PIN_PULL_UP(port, pin) \
+    do { \
+        pin_write_field(&GPIO_PUPDR(port), (pin), 1); \
+        pin_write_field(&GPIO_MODER(port), (pin), 0); \
+    } while (0)
+
 #endif
 #endif

@@ -92,6 +92,10 @@ static inline void enable_timers(uint32_t bits) {
     turn_on(&RCC_APB1ENR1, bits);
 }
 
+static inline void clock_bus_in_sleep(void) {
+    DBGMCU_CR |= DBGMCU_CR_DBG_SLEEP;
+}
+
 static inline void enable_serial(uint32_t bits) {
     turn_on(&RCC_APB1ENR1, bits);
 }

@@ -4,11 +4,13 @@ from pathlib import Path
 import pytest
 
 from base.files.tests.sentences import is_sentence
-from firmware.build import board_table, boards
+from firmware.build import board_table, boards, region
 from firmware.build import image as firmware
 from firmware.build.boards import BoardError
 from firmware.build.cmake_build import BuildError
 
+ACCELERATORS = {"stm32f4": 0x700, "stm32l4": 0x700, "stm32f1": 0x10}
+"""What of FLASH_ACR turns on prefetch and caches: RM0368 §3.8.1, RM0351 §3.7.1, PM0075 §3.1."""
 F401 = boards.FOLDER / boards.DEFAULT / board_table.TABLE
 
 
@@ -34,6 +36,7 @@ def test_the_default_comes_first() -> None:
 @pytest.mark.parametrize(
     ("name", "core_hz", "apb1_hz", "wait_states", "sram_kib"),
     [
+        ("nucleo-f103rb", 72_000_000, 36_000_000, 2, 20),
         ("nucleo-f401re", 84_000_000, 42_000_000, 2, 96),
         ("nucleo-f411re", 100_000_000, 50_000_000, 3, 128),
         ("nucleo-f446re", 180_000_000, 45_000_000, 5, 128),
@@ -44,13 +47,38 @@ def test_each_runs_at_the_most_that_its_chip_may(
 ) -> None:
     board = boards.board(name)
     assert (board.core_hz, board.apb1_hz) == (core_hz, apb1_hz)
-    assert (board.flash_acr(True), board.flash_acr(False)) == (0x700 | wait_states, wait_states)
+    assert board.flash_acr(False) == wait_states
+    assert board.flash_acr(True) == wait_states | ACCELERATORS[board.family]
     assert board.memory.sram_bytes == sram_kib << 10
 
 
 def test_all_nucleos_have_their_channels_on_the_same_pins() -> None:
-    """ST's UM1724: one printed circuit board, MB1136."""
-    assert len({repr(board.pins) for board in boards.boards().values()}) == 1
+    """ST's UM1724: one printed circuit board, MB1136. CTRL needs a timer of its own: on the F103RB
+    PA1 has none (DS5319, table 5).
+    """
+    usual = boards.default().pins
+    for name, board in boards.boards().items():
+        moved = {channel for channel, place in board.pins.items() if place != usual[channel]}
+        assert moved == ({"CTRL"} if name == "nucleo-f103rb" else set())
+
+
+def test_a_small_board_has_so_much_for_a_scenario() -> None:
+    """20 KiB less 9.5 KiB less the heap, by 8 bytes: the slots. 96 KiB of flash less the header of
+    64 bytes, by 12: the entries.
+    """
+    place = region.place(boards.board("nucleo-f103rb"))
+    assert place.heap_bytes == 8192
+    assert (place.slots(8192), place.slots(4096), place.slots(10_744)) == (320, 832, 1)
+    assert place.entries == 8186
+    large = region.place(boards.default())
+    assert (large.heap_bytes, large.entries, large.slots(65_536)) == (65_536, 21_840, 2048)
+
+
+def test_its_own_heap_is_what_a_build_takes() -> None:
+    image = firmware.build("tlsf", board="nucleo-f103rb")
+    assert (image.configuration.heap_bytes, image.elf.parent.name) == (8192, "tlsf")
+    with pytest.raises(BuildError, match="heap of 65,536 bytes cannot be built for Nucleo-F103RB"):
+        firmware.build("tlsf", heap_bytes=65_536, board="nucleo-f103rb")
 
 
 def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
@@ -73,7 +101,7 @@ def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
         ('pin = "PA9"', 'pin = "PA2"', "pins.OP.pin is the serial line's too"),
         ('pin = "PA9"', 'pin = "PA99"', "pins.OP.pin must be a pin such as PA8"),
         ("OP = {", "OPS = {", "pins must name each of CRIT, OP"),
-        ('timer = "TIM5"', 'timer = "TIM2"', "timers.frame must be three timers"),
+        ('timer = "TIM5"', 'timer = "TIM2"', "timers.control must be a timer of its own"),
         ("interrupt = 50", "interrupt = 28", "timers.control.interrupt must be a greater one"),
         (
             'core = "cortex-m4f"',

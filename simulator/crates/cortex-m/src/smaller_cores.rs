@@ -4,6 +4,7 @@
 //! What a core lacks is reserved there: it reads 0 and ignores writes (DDI 0419C, B3.2.2; DDI 0403E,
 //! B3.1.1).
 
+use super::debug::identity;
 use super::exceptions::SVCALL;
 use super::model::CoreKind;
 use super::trap::Exec;
@@ -18,6 +19,13 @@ const RETTOBASE: u32 = 1 << 11;
 const SVCALLPENDED: u32 = 1 << 15;
 /// Two watchpoints, no cycle counter, no trace (DDI 0432C, 6.1).
 const BASELINE_DWT_CTRL: u32 = 0x2000_0000;
+const BP_CTRL: u32 = 0xE000_2000;
+/// Four breakpoints, and whether they are on (DDI 0419C, C1.9.3).
+const BASELINE_BP_CTRL: u32 = 4 << 4;
+const BP_ENABLED: u32 = 1;
+/// Where the identification registers of a component begin, within its 4 KiB.
+const IDENTIFICATION: u32 = 0xFBC;
+const ROM_TABLE: u32 = 0xE00F_F000;
 /// ID_PFR0 to ID_ISAR4 of a Cortex-M3 (ARM DDI 0337G, table 8-1): those of the M4 without the DSP
 /// extension.
 const MAINLINE_FEATURES: [u32; 13] = [
@@ -65,7 +73,12 @@ fn mainline(address: u32) -> Answer {
 /// ARMv6-M: SysTick, 32 interrupts, and of the SCB: CPUID, ICSR, AIRCR, SCR, CCR, SHPR2, SHPR3,
 /// SHCSR. The debugger's registers answer as the others' (DDI 0419C, B3.2 and C1).
 fn baseline(address: u32) -> Answer {
+    if address >= ROM_TABLE || address & 0xFFF >= IDENTIFICATION {
+        return identity::read_baseline(address).map_or(Answer::Reserved, Answer::Only);
+    }
     match address {
+        0xE000_1040..=0xE000_1FFF => Answer::Reserved, // two comparators
+        0xE000_2004 | 0xE000_2018..=0xE000_2FFF => Answer::Reserved, // four, and no remapping
         DWT_CTRL => Answer::Only(BASELINE_DWT_CTRL),
         0xE000_0000..=0xE000_101F => Answer::Reserved,
         0xE000_E004 | 0xE000_E008 => Answer::Reserved,
@@ -91,6 +104,7 @@ impl Core {
                 let word = self.read_private_word_of_m4(address, now)?;
                 Some(match address {
                     ICSR => word & !RETTOBASE,
+                    BP_CTRL => BASELINE_BP_CTRL | word & BP_ENABLED,
                     SHCSR => word & SVCALLPENDED,
                     SHPR3 => word & !DEBUG_MONITOR_PRIORITY,
                     _ => word,

@@ -1,5 +1,5 @@
 //! What a debugger finds when it looks for components: the ROM table and the identification
-//! registers (C1.2, TRM 9–11).
+//! registers (C1.2, TRM 9–11; of a Cortex-M0 DDI 0419C, C1.2).
 
 const ROM_TABLE: u32 = 0xE00F_F000;
 const ITM: u32 = 0xE000_0000;
@@ -58,9 +58,46 @@ const IDENTITIES: [Identity; 5] = [
     },
 ];
 
+/// A Cortex-M0 has no ITM, no trace and no remapping: SCS, DWT and a breakpoint unit (DDI 0432C, 6.1).
+const BASELINE_ENTRIES: [u32; 3] = [0xFFF0_F003, 0xFFF0_2003, 0xFFF0_3003];
+
+/// Their parts of ARM's generic IP for ARMv6-M are 0x008, 0x00A and 0x00B. ST's device is 0x448
+/// (RM0091 §32.4.1).
+const BASELINE_IDENTITIES: [Identity; 4] = [
+    Identity {
+        base: ROM_TABLE,
+        peripheral: [0x00, 0x48, 0x04, 0x0A, 0x00],
+        class: 0x10,
+    },
+    Identity {
+        base: SCS,
+        peripheral: [0x04, 0x08, 0xB0, 0x0B, 0x00],
+        class: 0xE0,
+    },
+    Identity {
+        base: DWT,
+        peripheral: [0x04, 0x0A, 0xB0, 0x0B, 0x00],
+        class: 0xE0,
+    },
+    Identity {
+        base: FPB,
+        peripheral: [0x04, 0x0B, 0xB0, 0x0B, 0x00],
+        class: 0xE0,
+    },
+];
+
 /// The value of an identification register or of an entry of the ROM table.
 pub fn read(address: u32) -> Option<u32> {
-    let identity = IDENTITIES.iter().find(|i| i.base == address & !0xFFF)?;
+    among(&IDENTITIES, &ENTRIES, address)
+}
+
+/// The same of a Cortex-M0.
+pub fn read_baseline(address: u32) -> Option<u32> {
+    among(&BASELINE_IDENTITIES, &BASELINE_ENTRIES, address)
+}
+
+fn among(identities: &[Identity], entries: &[u32], address: u32) -> Option<u32> {
+    let identity = identities.iter().find(|i| i.base == address & !0xFFF)?;
     match address & 0xFFF {
         // DEVARCH is younger than ARMv7-M, where its place is reserved and reads as zero. OpenOCD
         // asks the DWT for it (src/target/cortex_m.c, cortex_m_dwt_setup).
@@ -74,16 +111,16 @@ pub fn read(address: u32) -> Option<u32> {
         0xFF4 => Some(identity.class.into()),
         0xFF8 => Some(0x05),
         0xFFC => Some(0xB1),
-        offset if identity.base == ROM_TABLE => Some(rom_table(offset)),
+        offset if identity.base == ROM_TABLE => Some(rom_table(entries, offset)),
         _ => None,
     }
 }
 
-fn rom_table(offset: u32) -> u32 {
+fn rom_table(entries: &[u32], offset: u32) -> u32 {
     match offset {
         0xFCC => MEMORY_TYPE_SYSTEM,
         // The table ends with a zero. Reserved words read zero too.
-        _ => ENTRIES.get(offset as usize / 4).copied().unwrap_or(0),
+        _ => entries.get(offset as usize / 4).copied().unwrap_or(0),
     }
 }
 
@@ -94,19 +131,22 @@ mod tests {
     /// Every entry that is present leads to a component with the CoreSight preamble.
     #[test]
     fn the_table_leads_to_its_components() {
-        let mut found = 0;
-        for offset in (0..).step_by(4) {
-            let entry = read(ROM_TABLE + offset).unwrap();
-            if entry == 0 {
-                break;
+        // SCS, DWT, FPB, ITM; a Cortex-M0 has no ITM.
+        for (read, components) in [(read as fn(u32) -> Option<u32>, 4), (read_baseline, 3)] {
+            let mut found = 0;
+            for offset in (0..).step_by(4) {
+                let entry = read(ROM_TABLE + offset).unwrap();
+                if entry == 0 {
+                    break;
+                }
+                if entry & 1 != 0 {
+                    let base = ROM_TABLE.wrapping_add(entry & !0xFFF);
+                    assert_eq!(read(base + 0xFF0), Some(0x0D), "{base:#x}");
+                    assert_eq!(read(base + 0xFFC), Some(0xB1), "{base:#x}");
+                    found += 1;
+                }
             }
-            if entry & 1 != 0 {
-                let base = ROM_TABLE.wrapping_add(entry & !0xFFF);
-                assert_eq!(read(base + 0xFF0), Some(0x0D), "{base:#x}");
-                assert_eq!(read(base + 0xFFC), Some(0xB1), "{base:#x}");
-                found += 1;
-            }
+            assert_eq!(found, components);
         }
-        assert_eq!(found, 4); // SCS, DWT, FPB, ITM
     }
 }

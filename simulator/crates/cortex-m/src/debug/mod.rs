@@ -2,7 +2,7 @@
 //! core halt.
 
 mod breakpoints;
-mod identity;
+pub(super) mod identity;
 mod monitor;
 mod watchpoints;
 

@@ -6,6 +6,7 @@
  * calibration measures. Only r0-r3 and r12 are used, PRIMASK is restored, and CYCCNT is returned in
  * r0 (AAPCS).
  */
+#include "architecture.h"
 #include "board/marker_function.inc"
 #include "board/pins.h"
 
@@ -17,9 +18,9 @@
     mov.w   r3, #\mask
     movw    r1, #:lower16:(\port + GPIO_BSRR_OFFSET)
     movt    r1, #:upper16:(\port + GPIO_BSRR_OFFSET)
-    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
+    movw    r2, #:lower16:CYCLE_COUNTER_ADDRESS
     /* the second line of 16 bytes begins here */
-    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    movt    r2, #:upper16:CYCLE_COUNTER_ADDRESS
     mrs     r12, primask
     /* and the fourth of 8 here */
     cpsid   i

@@ -1,0 +1,106 @@
+#include "board/clock.h"
+
+#include "board/polls.h"
+#include "board_table.h"
+#include "registers.h"
+
+/* RM0091, section 6.2. */
+enum { HSI_HZ = 8000000, HSE_HZ = BOARD_HSE_HZ };
+
+/* Either source / PREDIV = the PLL's input, x PLLMUL = the core's clock (6.4.2, 6.4.12). */
+enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N };
+
+/* RM0091, section 3.5.1. */
+enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
+
+/* PPRE: a divider of 2 is 4, each further bit of it one more (6.4.2). One divider serves both buses. */
+#define DIVIDER_BITS(divider) \
+    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
+
+/* The ST-Link's clock is there before the reset ends: it has 1 ms or more. A crystal takes 2 ms
+ * (DS9826): it has 20 ms or more. The PLL locks within 0.2 ms, and a poll takes more than four
+ * cycles of the HSI. */
+enum { BYPASS_POLLS = 2000, CRYSTAL_POLLS = 40000, READY_POLLS = 100000 };
+
+#ifdef TAILSCOPE_ART_OFF
+#define FLASH_ACCELERATOR 0u
+#else
+#define FLASH_ACCELERATOR FLASH_ACR_PRFTBE
+#endif
+
+static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
+    return wait_polls(target, mask, value, READY_POLLS);
+}
+
+/* HSEBYP may be written only while the HSE is off (6.4.1). An HSE that does not come is turned off
+ * again. */
+static bool start_hse(clock_source wanted) {
+    if (wanted == CLOCK_INTERNAL) {
+        return false;
+    }
+    const bool bypass = wanted == CLOCK_BYPASS;
+    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
+    RCC_CR |= RCC_CR_HSEON;
+    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
+    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
+        return true;
+    }
+    RCC_CR &= ~RCC_CR_HSEON;
+    return false;
+}
+
+static bool start_pll(uint32_t source, uint32_t source_hz) {
+    RCC_CFGR2 = source_hz / PLL_HZ - 1u;
+    RCC_CFGR = source | (uint32_t)(PLL_N - 2) << RCC_CFGR_PLLMUL_Pos |
+               DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE_Pos;
+    RCC_CR |= RCC_CR_PLLON;
+    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+}
+
+static bool start_oscillators(clock_source wanted) {
+    return start_hse(wanted) ? start_pll(RCC_CFGR_PLLSRC_HSE, HSE_HZ)
+                             : start_pll(RCC_CFGR_PLLSRC_HSI, HSI_HZ);
+}
+
+/* The wait states are set, and read back, before the clock is made faster (3.5.1). */
+static bool start_flash(void) {
+    FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
+    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
+}
+
+bool clock_start(clock_source wanted) {
+    if (!start_oscillators(wanted) || !start_flash()) {
+        return false;
+    }
+    RCC_CFGR |= RCC_CFGR_SW_PLL;
+    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+}
+
+static bool runs_from_pll(void) {
+    return (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
+}
+
+clock_source clock_source_now(void) {
+    if (!runs_from_pll() || (RCC_CFGR & RCC_CFGR_PLLSRC_Msk) != RCC_CFGR_PLLSRC_HSE) {
+        return CLOCK_INTERNAL;
+    }
+    return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
+}
+
+uint32_t clock_core_hz(void) {
+    if (!runs_from_pll()) {
+        return HSI_HZ;
+    }
+    const uint32_t divider = (RCC_CFGR2 & 0xFu) + 1u;
+    const uint32_t multiplier = (RCC_CFGR >> RCC_CFGR_PLLMUL_Pos & 0xFu) + 2u;
+    return (clock_source_now() == CLOCK_INTERNAL ? HSI_HZ : HSE_HZ) / divider * multiplier;
+}
+
+uint32_t clock_apb1_hz(void) {
+    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE_Pos) != 0u;
+    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
+}
+
+uint32_t clock_flash_acr(void) {
+    return FLASH_ACR & ~FLASH_ACR_PRFTBS;
+}

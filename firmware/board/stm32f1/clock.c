@@ -1,0 +1,105 @@
+#include "board/clock.h"
+
+#include "board/polls.h"
+#include "board_table.h"
+#include "registers.h"
+
+/* RM0008, section 7.2. The PLL has half of the HSI. */
+enum { HSI_HZ = 8000000, PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
+
+/* PLLMUL (7.3.2): 2 is 0. From the HSI the PLL makes 64 MHz at most, which is no board's clock, but
+ * enough to say so by the serial line. */
+enum { PLL_MULTIPLIER = BOARD_PLL_N, PLL_HSI_MULTIPLIER = 16 };
+
+/* PM0075, section 3.1. */
+enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
+
+/* PPREx: a divider of 2 is 4, each further bit of it one more (7.3.2). */
+#define DIVIDER_BITS(divider) \
+    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
+
+/* The ST-Link's clock is there before the reset ends: it has 2 ms or more. A crystal takes 2 ms
+ * (DS5319): it has 40 ms or more. The PLL locks within 0.2 ms, and a poll takes more than four
+ * cycles of the HSI. */
+enum { BYPASS_POLLS = 4000, CRYSTAL_POLLS = 80000, READY_POLLS = 200000 };
+
+#ifdef TAILSCOPE_ART_OFF
+#define FLASH_ACCELERATOR 0u
+#else
+#define FLASH_ACCELERATOR FLASH_ACR_PRFTBE
+#endif
+
+static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
+    return wait_polls(target, mask, value, READY_POLLS);
+}
+
+/* HSEBYP may be written only while the HSE is off (7.3.1). An HSE that does not come is turned off
+ * again. */
+static bool start_hse(clock_source wanted) {
+    if (wanted == CLOCK_INTERNAL) {
+        return false;
+    }
+    const bool bypass = wanted == CLOCK_BYPASS;
+    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
+    RCC_CR |= RCC_CR_HSEON;
+    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
+    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
+        return true;
+    }
+    RCC_CR &= ~RCC_CR_HSEON;
+    return false;
+}
+
+/* Source, factor and dividers may be written only while the PLL is off (7.3.2). */
+static bool start_pll(uint32_t source_bit, uint32_t multiplier) {
+    RCC_CFGR = DIVIDER_BITS(BOARD_APB1_DIVIDER) << RCC_CFGR_PPRE1_Pos |
+               DIVIDER_BITS(BOARD_APB2_DIVIDER) << RCC_CFGR_PPRE2_Pos | source_bit |
+               (multiplier - 2u) << RCC_CFGR_PLLMUL_Pos;
+    RCC_CR |= RCC_CR_PLLON;
+    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+}
+
+/* The wait states are set, and read back, before the clock is made faster. The prefetch buffer may
+ * be switched only while the core's clock is slow (PM0075, section 3.1). */
+static bool start_flash(void) {
+    FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
+    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
+}
+
+bool clock_start(clock_source wanted) {
+    const bool external = start_hse(wanted);
+    const bool locked = external ? start_pll(RCC_CFGR_PLLSRC_HSE, PLL_MULTIPLIER)
+                                 : start_pll(0, PLL_HSI_MULTIPLIER);
+    if (!locked || !start_flash()) {
+        return false;
+    }
+    RCC_CFGR |= RCC_CFGR_SW_PLL;
+    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL) && external;
+}
+
+clock_source clock_source_now(void) {
+    const bool from_pll = (RCC_CFGR & RCC_CFGR_SWS_Msk) == RCC_CFGR_SWS_PLL;
+    if (!from_pll || (RCC_CFGR & RCC_CFGR_PLLSRC_HSE) == 0u) {
+        return CLOCK_INTERNAL;
+    }
+    return (RCC_CR & RCC_CR_HSEBYP) != 0u ? CLOCK_BYPASS : CLOCK_CRYSTAL;
+}
+
+uint32_t clock_core_hz(void) {
+    const uint32_t config = RCC_CFGR;
+    if ((config & RCC_CFGR_SWS_Msk) != RCC_CFGR_SWS_PLL) {
+        return HSI_HZ;
+    }
+    const uint32_t multiplier = ((config & RCC_CFGR_PLLMUL_Msk) >> RCC_CFGR_PLLMUL_Pos) + 2u;
+    return ((config & RCC_CFGR_PLLSRC_HSE) != 0u ? HSE_HZ : PLL_HSI_HZ) * multiplier;
+}
+
+uint32_t clock_apb1_hz(void) {
+    const bool divided = (RCC_CFGR & 4u << RCC_CFGR_PPRE1_Pos) != 0u;
+    return divided ? clock_core_hz() / BOARD_APB1_DIVIDER : clock_core_hz();
+}
+
+/* Without PRFTBS, which only says that the prefetch buffer is on. */
+uint32_t clock_flash_acr(void) {
+    return FLASH_ACR & ~FLASH_ACR_PRFTBS;
+}

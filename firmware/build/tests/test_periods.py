@@ -1,0 +1,44 @@
+import pytest
+
+from base.files.tests.sentences import is_sentence
+from firmware.build import boards, periods
+from firmware.build.boards import Board
+from scenarios.stimulus import NO_STIMULUS, Stimulus
+
+
+@pytest.fixture
+def narrow() -> Board:
+    """A board whose timers have 16 bits."""
+    return boards.board("nucleo-f103rb")
+
+
+@pytest.mark.parametrize(
+    "stimulus",
+    [
+        NO_STIMULUS,
+        Stimulus("periodic", 65_536, 65_536),
+        Stimulus("random", 43_690, 0, 1),
+        Stimulus("burst", 65_536, 0, 700),
+        Stimulus("sweep", 65_495, 7919),
+    ],
+)
+def test_what_16_bits_count_is_played(stimulus: Stimulus, narrow: Board) -> None:
+    assert periods.objection(stimulus, "x", narrow) is None
+
+
+@pytest.mark.parametrize(
+    ("stimulus", "told"),
+    [
+        (Stimulus("periodic", 65_537, 0), "The stimulus of x takes 65,537 ticks"),
+        (Stimulus("periodic", 5003, 65_537), "The control of x takes 65,537 ticks"),
+        (Stimulus("random", 43_692, 0, 1), "The stimulus of x takes 65,538 ticks"),
+        (Stimulus("sweep", 0, 100_000), "The control of x takes 100,000 ticks"),
+    ],
+)
+def test_longer_periods_are_refused(stimulus: Stimulus, told: str, narrow: Board) -> None:
+    refusal = periods.objection(stimulus, "x", narrow)
+    assert refusal is not None
+    assert refusal.startswith(told)
+    assert "its timer on Nucleo-F103RB counts 65,536" in refusal
+    assert is_sentence(refusal, "*.")
+    assert periods.objection(stimulus, "x", boards.default()) is None
