@@ -83,7 +83,7 @@ def _section(words: str, line: OnBoard, worst: Worst | None) -> tuple[str, ...]:
         digits(worst.ns),
         MISSING if worst.budget_ns is None else digits(worst.budget_ns),
         f"{worst.n:,}",
-        digits(line.figures.resolution_ns),
+        _fine(line.figures.resolution_ns),
         MISSING if worst.seq is None else f"{worst.seq:,}",
         line.run,
     )
@@ -101,10 +101,10 @@ def of_growth(groups: Sequence[Group]) -> Rows:
             line.name,
             f"{growth.cycles:.2f}",
             f"{growth.cycles_uncertainty:.2f}",
-            f"{growth.ns / 1000:.4f}",
-            f"{growth.ns_uncertainty / 1000:.4f}",
+            _fine(growth.ns),
+            _fine(growth.ns_uncertainty),
             f"{growth.n:,}",
-            digits(line.figures.resolution_ns),
+            _fine(line.figures.resolution_ns),
             line.run,
         )
         for group in groups
@@ -134,6 +134,11 @@ def _cycles_and_us(worst: Worst | None, *, whole: bool = False) -> tuple[str, st
     if worst is None:
         return MISSING, MISSING
     return f"{worst.cycles:,.0f}" if whole else f"{worst.cycles:,.1f}", digits(worst.ns)
+
+
+def _fine(ns: float) -> str:
+    """In µs with four decimals, of what is less than a cycle or a few of them."""
+    return f"{ns / 1000:.4f}"
 
 
 def _yes(there: bool | None) -> str:
