@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -29,10 +30,23 @@ _SLOWER = 1.15
 
 
 def headline(scenario: str, found: Sequence[Lane]) -> tuple[str, ...]:
-    """Which allocator, and how bad: a sentence for each lane."""
+    """Which allocator, and how bad: a sentence for each lane, and for each board of it."""
     if not found:
         return (f"In {scenario} nothing was measured.",)
-    return tuple(_answer(lane) for lane in found)
+    return tuple(_answer(lane) for lane in _of_one_board(found))
+
+
+def _of_one_board(found: Sequence[Lane]) -> list[Lane]:
+    """The lanes, each split by board: no run is better than one of another board."""
+    return [
+        replace(lane, waiters=tuple(one for one in lane.waiters if _board(one) == board))
+        for lane in found
+        for board in dict.fromkeys(map(_board, lane.waiters))
+    ]
+
+
+def _board(waiter: Waiter) -> str:
+    return waiter.one.run.manifest.board_folder
 
 
 def _answer(lane: Lane) -> str:
@@ -59,7 +73,7 @@ def facts(series: Sequence[Series], found: Sequence[Lane]) -> tuple[str, ...]:
 
     `found` are the lanes of `series`.
     """
-    several = [lane for lane in found if len(lane.waiters) > 1]
+    several = [lane for lane in _of_one_board(found) if len(lane.waiters) > 1]
     told = [sentence for lane in several for sentence in _of_lane(lane)]
     return tuple(sentence for sentence in (_growth(several), *told, _without_control(series)) if sentence)
 

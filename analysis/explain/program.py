@@ -22,12 +22,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
-from base.files.elf import DAMAGED
+from base.files.elf import DAMAGED, is_armv6m
 from base.files.errors import first_line
 from base.files.remembered import remembered
 
-_ARMV6M = (11, 12)
-"""Tag_CPU_arch of v6-M and v6S-M (ARM's ABI for the Arm Architecture, Addenda, section 3.3.5.2)."""
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""
 
@@ -69,13 +67,9 @@ class Program:
     @property
     def is_armv6m(self) -> bool:
         """Whether it was compiled for ARMv6-M: a Cortex-M0. False where the file does not say."""
-        section = self._file.get_section_by_name(".ARM.attributes")
-        if section is None:
-            return False
         try:
-            attributes = section.subsections[0].subsubsections[0].attributes
-            return any(one.tag == "TAG_CPU_ARCH" and one.value in _ARMV6M for one in attributes)
-        except (IndexError, *DAMAGED):
+            return is_armv6m(self._file)
+        except DAMAGED:
             return False
 
     @property
