@@ -84,9 +84,8 @@ def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str) 
     told = [one for one in stimulated.log.all(CalibrationRecord) if one.channel == channel]
     assert len(told) == 32
     assert len({one.dwt_cycles for one in told}) == 1
-    operations = [
-        one.critical_cycles if channel == "CRIT" else one.operation_cycles for one in stimulated.operations
-    ]
+    critical = channel == "CRIT"
+    operations = [one.critical_cycles if critical else one.operation_cycles for one in stimulated.operations]
     begins, ends = stimulated.outside(channel)
     empty = stimulated.within(channel)[:16]
     assert len({fall - rise for rise, fall in empty}) == 1

@@ -184,7 +184,7 @@ def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
 def test_a_lock_that_the_core_lacks_is_refused_before_anything_is_built(tmp_path: Path) -> None:
     folder = written(tmp_path, ('"basepri", "primask", "scheduler"', '"primask", "scheduler"'))
     with pytest.raises(BuildError, match="my-board has no basepri lock: choose primask or scheduler"):
-        firmware.build("tlsf", board=str(folder))
+        firmware.build("tlsf", locking="basepri", board=str(folder))
 
 
 def test_a_heap_that_does_not_fit_is_refused_by_the_boards_sram() -> None:
