@@ -26,8 +26,8 @@ from base.files.elf import DAMAGED
 from base.files.errors import first_line
 from base.files.remembered import remembered
 
-_ARMV6M = (11, 12)
-"""Tag_CPU_arch of v6-M and v6S-M (ARM's ABI for the Arm Architecture, Addenda, section 3.3.5.2)."""
+_ARCHITECTURES = {10: "ARMv7-M (a Cortex-M3)", 11: "ARMv6-M (a Cortex-M0)", 12: "ARMv6-M (a Cortex-M0)"}
+"""Tag_CPU_arch of v7, v6-M and v6S-M (ARM's ABI for the Arm Architecture, Addenda, 3.3.5.2)."""
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""
 
@@ -67,16 +67,19 @@ class Program:
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
 
     @property
-    def is_armv6m(self) -> bool:
-        """Whether it was compiled for ARMv6-M: a Cortex-M0. False where the file does not say."""
-        section = self._file.get_section_by_name(".ARM.attributes")
+    def smaller_core(self) -> str:
+        """The architecture it was compiled for, where that is a smaller one than the Cortex-M4's;
+        empty where it is not, or the file does not say.
+        """
+        section: Any = self._file.get_section_by_name(".ARM.attributes")
         if section is None:
-            return False
+            return ""
         try:
             attributes = section.subsections[0].subsubsections[0].attributes
-            return any(one.tag == "TAG_CPU_ARCH" and one.value in _ARMV6M for one in attributes)
+            told = [one.value for one in attributes if one.tag == "TAG_CPU_ARCH"]
         except (IndexError, *DAMAGED):
-            return False
+            return ""
+        return _ARCHITECTURES.get(told[0], "") if told else ""
 
     @property
     def dwarf(self) -> Any:
