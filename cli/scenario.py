@@ -15,7 +15,7 @@ ART = {"on": True, "off": False}
 @declare(section="Run and measure")
 @argument("name", type=SCENARIO, help="a scenario of `./lab list`, or the path of a scenario's TOML")
 @shared.allocator_of_two
-@shared.board
+@shared.boards
 @shared.samplerate
 @shared.stimulus
 @shared.seed
@@ -64,6 +64,7 @@ def command(
     allocator: list[str],
     art: tuple[str, ...],
     locking: tuple[str, ...] | None,
+    boards: tuple[str, ...] | None,
     parameter: tuple[tuple[str, str], ...],
     knob: tuple[tuple[str, int], ...],
     trace: Path | None,
@@ -83,6 +84,7 @@ def command(
         knobs=dict(knob),
         art_states=tuple(ART[word] for word in art),
         lockings=locking or (None,),
+        boards=boards or (None,),
         **chosen,
     )
     return scenario.run(

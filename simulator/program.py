@@ -58,10 +58,12 @@ def user_program(
     no ELF file for this core, or if its vector table is not where the core looks for it.
     """
     path = Path(elf)
-    _check(path, any_core)
+    own_chip = "".join(chip_of(path)[1:])
+    chip = chip or own_chip
+    _check(path, any_core or bool(own_chip))
     if strict and gaps:
         raise SimulatorError("--strict and --gaps contradict each other: give one of them.")
-    named = (("--chip", chip or "".join(chip_of(path)[1:])), ("--hse", hse))
+    named = (("--chip", chip), ("--hse", hse))
     options = [f"{option}={value}" for option, value in named if value]
     switches = (
         *(("--strict", strict), ("--gaps", gaps)),

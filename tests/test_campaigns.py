@@ -207,7 +207,7 @@ def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> N
     path = tmp_path / "matrix.toml"
     path.write_text('scenarios = ["mem_frag"]\nparameters = [{ deepth = 3 }]\n', encoding="utf-8")
     with pytest.raises(CampaignError, match=r"matrix.toml:2: .*deepth"):
-        conduct.check(matrix.read(path), lambda _plan, _allocator: None, lambda _: None)
+        conduct.check(matrix.read(path), lambda _plan, _allocator, _board: None, lambda _: None)
 
 
 def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(

@@ -31,6 +31,7 @@ from analysis.campaign.work import Outcome, Sample
 from base.files.errors import TailscopeError
 from base.processes import signals
 from capture.acquisition import direct
+from firmware.build import region
 from scenarios.plan import Plan
 
 
@@ -39,7 +40,7 @@ class Wishes:
 
     def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
-        self._scenarios: dict[tuple[str, str, int | None], tuple[str, int]] = {}
+        self._scenarios: dict[tuple[str, str, int | None, str], tuple[str, int]] = {}
 
     def of(self, point: Point) -> bytes:
         """The digest of a wish. Raises TailscopeError where the scenario cannot be read."""
@@ -54,22 +55,23 @@ class Wishes:
 
     def _scenario(self, point: Point) -> tuple[str, int]:
         """What all seeds share, as text: all that decides their plans and runs; and the heap."""
-        name = (point.scenario, repr(point.parameters), point.heap_bytes)
+        name = (point.scenario, repr(point.parameters), point.heap_bytes, point.board)
         if name not in self._scenarios:
-            scenario = self._matrix.scenario(replace(point, seed=None))
+            scenario, on = self._matrix.scenario(replace(point, seed=None)), board(point.board)
+            heap_bytes = scenario.heap_on(region.place(on.board))
             decided = {
                 "name": scenario.name,
                 "generator": type(scenario.generator).__qualname__,
                 "parameters": asdict(scenario.generator),
                 "origin": scenario.generator.origin(),
                 "stimulus": asdict(scenario.stimulus),
-                "heap_bytes": scenario.heap_on(),
-                "board": str(board()),
+                "heap_bytes": heap_bytes,
+                "board": str(on),
                 "records": RECORDS,
                 "capture": self._matrix.capture,
                 "bench": digest(),
             }
-            self._scenarios[name] = json.dumps(decided, sort_keys=True), scenario.heap_on()
+            self._scenarios[name] = json.dumps(decided, sort_keys=True), heap_bytes
         return self._scenarios[name]
 
 
@@ -124,24 +126,22 @@ class Course:
 
 
 OnCourse = Callable[[Course], None]
-Refuse = Callable[[Plan, str], object]
+Refuse = Callable[[Plan, str, str], object]
 
 
 def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix:
     """Builds all images before the first run, and tries the first seed of each scenario.
 
     Returns the matrix; of one that asks for all allocators without those that cannot run all of
-    its scenarios. `refuse` raises TailscopeError for an allocator that cannot run a plan. Raises
-    CampaignError for whatever else cannot be run, with its line.
+    its scenarios. `refuse` raises TailscopeError for an allocator that cannot run a plan on a
+    board. Raises CampaignError for whatever else cannot be run, with its line.
     """
-    if matrix.capture == "direct":
-        direct.check(board(), RECORDS)
     orders = Orders(matrix)
     tried: set[tuple[Any, ...]] = set()
     unfit: set[str] = set()
     for point in matrix.points():
         choice = (
-            *(point.scenario, str(point.parameters), point.heap_bytes),
+            *(point.scenario, str(point.parameters), point.heap_bytes, point.board),
             *(point.allocator, point.locking, point.art, str(point.knobs), point.samplerate, point.placement),
         )
         if choice in tried or point.allocator in unfit:
@@ -149,23 +149,26 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
         tried.add(choice)
         signals.check()
         try:
-            board().analyzer.check_rate(samplerate_hz(point))
+            on = board(point.board)
+            if matrix.capture == "direct":
+                direct.check(on, RECORDS)
+            on.analyzer.check_rate(samplerate_hz(point))
             plan = orders.plan(point)
-            if (objection := _objection(refuse, plan, point.allocator)) is not None:
+            if (objection := _objection(refuse, plan, point)) is not None:
                 if not matrix.takes_all:
                     raise objection
                 unfit.add(point.allocator)
                 continue
-            tell(f"building firmware with {point.allocator}")
+            tell(f"building firmware with {point.allocator} for {point.board}")
             shipped(Needs.of(point, plan))
         except TailscopeError as error:
             raise matrix.refusal(point, error) from None
     return matrix.without(unfit)
 
 
-def _objection(refuse: Refuse, plan: Plan, allocator: str) -> TailscopeError | None:
+def _objection(refuse: Refuse, plan: Plan, point: Point) -> TailscopeError | None:
     try:
-        refuse(plan, allocator)
+        refuse(plan, point.allocator, point.board)
     except TailscopeError as error:
         return error
     return None

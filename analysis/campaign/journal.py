@@ -23,6 +23,7 @@ from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.errors import first_line
 from base.files.whole import WriteError
+from base.run_folder.manifest import FIRST_BOARD
 from base.run_folder.tables import printable_texts
 
 MOST_ATTEMPTS = 3
@@ -217,7 +218,7 @@ class Journal:
             return
         with closing(sqlite3.connect(self.path, timeout=_WAIT_S, check_same_thread=False)) as connection:
             there = _columns(connection)
-            chosen = ", ".join(_stored(name, there) for name in names) or "NULL"
+            chosen = ", ".join(_read_as(name, there) for name in names) or "NULL"
             found = connection.execute(f"SELECT {chosen} FROM runs ORDER BY key LIMIT ?", (limit,))
             while rows := found.fetchmany(AT_ONCE):
                 yield rows
@@ -311,6 +312,12 @@ def _pack_up(connection: sqlite3.Connection) -> None:
 def _stored(name: str, there: set[str]) -> str:
     """The column of COLUMNS as SQL, where the table has the columns `there`."""
     return next((f'"{one}"' for one in (name, OLD_NAMES.get(name)) if one in there), "NULL")
+
+
+def _read_as(name: str, there: set[str]) -> str:
+    """The same for a reader: a run of a journal that tells of no board is of the first one."""
+    stored = _stored(name, there)
+    return f"coalesce({stored}, '{FIRST_BOARD}')" if name == "board_folder" else stored
 
 
 def _columns(connection: sqlite3.Connection) -> set[str]:

@@ -16,8 +16,8 @@ from base.files.complaints import WrongValueError, not_among
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError
 from base.run_folder.records import Locking
+from firmware.build import boards, outside
 from firmware.build import catalogue as allocators_of
-from firmware.build import outside
 from firmware.build.outside_file import OutsideError
 from firmware.build.placement import MOST as MOST_PLACEMENTS
 from scenarios import catalogue
@@ -50,8 +50,16 @@ def _check_allocator(word: str) -> str:
     return word
 
 
+def _check_board(name: str) -> str:
+    if name not in boards.names():
+        raise not_among(name, boards.names())
+    return name
+
+
 ScenarioName = Annotated[str, AfterValidator(_check_scenario)]
 AllocatorName = Annotated[str, AfterValidator(_check_allocator)]
+BoardName = Annotated[str, AfterValidator(_check_board)]
+"""Of the boards that come with the bench: a worker of a cluster has no other ones."""
 HeapBytes = Annotated[int, Field(gt=0, le=1 << 32)]
 Samplerate = Annotated[int, Field(ge=10, le=200_000_000)]
 """What the virtual analyzer can have: servers/beaglelogic.rs of the simulator."""
@@ -61,6 +69,7 @@ class _Settings(Table):
     """Lists of settings: at the top of the file what is run, in `exclude` what is left out."""
 
     allocators: Listed[AllocatorName] | None = None
+    boards: Listed[BoardName] | None = None
     seeds: Listed[int] | None = None
     parameters: Listed[dict[str, int | str]] | None = None
     heap_bytes: Listed[HeapBytes] | None = None
@@ -107,6 +116,7 @@ class Point:
     knobs: dict[str, int] = field(default_factory=dict)
     samplerate: int | None = None
     placement: int = 0
+    board: str = boards.DEFAULT
 
     @property
     def title(self) -> str:
@@ -116,6 +126,7 @@ class Point:
         words += [word for word in (self.locking, "" if self.art == "on" else "ART off") if word]
         words += [f"heap {self.heap_bytes:,}"] if self.heap_bytes else []
         words += [f"placement {self.placement}"] if self.placement else []
+        words += [] if self.board == boards.DEFAULT else [self.board]
         return ", ".join([f"{self.scenario} on {self.allocator}", *words])
 
 
@@ -166,13 +177,18 @@ class Matrix:
         for (name, parameters), heap in product(self._asked_plans(), _or_default(file.heap_bytes)):
             # One that draws nothing runs once, whatever the seeds.
             seeds = _or_default(file.seeds if draws[name] else None)
-            for seed, allocator, locking, art in product(
-                seeds, allocators, _or_default(file.locking), _distinct(file.art or ["on"])
+            for board, seed, allocator, locking, art in product(
+                _distinct(file.boards or [boards.DEFAULT]),
+                seeds,
+                allocators,
+                _or_default(file.locking),
+                _distinct(file.art or ["on"]),
             ):
                 for knobs, rate, place in product(
                     knobs_of[allocator], _or_default(file.samplerate), range(file.placements)
                 ):
-                    point = Point(name, allocator, parameters, seed, heap, art, locking, knobs, rate, place)
+                    asked = (name, allocator, parameters, seed, heap, art, locking, knobs, rate, place)
+                    point = Point(*asked, board)
                     if not self._leaves_out(point):
                         yield point
 
@@ -275,7 +291,7 @@ def _check_size(document: Document, file: _File) -> None:
     """Raises CampaignError where even to count the combinations would take too long."""
     every = len(allocators_of.own())
     allocators = [every if one == EVERY else 1 for one in file.allocators or DEFAULT_ALLOCATORS]
-    lists = (file.seeds, file.parameters, file.heap_bytes, file.art, file.locking, file.knobs)
+    lists = (file.seeds, file.parameters, file.heap_bytes, file.art, file.locking, file.knobs, file.boards)
     sizes = [len(listed or [None]) for listed in (file.scenarios, *lists, file.samplerate)]
     count = prod(sizes) * sum(allocators) * file.placements
     if count > MOST_COMBINATIONS:
@@ -318,4 +334,4 @@ def _knobs_key(allocator: str) -> Callable[[dict[str, int]], Hashable]:
     )
 
 
-_KEYS = {"scenario": "scenarios", "allocator": "allocators", "seed": "seeds"}
+_KEYS = {"scenario": "scenarios", "allocator": "allocators", "seed": "seeds", "board": "boards"}

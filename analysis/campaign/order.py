@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -15,19 +15,20 @@ from base.files.errors import TailscopeError, first_line
 from base.paths import ROOT
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import BoardResource, read_bench
+from firmware.build import boards, region
 from firmware.build import image as firmware
 from firmware.build.catalogue import Allocator, allocators
 from firmware.build.image import Configuration, FirmwareImage
 from firmware.build.placement import placed, placement
 from scenarios.plan import Plan
 
-BOARD = "virtual"
+ENTRY = "virtual"
 """Runs can only go on side by side on a board that is a program."""
 RECORDS = "uart"
 
 _DECIDING = (
     *("simulator/crates/**/*.rs", "simulator/crates/**/*.toml"),
-    *("simulator/Cargo.*", "simulator/*.py"),
+    *("simulator/Cargo.*", "simulator/*.py", "firmware/boards/*/*.toml"),
     *("base/**/*.py", "capture/**/*.py", "scenarios/**/*.py", "analysis/bounds/*"),
     *("analysis/campaign/rows.py", "analysis/campaign/work.py"),
     *("analysis/fragmentation/*.py", "firmware/build/host_heap.py", "firmware/heap/host/**/*"),
@@ -97,6 +98,7 @@ class Needs:
     extras: tuple[str, ...]
     heap_bytes: int
     placement: int = 0
+    board: str = boards.DEFAULT
 
     @classmethod
     def of(cls, point: Point, plan: Plan) -> Needs:
@@ -107,18 +109,23 @@ class Needs:
         """The needs of a point whose plan asks this of the firmware, and this size of heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
         asked = (point.allocator, point.art == "on", point.locking, knobs, extras, heap_bytes)
-        return cls(*asked, point.placement)
+        return cls(*asked, point.placement, point.board)
+
+
+def word(board: str) -> str:
+    """What a board is called for a run on it."""
+    return f"{ENTRY}:{board}"
 
 
 @cache
-def board() -> BoardResource:
-    """The entry of bench.toml, read once."""
-    return read_bench().board(BOARD)
+def board(name: str) -> BoardResource:
+    """The entry of bench.toml with the board `name`, read once."""
+    return read_bench().board(word(name))
 
 
 def samplerate_hz(point: Point) -> int:
     """The samplerate of a point in Hz, or the board's if the point has none."""
-    return point.samplerate or board().analyzer.samplerate_hz
+    return point.samplerate or board(point.board).analyzer.samplerate_hz
 
 
 @cache
@@ -131,6 +138,7 @@ def shipped(needs: Needs) -> ShippedImage:
         dict(needs.knobs),
         needs.extras,
         heap_bytes=needs.heap_bytes,
+        board=needs.board,
     )
     return of_image(placed(image, placement(needs.placement)))
 
@@ -144,7 +152,7 @@ def of_image(image: FirmwareImage) -> ShippedImage:
         image.elf.read_bytes(),
         image.elf.with_name("tailscope_footprint.elf").read_bytes(),
         image.allocator,
-        Configuration(built.heap_bytes, built.kernel, built.flash_acr, built.locking, dict(built.knobs)),
+        replace(built, knobs=dict(built.knobs)),
         image.looks,
         _replayer(image),
         row if row.source is not None else None,
@@ -170,7 +178,7 @@ def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture, durat
         "scenario": plan.name,
         "duration_s": duration_s,
         "samplerate_hz": rate,
-        "board": str(board()),
+        "board": str(board(point.board)),
         "records": RECORDS,
         "capture": capture,
         "replayed": bool(image.replayer.program),
@@ -221,10 +229,11 @@ class Orders:
 
     def _compiled(self, point: Point) -> tuple[Plan, float]:
         """The plan, and the seconds that it may take."""
-        asked = (point.scenario, point.parameters, point.seed, point.heap_bytes)
+        asked = (point.scenario, point.parameters, point.seed, point.heap_bytes, point.board)
         if self._latest is None or self._latest[0] != asked:
-            plan = self._matrix.scenario(point).compile()
-            self._latest = (asked, plan, longest_s(plan, board().board.core_hz))
+            on = board(point.board).board
+            plan = self._matrix.scenario(point).compile(region.place(on))
+            self._latest = (asked, plan, longest_s(plan, on.core_hz))
         return self._latest[1:]
 
     def make(self, point: Point) -> tuple[Order, ShippedImage]:

@@ -86,6 +86,7 @@ def failed_row(key: str, point: Point, why: str) -> dict[str, Any]:
         "placement": point.placement,
         "scenario": point.scenario,
         "allocator": point.allocator,
+        "board_folder": point.board,
         "parameters": _listed(point.parameters),
         "seed": None if point.seed is None else str(point.seed),
         "art": point.art == "on",

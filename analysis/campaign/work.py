@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 import polars as pl
 
 from analysis.bounds.image import bounds_of
-from analysis.campaign.order import BOARD, RECORDS, Order, Replayer, ShippedImage, digest
+from analysis.campaign.order import RECORDS, Order, Replayer, ShippedImage, digest, word
 from analysis.campaign.rows import DIFFERS, failed_row, row_of
 from analysis.fragmentation.of_run import memory_by
 from base.files.errors import TailscopeError
@@ -158,7 +158,13 @@ def _run(
     order: Order, image: FirmwareImage, memory: MemoryOf, scratch: Path, program: Path | None
 ) -> Outcome:
     request = RunRequest(
-        order.plan, image, BOARD, order.samplerate_hz, records=RECORDS, bounds=_bounds, memory=memory
+        order.plan,
+        image,
+        word(order.point.board),
+        order.samplerate_hz,
+        records=RECORDS,
+        bounds=_bounds,
+        memory=memory,
     )
     if order.capture == "direct" and not order.verify:
         return _outcome(order, _found(Direct(request, program)))

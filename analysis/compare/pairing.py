@@ -130,9 +130,11 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
     """Pairs the runs of two sides.
 
     Two runs that the user named belong together. Otherwise it takes equal options; of what is left,
-    the only run of a scenario on either side belongs to the only one on the other.
+    the only run of a scenario and board on either side belongs to the only one on the other. Raises
+    CompareError where the user named runs of two boards.
     """
     if a.single and b.single:
+        _check_one_board(a.runs[0], b.runs[0])
         return Pairing((Pair(a.runs[0], b.runs[0], "given"),), (), (), {"a": 0, "b": 0})
     ours, theirs = _latest(a), _latest(b)
     pairs = [Pair(run, theirs[options], "options") for options, run in ours.items() if options in theirs]
@@ -148,6 +150,16 @@ def pair(a: SideRuns, b: SideRuns) -> Pairing:
     )
 
 
+def _check_one_board(a: Stored, b: Stored) -> None:
+    """Raises CompareError where the runs are of two boards."""
+    ours, theirs = a.manifest.board_folder, b.manifest.board_folder
+    if ours != theirs:
+        raise CompareError(
+            f"A is of {ours} and B of {theirs}, and no run is better than one of another board: set them "
+            f"side by side, in cycles and in µs, with ./lab compare --by board {a.folder} {b.folder}."
+        )
+
+
 def _latest(side: SideRuns) -> dict[Options, Stored]:
     runs = latest(side.runs, lambda run: Options.of(run.manifest), lambda run: run.name)
     return {Options.of(run.manifest): run for run in runs}
@@ -155,8 +167,11 @@ def _latest(side: SideRuns) -> dict[Options, Stored]:
 
 def _only_ones(left_a: Sequence[Stored], left_b: Sequence[Stored]) -> Iterable[Pair]:
     for run in left_a:
-        scenario = run.manifest.scenario
-        ours = [one for one in left_a if one.manifest.scenario == scenario]
-        theirs = [one for one in left_b if one.manifest.scenario == scenario]
+        ours = [one for one in left_a if _what(one) == _what(run)]
+        theirs = [one for one in left_b if _what(one) == _what(run)]
         if len(ours) == len(theirs) == 1:
             yield Pair(run, theirs[0], "scenario")
+
+
+def _what(run: Stored) -> tuple[str, str]:
+    return run.manifest.scenario, run.manifest.board_folder

@@ -13,6 +13,7 @@ from base.run_folder.alike import parameters_of
 from base.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
 
 FIRMWARE = "firmware sha256"
+BOARD_FOLDER = "board folder"
 COMPILER = "compiler"
 _DIGEST_SHOWN = 12
 
@@ -79,6 +80,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "core clock": None if firmware.core_hz is None else f"{firmware.core_hz:,} Hz",
         "records": manifest.records,
         "board": manifest.board,
+        BOARD_FOLDER: manifest.board_folder,
         "analyzer": manifest.analyzer,
         "samplerate": f"{manifest.samplerate_hz:,} Hz",
         "imported file sha256": manifest.imported.sha256 if manifest.imported else None,
@@ -105,7 +107,17 @@ def _footprint(manifest: Manifest) -> dict[str, str]:
 
 _CHOSEN = frozenset(
     (
-        *("scenario", "allocator", "board", "seed", "stimulus", "heap size", "locking", "FLASH_ACR"),
+        *(
+            "scenario",
+            "allocator",
+            "board",
+            BOARD_FOLDER,
+            "seed",
+            "stimulus",
+            "heap size",
+            "locking",
+            "FLASH_ACR",
+        ),
         *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
         "urgent task",
     )

@@ -16,6 +16,8 @@ from analysis.compare.rows import Rows
 from analysis.compare.sentences import described, effects, left_out, overall, remarks, worst_sentence
 
 _WIDTH_COLUMNS = 120
+_WIDE_COLUMNS = 220
+"""Of tables with many columns, which name their runs."""
 
 
 def as_text(found: Comparison) -> str:
@@ -24,6 +26,18 @@ def as_text(found: Comparison) -> str:
     with console.capture() as captured:
         for part in _parts(found):
             console.print(part)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def printed(parts: Sequence[str | Rows]) -> str:
+    """Sentences and tables, each with its title, for a terminal."""
+    console = Console(width=_WIDE_COLUMNS, highlight=False, markup=False)
+    with console.capture() as captured:
+        for part in parts:
+            if isinstance(part, Rows):
+                console.print("", part.title, _table(part), sep="\n")
+            else:
+                console.print(part, soft_wrap=True)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 

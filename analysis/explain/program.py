@@ -22,12 +22,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
-from base.files.elf import DAMAGED
+from base.files.elf import DAMAGED, smaller_core
 from base.files.errors import first_line
 from base.files.remembered import remembered
 
-_ARCHITECTURES = {10: "ARMv7-M (a Cortex-M3)", 11: "ARMv6-M (a Cortex-M0)", 12: "ARMv6-M (a Cortex-M0)"}
-"""Tag_CPU_arch of v7, v6-M and v6S-M (ARM's ABI for the Arm Architecture, Addenda, 3.3.5.2)."""
 _KEPT = 8
 """Files whose source lines a process remembers: to read them takes longer than all else here."""
 
@@ -68,18 +66,13 @@ class Program:
 
     @property
     def smaller_core(self) -> str:
-        """The architecture it was compiled for, where that is a smaller one than the Cortex-M4's;
-        empty where it is not, or the file does not say.
+        """The core that it was compiled for, where that has less than the Cortex-M4; empty where it
+        has not, or the file does not say.
         """
-        section: Any = self._file.get_section_by_name(".ARM.attributes")
-        if section is None:
-            return ""
         try:
-            attributes = section.subsections[0].subsubsections[0].attributes
-            told = [one.value for one in attributes if one.tag == "TAG_CPU_ARCH"]
-        except (IndexError, *DAMAGED):
+            return smaller_core(self._file)
+        except DAMAGED:
             return ""
-        return _ARCHITECTURES.get(told[0], "") if told else ""
 
     @property
     def dwarf(self) -> Any:

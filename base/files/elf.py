@@ -18,15 +18,16 @@ DAMAGED = (
 """Whatever it stumbles over."""
 
 # Tag_CPU_arch ("Addenda to, and Errata in, the ABI for the Arm Architecture", IHI 0045, 3.3.5.2).
-_V7, _V7E_M = 10, 13
+_V6M, _V7, _V7E_M = (11, 12), 10, 13
 _MADE_FOR = {
     **dict.fromkeys(range(10), "an Arm core before the Cortex (Armv4 to Armv6K)"),
     _V7: "a Cortex-A or Cortex-R (Armv7-A, Armv7-R)",
-    **dict.fromkeys((11, 12), "a Cortex-M0 or Cortex-M0+ (Armv6-M)"),
+    **dict.fromkeys(_V6M, "a Cortex-M0 or Cortex-M0+ (Armv6-M)"),
     **dict.fromkeys((14, 15, 18, 19, 20, 22), "a Cortex-A or Cortex-R (Armv8, Armv9)"),
     16: "a Cortex-M23 (Armv8-M Baseline)",
     **dict.fromkeys((17, 21), "a Cortex-M33 or a later one (Armv8-M)"),
 }
+_SMALLER = {_V7: "a Cortex-M3 (Armv7-M)", **dict.fromkeys(_V6M, "a Cortex-M0 (Armv6-M)")}
 _NOT_M = {ord("A"), ord("R")}
 
 
@@ -35,19 +36,33 @@ def other_core(elf: ELFFile) -> str:
 
     Empty if they do not. Every Armv7-M program runs on a Cortex-M4. Raises what DAMAGED has.
     """
-    section = elf.get_section_by_name(".ARM.attributes")
-    if not isinstance(section, ARMAttributesSection):
-        return ""
-    found: dict[str, int] = {}
-    for vendor in section.iter_subsections("aeabi"):
-        for scope in vendor.iter_subsubsections("TAG_FILE"):
-            found = {one.tag: one.value for one in scope.iter_attributes()}
+    found = _build_attributes(elf)
     architecture = found.get("TAG_CPU_ARCH")
     if architecture in (None, _V7E_M):
         return ""
     if architecture == _V7 and found.get("TAG_CPU_ARCH_PROFILE") not in _NOT_M:
         return ""
     return _MADE_FOR.get(architecture or 0, "another core")
+
+
+def smaller_core(elf: ELFFile) -> str:
+    """The core with less than a Cortex-M4 that a program was made for, by its build attributes;
+    empty where they tell of none. Raises what DAMAGED has.
+    """
+    return _SMALLER.get(_build_attributes(elf).get("TAG_CPU_ARCH", 0), "")
+
+
+def _build_attributes(elf: ELFFile) -> dict[str, int]:
+    """Those of the whole file, by their tags."""
+    section = elf.get_section_by_name(".ARM.attributes")
+    if not isinstance(section, ARMAttributesSection):
+        return {}
+    return {
+        one.tag: one.value
+        for vendor in section.iter_subsections("aeabi")
+        for scope in vendor.iter_subsubsections("TAG_FILE")
+        for one in scope.iter_attributes()
+    }
 
 
 def address_of(elf: Path, symbol: str) -> int | None:

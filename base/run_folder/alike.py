@@ -39,6 +39,7 @@ class Options:
     records: str
     samplerate_hz: int
     board: str
+    board_folder: str
     operated: tuple[bool, bool]
 
     @classmethod
@@ -66,6 +67,7 @@ class Options:
             records=manifest.records,
             samplerate_hz=manifest.samplerate_hz,
             board=manifest.board,
+            board_folder=manifest.board_folder,
             operated=(manifest.exact, manifest.imported is not None),
         )
 

@@ -568,8 +568,18 @@ class Manifest(Table):
         return VIRTUAL_BOARD in self.tools and self.imported is None
 
     @property
+    def board_folder(self) -> str:
+        """The name of the board's folder, whatever the entry of bench.toml is called (`board`)."""
+        return Path(self.asked.board).name if self.asked else FIRST_BOARD
+
+    @property
+    def core_hz(self) -> int | None:
+        """The core's clock as the firmware told it, else as it was built; None if nobody knows."""
+        return self.firmware.core_hz or (self.asked.core_hz if self.asked else None)
+
+    @property
     def configuration(self) -> str:
-        """The allocator and what is not as usual: origin, lock, heap, knobs, flash (ART)."""
+        """The allocator and what is not as usual: origin, lock, heap, knobs, flash (ART), board."""
         heap = self.firmware.heap_bytes
         words = [self.allocator]
         words += [f"from outside, {self.outside.sha256[:8]}"] if self.outside else []
@@ -577,6 +587,7 @@ class Manifest(Table):
         words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
         words += [] if self.accelerated else ["ART off"]
+        words += [] if self.board_folder == FIRST_BOARD else [self.board_folder]
         return ", ".join(words)
 
     @property

@@ -27,7 +27,7 @@ from base.run_folder.panics import without_panic
 from base.run_index import row as rows
 from base.run_index.row import COLUMNS, unfinished_row
 
-VERSION = 4
+VERSION = 5
 """Of the kept table. One of another version is made again."""
 
 DEEPEST = 4

@@ -31,10 +31,10 @@ from capture.instruments.skew import fall_delay_samples
 from capture.reading.wire import COMMON_CHANNELS, Wire
 from capture.store import RunResult, judge
 from capture.summary.warnings import LATE_SAMPLES
-from firmware.build import boards
+from firmware.build import region
+from firmware.build.boards import Board
 from firmware.build.image import FirmwareImage
 from scenarios import catalogue
-from scenarios.operations import MAX_ENTRIES
 from scenarios.plan import Plan
 
 SLOWER_BAUDS = (500_000, 115_200)
@@ -43,16 +43,21 @@ REST_S = 1.0
 """How long the pins are looked at while nothing moves them."""
 # Two crystals differ by some 100 millionths at most; an RC oscillator by 10,000.
 _CRYSTALS_PPM = 500.0
-_MOST_OPERATIONS = MAX_ENTRIES - 840
+_BESIDE_OPERATIONS = 840
+"""Entries of an image that mem_stress may need for more than its operations."""
 _PPM = 1e6
 _REASONS = 3
 
 Shown = Callable[[str], None]
 
 
-def short_plan() -> Plan:
-    """What the line is tried with: 152 ms at most."""
-    return catalogue.load("mem_frag", {"depth": 8}).compile()
+def short_plan(board: Board) -> Plan:
+    """What the line is tried with: 152 ms at most on the first board."""
+    return _plan(board, "mem_frag", depth=8)
+
+
+def _plan(board: Board, scenario: str, **parameters: int) -> Plan:
+    return catalogue.load(scenario, parameters).compile(region.place(board))
 
 
 @dataclass
@@ -72,7 +77,7 @@ class Captures:
     def line(self) -> Outcome:
         """Do the records come, whole and in order? Where they do not, slower lines are tried."""
         baud = self.board.baud
-        self._first = self._run(short_plan())
+        self._first = self._run(short_plan(self.board.board))
         found = of_serial(serial := _manifest(self._first).serial, baud)
         return found if found.state == "right" or not serial.bytes else self._slower(found, baud)
 
@@ -81,7 +86,7 @@ class Captures:
         slower = [one for one in SLOWER_BAUDS if one < baud]
         for one in slower:
             self.shown(f"line: the same at {one:,} baud")
-            serial = _manifest(self._run(short_plan(), baud=one)).serial
+            serial = _manifest(self._run(short_plan(self.board.board), baud=one)).serial
             if of_serial(serial, one).state == "right":
                 told = f"At {one:,} baud they came whole: set baud = {one} in bench.toml if this recurs."
                 return replace(found, todo=(told, *found.todo), figures=(*found.figures, _whole_at(one)))
@@ -105,9 +110,11 @@ class Captures:
     def rate(self) -> Outcome:
         """Does the analyzer keep up, without a sample lost?"""
         outcomes: list[tuple[RunResult, Manifest]] = []
-        plan = plan_of(self.rate_s)
-        for number in range(runs_of(self.rate_s, plan)):
-            self.shown(f"rate: capture {number + 1} of {runs_of(self.rate_s, plan)}")
+        board = self.board.board
+        plan = plan_of(self.rate_s, board)
+        runs = runs_of(self.rate_s, plan, board)
+        for number in range(runs):
+            self.shown(f"rate: capture {number + 1} of {runs}")
             result = self._run(plan)
             outcomes.append((result, _manifest(result)))
             if result.verdict != "complete":
@@ -122,7 +129,7 @@ class Captures:
 
     def number(self) -> Outcome:
         """What does the board measure?"""
-        result = self._run(catalogue.load("mem_stress").compile())
+        result = self._run(_plan(self.board.board, "mem_stress"))
         return of_number(result, _manifest(result))
 
     @cached_property
@@ -157,17 +164,17 @@ class Captures:
         return seen.edges
 
 
-def plan_of(seconds: float) -> Plan:
+def plan_of(seconds: float, board: Board) -> Plan:
     """Churn that takes about `seconds`, or as much of it as an image has room for."""
-    usual = catalogue.load("mem_stress").compile()
-    each_s = longest_s(usual, boards.default().core_hz) / usual.operations.height
-    operations = min(max(round(seconds / each_s), 120), _MOST_OPERATIONS)
-    return catalogue.load("mem_stress", {"operations": operations}).compile()
+    usual = _plan(board, "mem_stress")
+    each_s = longest_s(usual, board.core_hz) / usual.operations.height
+    most = region.place(board).entries - _BESIDE_OPERATIONS
+    return _plan(board, "mem_stress", operations=min(max(round(seconds / each_s), 120), most))
 
 
-def runs_of(seconds: float, plan: Plan) -> int:
+def runs_of(seconds: float, plan: Plan, board: Board) -> int:
     """How many runs of `plan` are to be made."""
-    return max(1, math.ceil(seconds / longest_s(plan, boards.default().core_hz) - 0.05))
+    return max(1, math.ceil(seconds / longest_s(plan, board.core_hz) - 0.05))
 
 
 def _manifest(result: RunResult) -> Manifest:

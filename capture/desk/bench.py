@@ -421,7 +421,12 @@ class BoardResource:
         return self.loader.kind != "virtual-nucleo" and self.emulated is None
 
     def with_board(self, board: Board) -> BoardResource:
-        """The same with another board in its place; a virtual analyzer samples as that one says."""
+        """The same with another board in its place; a virtual analyzer samples as that one says.
+
+        It is called by both, unless the board is the entry's own.
+        """
+        if board == self.board:
+            return self
         loader, analyzer = self.loader, self.analyzer
         if loader.kind == "pyocd":
             loader = loader.model_copy(update={"target": board.pyocd_target})

@@ -10,6 +10,7 @@ from cli.shell.declare import option
 from cli.shell.values import (
     ALLOCATORS,
     BOARD,
+    BOARDS,
     FILE,
     HEAP,
     KNOB,
@@ -49,6 +50,13 @@ board = option(
     type=BOARD,
     help="a board of `./lab list`, or the path of its TOML; or virtual:NAME, another board simulated; "
     "bench.toml's default when not given",
+)
+boards = option(
+    "--board",
+    "boards",
+    type=BOARDS,
+    help="a board of `./lab list`, or the path of its TOML; or virtual:NAME, another board simulated; "
+    "several with commas for a run on each; bench.toml's default when not given",
 )
 begin = option(
     "--from",

@@ -175,6 +175,31 @@ class Board(Value):
         return found or [CompletionItem(incomplete, type="file")]
 
 
+class Boards(Board):
+    """Boards that commas separate: a tuple. One whose path has a comma of its own stands alone."""
+
+    name = "BOARDS"  # type: ignore[misc]
+
+    def read(self, word: str, flag: str) -> Any:
+        words = (word,) if Path(word).exists() else tuple(word.split(","))
+        for one in words:
+            known.check(board=one)
+            if words.count(one) > 1:
+                raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: {one} is named twice; name each board once.")
+        return words
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """What Board has, for the last of the words."""
+        before, comma, last = incomplete.rpartition(",")
+        given = before.split(",") if comma else []
+        found = super().shell_complete(ctx, param, last)
+        return [
+            CompletionItem(f"{before}{comma}{one.value}", one.type) for one in found if one.value not in given
+        ]
+
+
 class RunFolder(Value):
     """A folder that is there."""
 
@@ -426,6 +451,7 @@ def either(words: Sequence[str]) -> str:
 ALLOCATORS = Allocators()
 SCENARIO = Scenario()
 BOARD = Board()
+BOARDS = Boards()
 RUN = RunFolder()
 WHOLE = Whole()
 PLACEMENTS = Whole(most=MOST_PLACEMENTS)

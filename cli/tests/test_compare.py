@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare.tests.made import with_cycles, write
+from analysis.errors import CompareError
 from cli.shell import start
 
 STATUS: dict[str, tuple[Callable[[Path], Path], int]] = {
@@ -30,3 +31,37 @@ def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixtur
     folders = write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 9}))
     assert start.run(["compare", *map(str, folders), "--json"]) == 1
     assert json.loads(capfd.readouterr().out)["status"] == "worse"
+
+
+def test_boards_are_set_side_by_side(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """600 cycles of the wire are 599 of the counter (synthetic.DISAGREEMENT_CYCLES) at 84 MHz."""
+    write(tmp_path)
+    asked = {"allocator": "seglist", "board": "nucleo-f446re"}
+    write(tmp_path, board="virtual_nucleo_f446re", changes={"asked": asked})
+    page = tmp_path / "page.html"
+    assert start.run(["compare", "--by", "board", str(tmp_path), "--output", str(page), "--json"]) == 0
+    (group,) = json.loads(capfd.readouterr().out)["groups"]
+    assert [line["board_folder"] for line in group["boards"]] == ["nucleo-f401re", "nucleo-f446re"]
+    first = group["boards"][0]["allocate"]
+    assert (first["cycles"], first["counted"], first["n"]) == (599, True, 3)
+    assert first["ns"] == pytest.approx(600 * 1e9 / 84e6)
+    assert page.read_text(encoding="utf-8").startswith("<!")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["{0}"], "Give two runs, or two folders of runs; --by board takes any number."),
+        (["{0}", "{0}", "{0}"], "Give two runs, or two folders of runs; --by board takes any number."),
+        (
+            ["--by", "board", "{0}"],
+            "No allocator ran the same scenario on two boards (there is nucleo-f401re): run it with --board "
+            "a,b first.",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence(words: list[str], sentence: str, tmp_path: Path) -> None:
+    folder = str(write(tmp_path))
+    with pytest.raises(CompareError) as refused:
+        start.run(["compare", *(word.format(folder) for word in words)])
+    assert str(refused.value) == sentence

@@ -23,6 +23,7 @@ from base.paths import RUNS
 from base.processes import signals
 from capture.acquisition.direct import ANALYZER as DIRECT
 from cli.work import choose_allocators, progress
+from firmware.build import boards
 from simulator import build as simulator
 
 CAMPAIGNS = RUNS / "campaigns"
@@ -81,8 +82,8 @@ def _run(asked: matrix.Matrix, store: Store, scheduler: str | None, workers: int
         return _results(store, json)
 
 
-def _refuse(plan: Any, allocator: str) -> None:
-    choose_allocators.choose([plan], [allocator])
+def _refuse(plan: Any, allocator: str, board: str) -> None:
+    choose_allocators.choose([plan], [allocator], boards.board(board))
 
 
 def _workers(scheduler: str | None, store: Store, workers: int) -> AbstractContextManager[cluster.Cluster]:

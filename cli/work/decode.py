@@ -20,7 +20,7 @@ from cli.shell.values import OptionError
 from cli.work import wire_table
 from cli.work.options import Options
 from cli.work.plan import compiled
-from firmware.build import outside
+from firmware.build import boards, outside
 
 NO_PLAN = (
     "Without records and the scenario there is nothing to hold these against; give --run, or --scenario, "
@@ -101,7 +101,7 @@ def _of_scenario(
     named = outside.admit(allocator)
     if len(named) != 1:
         raise OptionError(f"--allocator {','.join(allocator)[:80]}: give one, the one that was captured.")
-    planned = compiled(name, options).recorded_by(options.records)
+    planned = compiled(name, options, boards.default()).recorded_by(options.records)
     return other_tools.of_plan(planned, named[0], log, outside_of(named[0]))
 
 

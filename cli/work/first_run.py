@@ -74,7 +74,8 @@ class _Bench:
 
         signals.check()
         self.shown("building the firmware")
-        image = firmware.build(ALLOCATOR)
+        on = self.board.board
+        image = firmware.build(ALLOCATOR, board=on.word)
         desk = Desk(self.board)
         self._captures = captures = Captures(self.board, self.name, image, self.runs, self.rate_s, self.shown)
         return (
@@ -82,7 +83,7 @@ class _Bench:
             Step("rights", "May you use what is plugged in, and does nobody else?", desk.rights),
             Step("desk", "Is there one analyzer, one probe, one port?", desk.plugged_in),
             Step("probe", "Is the firmware of the probe new enough?", desk.probe_firmware),
-            Step("load", "Does the flash take a firmware?", lambda: desk.load(image, short_plan())),
+            Step("load", "Does the flash take a firmware?", lambda: desk.load(image, short_plan(on))),
             Step("wiring", "Is each clip on its pin?", desk.wiring),
             Step("line", "Do the records come, whole and in order?", captures.line),
             Step("noise", "Do inputs see edges where no pin moves?", captures.rest),

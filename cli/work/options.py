@@ -10,7 +10,8 @@ from pathlib import Path
 class Options:
     """What the user chose, as `./lab scenario` takes it.
 
-    None leaves the choice to bench.toml or to the scenario. `knobs` are numbers of the heap's
+    None leaves the choice to bench.toml or to the scenario. `boards` are run on one after the
+    other. `knobs` are numbers of the heap's
     build. `duration_s` is that of the capture. `art_states` are the states of the flash accelerator
     (prefetch and caches) to run with. `records` says what carries the records, one of
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
@@ -22,7 +23,7 @@ class Options:
 
     parameters: dict[str, str | int] = field(default_factory=dict)
     knobs: dict[str, int] = field(default_factory=dict)
-    board: str | None = None
+    boards: tuple[str | None, ...] = (None,)
     samplerate_hz: int | None = None
     stimulus: str | None = None
     seed: int | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base.files.errors import CaptureError
 from base.processes import signals
-from capture.desk.bench import read_bench
 from cli.work import kept
 from cli.work.options import Options
 from firmware.build import region
@@ -14,12 +13,11 @@ from scenarios.plan import Plan
 from scenarios.stimulus import asks_for_control
 
 
-def compiled(name: str, options: Options) -> Plan:
-    """The plan of the scenario `name` for the board that was chosen.
+def compiled(name: str, options: Options, board: Board) -> Plan:
+    """The plan of the scenario `name` for a board.
 
     Raises ScenarioError, CaptureError, and signals.Stopped.
     """
-    board = read_bench().board(options.board).board
     _check_control(options.stimulus, board)
     scenario = catalogue.load(
         name,

@@ -10,12 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from base.files.errors import TailscopeError
+from base.files.errors import CaptureError, TailscopeError
 from base.processes import signals
 from base.run_folder.manifest import SectionBound
 from base.run_folder.memory import Memory
@@ -29,7 +28,7 @@ from capture.acquisition.live import Part
 from capture.acquisition.sigrok import Sigrok
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
-from capture.desk.bench import read_bench
+from capture.desk.bench import BoardResource, read_bench
 from capture.store import RunResult
 from cli.work import ahead, choose_allocators, placements, progress, so_far_words
 from cli.work.options import Options
@@ -37,6 +36,7 @@ from cli.work.plan import compiled
 from firmware.build import boards, packaged
 from firmware.build import catalogue as allocators_of
 from firmware.build import image as firmware
+from firmware.build.boards import Board
 from scenarios.plan import Plan
 from simulator import build as simulator
 
@@ -44,7 +44,8 @@ from simulator import build as simulator
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
 ) -> list[RunResult]:
-    """Runs every scenario on every allocator, and returns the results in order.
+    """Runs every scenario on every allocator, one board after another, and returns the results in
+    order.
 
     The allocator `all` is every one that can run all of the scenarios. Everything is built before
     the first run, so that a wrong name costs no run. To be called within signals.orderly(): a
@@ -52,23 +53,62 @@ def run(
     Raises TailscopeError, and signals.Stopped if the signal came before there was a run.
     """
     options = options or Options()
-    resource = read_bench().board(options.board)
+    resources = [read_bench().board(word) for word in options.boards]
     if options.capture == "direct":
-        check_direct(resource, options.records)
-    plans = [compiled(name, options) for name in scenarios]
-    names, left_out = choose_allocators.choose(plans, allocators, resource.board)
+        for resource in resources:
+            check_direct(resource, options.records)
+    targets = [
+        _target(word, resource, scenarios, allocators, options)
+        for word, resource in zip(options.boards, resources, strict=True)
+    ]
     with progress.shown(every_s=0) as shown, ExitStack() as stack:
-        drawn = not all(plan.ramp for plan in plans)
-        fits = fits_direct(resource, options.records)
+        drawn = not all(plan.ramp for target in targets for plan in target.plans)
+        fits = all(target.fits for target in targets)
         # Then nothing is lost where this program is slow to take what comes.
         beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if fits else None
-        options = replace(options, capture=_capturer(options, fits, shown))
+        capturers = {target.word: _capturer(options, target.fits, shown) for target in targets}
         shown("building the virtual Nucleo")
-        images = _images(plans, names, left_out, options, shown)
+        images = _images(targets, options, shown)
         if beside:
-            beside.prepare(built.image for of_needs in images.values() for built in of_needs)
-        pairs = [(plan, built) for plan in plans for built in images[_needs(plan)]]
-        return _run_all(pairs, runs_folder, options, shown, beside)
+            beside.prepare(built.image for of_one in images.values() for built in of_one)
+        asked = [
+            (plan, built)
+            for target in targets
+            for plan in target.plans
+            for built in images[target.word, _needs(plan)]
+        ]
+        return _run_all(asked, capturers, runs_folder, options, shown, beside)
+
+
+def _target(
+    word: str | None,
+    resource: BoardResource,
+    scenarios: Sequence[str],
+    allocators: Sequence[str],
+    options: Options,
+) -> _Target:
+    """Raises CaptureError where the board has no room for a plan, or its core no lock that was
+    asked for; and ScenarioError.
+    """
+    for locking in filter(None, options.lockings):
+        if refusal := resource.board.lock_refused(locking):
+            raise CaptureError(refusal)
+    plans = tuple(compiled(name, options, resource.board) for name in scenarios)
+    names, left_out = choose_allocators.choose(plans, allocators, resource.board)
+    return _Target(word, resource.board, fits_direct(resource, options.records), plans, names, left_out)
+
+
+class _Target(NamedTuple):
+    """A board that is run on: its word on the command line, whether it can hand over its edges
+    itself, what is run there, and a sentence for each allocator that is left out.
+    """
+
+    word: str | None
+    board: Board
+    fits: bool
+    plans: tuple[Plan, ...]
+    allocators: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def _capturer(options: Options, fits: bool, shown: progress.Steps) -> str:
@@ -84,6 +124,7 @@ def _capturer(options: Options, fits: bool, shown: progress.Steps) -> str:
 
 def _run_all(
     pairs: Sequence[tuple[Plan, _Built]],
+    capturers: Mapping[str | None, str],
     runs_folder: Path,
     options: Options,
     shown: progress.Steps,
@@ -104,7 +145,7 @@ def _run_all(
             watched = _Watched(title, part, shown)
             try:
                 request = _request(plan, built, runs_folder, options, watched, beside)
-                results.append(_run_one(request, options, watched, beside))
+                results.append(_run_one(request, capturers[built.target.word], watched, beside))
                 signals.check()
                 if options.placements > 1:
                     placements.measure(request, results[-1], options.placements, watched)
@@ -148,9 +189,10 @@ class _Watched:
 
 
 class _Built(NamedTuple):
-    """An image, its title, and the words for the names of its folders."""
+    """An image and where it is to run, its title, and the words for the names of its folders."""
 
     image: firmware.FirmwareImage
+    target: _Target
     title: str
     options: tuple[str, ...]
 
@@ -162,67 +204,74 @@ class _Needs(NamedTuple):
     heap_bytes: int
 
 
+class _Build(NamedTuple):
+    """An image that is to be built; None as lock is the allocator's own."""
+
+    target: _Target
+    needs: _Needs
+    allocator: str
+    locking: str | None
+    art: bool
+
+
 def _needs(plan: Plan) -> _Needs:
     return _Needs(plan.extras, plan.heap_bytes)
 
 
-def _builds(allocators: Sequence[str], options: Options) -> list[tuple[str, str | None, bool]]:
-    return list(product(allocators, options.lockings, options.art_states))
+def _builds(targets: Sequence[_Target], options: Options) -> list[_Build]:
+    return [
+        _Build(target, needs, *chosen)
+        for target in targets
+        for needs in dict.fromkeys(map(_needs, target.plans))
+        for chosen in product(target.allocators, options.lockings, options.art_states)
+    ]
 
 
 def _images(
-    plans: Sequence[Plan],
-    names: Sequence[str],
-    left_out: Sequence[str],
-    options: Options,
-    shown: progress.Steps,
-) -> dict[_Needs, list[_Built]]:
-    """Builds the virtual Nucleo and, for the needs of each plan, each allocator with each lock and
-    each state of the flash accelerator asked for: as many at a time as there are cores.
+    targets: Sequence[_Target], options: Options, shown: progress.Steps
+) -> dict[tuple[str | None, _Needs], list[_Built]]:
+    """Builds the virtual Nucleo and, for each board and the needs of each plan, each allocator with
+    each lock and each state of the flash accelerator asked for: as many at a time as there are
+    cores.
     """
-    images: dict[_Needs, list[_Built]] = {needs: [] for needs in map(_needs, plans)}
-    builds = _builds(names, options)
-    runs = len(plans) * len(builds)
+    images: dict[tuple[str | None, _Needs], list[_Built]] = {}
+    builds = _builds(targets, options)
+    runs = sum(
+        len(target.plans) * len(target.allocators) * len(options.lockings) * len(options.art_states)
+        for target in targets
+    )
     until = f"to build, then {runs:,} runs" if runs > 1 else "to build, then the run"
-    counted = progress.Counted(shown, len(images) * len(builds), until=until)
+    counted = progress.Counted(shown, len(builds), until=until)
     with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
         try:
             simulated = at_a_time.submit(simulator.build)
-            begun = [
-                (needs, *_begin_image(at_a_time, name, art, locking, options, needs))
-                for needs in images
-                for name, locking, art in builds
-            ]
+            begun = [(one, *_begin_image(at_a_time, one, options)) for one in builds]
             simulated.result()
-            for sentence in left_out:
+            for sentence in dict.fromkeys(one for target in targets for one in target.left_out):
                 shown.line(sentence)
-            for needs, title, under_way in begun:
+            for one, title, under_way in begun:
                 counted(f"firmware with {title}: building")
                 built = under_way.result()
                 how = "from a package" if packaged.holds(built.image.elf) else "built"
                 shown.line(f"firmware with {title}: {how}, sha256 {built.image.sha256[:12]}")
-                images[needs].append(built)
+                images.setdefault((one.target.word, one.needs), []).append(built)
         finally:
             at_a_time.shutdown(wait=False, cancel_futures=True)
     return images
 
 
 def _begin_image(
-    at_a_time: ThreadPoolExecutor,
-    allocator: str,
-    art: bool,
-    locking: str | None,
-    options: Options,
-    needs: _Needs,
+    at_a_time: ThreadPoolExecutor, asked: _Build, options: Options
 ) -> tuple[str, Future[_Built]]:
     """Begins a build; its title, and what will come of it."""
+    target, needs, allocator, locking, art = asked
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
-    board = read_bench().board(options.board).board
-    own_heap = needs.heap_bytes != board.memory.heap_bytes
+    own_heap = needs.heap_bytes != target.board.memory.heap_bytes
     heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
     extras = [extra.replace("_", " ") for extra in needs.extras]
     off = [] if art else ["ART off"]
     heap_asked = heap if options.heap_bytes is not None else []
+    on = [] if target.board.name == boards.DEFAULT else [target.board.name]
 
     def build() -> _Built:
         image = firmware.build(
@@ -233,12 +282,12 @@ def _begin_image(
             needs.extras,
             heap_bytes=needs.heap_bytes,
             compiled=options.placements > 1,
-            board=board.word,
+            board=target.board.word,
         )
         words = folder_words(image, options, art=art)
-        return _Built(image, ", ".join([allocator, *chosen, *heap_asked, *off]), words)
+        return _Built(image, target, ", ".join([allocator, *chosen, *heap_asked, *off, *on]), words)
 
-    return ", ".join([allocator, *chosen, *heap, *extras, *off]), at_a_time.submit(build)
+    return ", ".join([allocator, *chosen, *heap, *extras, *off, *on]), at_a_time.submit(build)
 
 
 def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) -> tuple[str, ...]:
@@ -279,7 +328,7 @@ def _request(
     return RunRequest(
         plan,
         built.image,
-        board=options.board,
+        board=built.target.word,
         samplerate_hz=options.samplerate_hz,
         runs=runs_folder,
         duration_s=options.duration_s,
@@ -294,10 +343,8 @@ def _request(
     )
 
 
-def _run_one(
-    request: RunRequest, options: Options, watched: _Watched, beside: ahead.Ahead | None
-) -> RunResult:
-    result = conduct(Direct(request) if options.capture == "direct" else Sigrok(request))
+def _run_one(request: RunRequest, capture: str, watched: _Watched, beside: ahead.Ahead | None) -> RunResult:
+    result = conduct(Direct(request) if capture == "direct" else Sigrok(request))
     watched.shown.line(f"{watched.title}: {result.verdict}")
     if beside:
         beside.wait()

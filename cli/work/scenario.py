@@ -40,16 +40,17 @@ def run(
     chosen = options or Options()
     with kept.told(results, "no run was recorded"):
         for name in scenarios:
-            known.check(
-                scenario=name,
-                allocators_=allocators,
-                board=chosen.board,
-                parameters_=chosen.parameters,
-                knobs_=chosen.knobs,
-            )
+            for board in chosen.boards:
+                known.check(
+                    scenario=name,
+                    allocators_=allocators,
+                    board=board,
+                    parameters_=chosen.parameters,
+                    knobs_=chosen.knobs,
+                )
         from cli.work import runs, where
 
-        where.run(chosen.board)
+        where.run_each(chosen.boards)
         results += runs.run(scenarios, allocators, runs_folder or RUNS, chosen)
         usual = runs_folder / DASHBOARD.name if runs_folder else DASHBOARD
         _present(results, as_json, full, dashboard or usual)

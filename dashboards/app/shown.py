@@ -30,6 +30,7 @@ LACKING_MOST = 200
 """Scenarios of which it is kept what they lack."""
 
 _LACKS = {
+    "boards": "has no allocator that ran on two boards",
     "ramp": "has no depths",
     "phase": "has no sweep of stimuli, and no calls of the kernel",
     "distributions": "has no samples",
@@ -40,6 +41,7 @@ _LACKS = {
 """Why a page has nothing of a scenario."""
 
 _TITLES = {
+    "boards": "Across boards",
     "tradeoff": "Trade-off",
     "probes": "Cycles by probes",
     "agreement": "Agreement and error budget",

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from analysis.compare.boards.across import group, on_board
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from base.run_index.naming import configuration
 from dashboards import placements
@@ -29,6 +30,7 @@ from dashboards.blocks import (
     present,
 )
 from dashboards.caveats import NO_CAPTURE
+from dashboards.figures import boards as boards_figure
 from dashboards.figures import cycles as probes_figure
 from dashboards.figures import ramp as figure
 from dashboards.figures.agreement import agreement as agreement_figure
@@ -45,6 +47,7 @@ from dashboards.loaded.lanes import lanes
 from dashboards.loaded.quantities import bound_of, bounds_sentence
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
+from dashboards.tables import boards as boards_table
 from dashboards.tables import witnesses as probes_table
 from dashboards.tables.comparison import Among, among, brief, line_of, memory
 from dashboards.tables.comparison import comparison as comparison_table
@@ -81,6 +84,19 @@ def comparison(series: Sequence[Series]) -> Page:
     """The tables of one scenario."""
     lead = ("Choose a maximum to see its instant.",)
     return Page("comparison", "Comparison", lead, present(comparison_table(series), differences(series)))
+
+
+def boards(series: Sequence[Series]) -> Page | None:
+    """Figure and table of each allocator that ran on two boards or more. None without any."""
+    lines = (on_board(one.run.id, one.run.manifest, one.run.operations) for one in series)
+    found = group(line for line in lines if line is not None)
+    if not found:
+        return None
+    lead = ("No board is better than another: what is the same is the allocator.",)
+    blocks = present(
+        boards_figure.boards(found), boards_table.boards(found, {one.run.id: one for one in series})
+    )
+    return Page("boards", "Across boards", lead, blocks)
 
 
 def distributions(series: Sequence[Series]) -> Page | None:
@@ -314,6 +330,7 @@ OF_ALL: tuple[Callable[[Mapping[str, Sequence[Series]]], Page], ...] = (overview
 
 OF_SCENARIO: tuple[Callable[[Sequence[Series]], Page | None], ...] = (
     comparison,
+    boards,
     ramp,
     phase,
     distributions,

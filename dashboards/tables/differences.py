@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from base.metrology.comparison import LEAST_SAMPLES, compare
 from base.metrology.intervals import CONFIDENCE
@@ -19,19 +19,30 @@ _COLUMNS = (Column("delta", "above, less below"), Column("shift_ns", "shift (µs
 
 
 def differences(series: Sequence[Series]) -> Grid | None:
-    """Each run against the one whose worst critical section is shortest. None without two."""
+    """Each run against the one of its board whose worst critical section is shortest. None where no
+    board has two.
+    """
     measured = [one for one in series if one.run.summary(CRITICAL).max is not None]
-    if len(measured) < 2:
+    by_board: dict[str, list[Series]] = {}
+    for one in measured:
+        by_board.setdefault(one.run.manifest.board_folder, []).append(one)
+    several = [ones for ones in by_board.values() if len(ones) > 1]
+    if not several:
         return None
-    reference = min(measured, key=lambda one: one.run.summary(CRITICAL).max or 0)
-    others = [one for one in measured if one is not reference]
+    references = [min(ones, key=lambda one: one.run.summary(CRITICAL).max or 0) for ones in several]
     groups = tuple(
-        Group(quantity.words, tuple(_line(quantity, one, reference) for one in others))
-        for quantity in _COMPARED
+        Group(quantity.words, tuple(_lines(quantity, several, references))) for quantity in _COMPARED
     )
-    title = f"How far apart? Each against {reference.name}"
-    legend = _explanation(reference.name)
-    return Grid("differences", title, _COLUMNS, groups, legend=legend, pinned=0, folded=True)
+    name = " or ".join(one.name for one in references)
+    title = f"How far apart? Each against {name}{' of its board' if len(references) > 1 else ''}"
+    return Grid("differences", title, _COLUMNS, groups, legend=_explanation(name), pinned=0, folded=True)
+
+
+def _lines(
+    quantity: Quantity, several: Sequence[Sequence[Series]], references: Sequence[Series]
+) -> Iterator[Line]:
+    for ones, reference in zip(several, references, strict=True):
+        yield from (_line(quantity, one, reference) for one in ones if one is not reference)
 
 
 def _explanation(name: str) -> str:

@@ -177,11 +177,13 @@ def test_what_a_campaign_refuses_is_said_whole(tmp_path: Path, act: Any, sentenc
 
 def test_the_row_of_a_run_that_could_not_be_made_has_its_settings() -> None:
     point = Point(
-        "mem_frag", "tlsf", {"trials": 1, "depth": 8}, 7, 4_096, "off", "primask", {"b": 2, "a": 1}, 24
-    )
+        "mem_frag", "tlsf", {"trials": 1, "depth": 8}, 7, 4_096, "off", "primask", {"b": 2, "a": 1}, 24,
+        board="nucleo-f411re",
+    )  # fmt: skip
     told = {
         "key": "aa", "state": "failed", "verified": None, "scenario": "mem_frag", "allocator": "tlsf",
         "parameters": "depth=8, trials=1", "seed": "7", "art": False, "locking": "primask",
+        "board_folder": "nucleo-f411re",
         "knobs": "a=1, b=2", "heap_bytes": 4_096, "placement": 0, "samplerate_hz": 24, "verdict": None,
         "reason": "Why.",
     }  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.campaign import matrix
+from analysis.campaign import matrix, order
 from analysis.campaign.matrix import Point
 from analysis.errors import CampaignError
 from base.paths import ROOT
@@ -39,6 +39,24 @@ def test_every_combination_is_run_once(tmp_path: Path) -> None:
     points = list(asked.points())
     assert len(points) == asked.count() == 2 * 3 * 2 * 2 * 2 * 2 * 2
     assert len({str(point) for point in points}) == len(points)
+
+
+def test_boards_are_an_axis_and_the_first_is_the_default(tmp_path: Path) -> None:
+    asked = read(
+        tmp_path,
+        'scenarios = ["mem_frag"]\nallocators = ["tlsf"]\nboards = ["nucleo-f446re", "nucleo-f401re"]\n'
+        '[[exclude]]\nboards = ["nucleo-f446re"]\nallocators = ["seglist"]\n',
+    )
+    assert [point.board for point in asked.points()] == ["nucleo-f446re", "nucleo-f401re"]
+    titles = [point.title for point in asked.points()]
+    assert titles == ["mem_frag on tlsf, nucleo-f446re", "mem_frag on tlsf"]
+    assert order.samplerate_hz(next(asked.points())) == 180_000_000
+    assert Point("mem_frag", "tlsf").board == "nucleo-f401re"
+
+
+def test_a_board_that_there_is_not_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match=r"2: boards\[0\].*nucleo-f999re.*nucleo-f401re"):
+        read(tmp_path, 'scenarios = ["mem_frag"]\nboards = ["nucleo-f999re"]\n')
 
 
 def test_what_comes_to_the_same_run_is_one(tmp_path: Path) -> None:

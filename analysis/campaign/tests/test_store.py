@@ -76,12 +76,14 @@ def test_a_campaign_of_before_is_read_by_the_names_that_its_columns_had(tmp_path
         for name, old in OLD_NAMES.items():
             connection.execute(f'ALTER TABLE runs RENAME COLUMN "{name}" TO "{old}"')
         connection.execute('ALTER TABLE runs ADD COLUMN "allocate_max_ns" REAL')
+        connection.execute('ALTER TABLE runs DROP COLUMN "board_folder"')
         connection.commit()
     assert row.items() <= Store(tmp_path).rows().collect().row(0, named=True).items()
     with store.writing():
         store.add(outcome("bb"))
     first, second = Store(tmp_path).rows().collect().iter_rows(named=True)
     assert row.items() <= first.items()
+    assert first["board_folder"] == "nucleo-f401re"  # there was no other board
     assert second["critical_ns_budget"] is None
 
 

@@ -11,12 +11,14 @@ from pydantic import Field, model_validator
 
 from analysis.compare.gate import lines
 from analysis.compare.gate.lines import Operation
+from analysis.compare.settings import BOARD_FOLDER
 from analysis.errors import GateError
 from base.files.complaints import WrongValueError
 from base.files.documents import Table, open_toml
 from base.files.toml_text import key, pairs
 from base.files.whole import write_bytes
 from base.metrology.quantiles import Number
+from base.run_folder.manifest import FIRST_BOARD
 from base.run_folder.placements import Range
 
 SCHEMA = 1
@@ -31,6 +33,7 @@ _HEAD = """\
 # critical section; 8-9 is the least and the most, +1 an interrupt that met it. (a b)*3 stands for
 # a b a b a b. A line begins with the number of its first operation.
 """
+_OF_ONE_MATTER = ("scenario", "allocator", "board", BOARD_FOLDER)
 _Texts = dict[Annotated[str, Field(max_length=256)], Annotated[str, Field(max_length=1024)]]
 _Values = Annotated[list[Annotated[Number, Field(ge=0)]], Field(min_length=1, max_length=1000)]
 _Count = Annotated[int, Field(ge=0, lt=1 << 32)]
@@ -80,6 +83,11 @@ class Entry(Table):
     operations: Annotated[str, Field(pattern=r"^[^'\x00-\x09\x0b-\x1f\x7f]*$")]
 
     @property
+    def board_folder(self) -> str:
+        """The name of the folder of the board that its runs were made on."""
+        return self.settings[BOARD_FOLDER]
+
+    @property
     def name(self) -> str:
         """The entry in words: scenario, allocator, board."""
         told = self.settings
@@ -88,6 +96,12 @@ class Entry(Table):
     def read_operations(self) -> list[Operation]:
         """The operations. Raises GateError with a predicate."""
         return lines.read(self.operations, self.pulse_beyond_cycles)
+
+    @model_validator(mode="after")
+    def _names_its_board(self) -> Entry:
+        """An older entry does not: there was no other board."""
+        self.settings.setdefault(BOARD_FOLDER, FIRST_BOARD)
+        return self
 
     @model_validator(mode="after")
     def _whole(self) -> Entry:
@@ -136,9 +150,21 @@ class Baseline:
         same = [
             entry
             for entry in self.entries
-            if all(entry.settings.get(key) == settings.get(key) for key in ("scenario", "allocator", "board"))
+            if all(entry.settings.get(key) == settings.get(key) for key in _OF_ONE_MATTER)
         ]
         return min(same, key=lambda entry: len(entry.settings.items() ^ settings.items()), default=None)
+
+    def other_boards(self, settings: Mapping[str, str]) -> tuple[str, ...]:
+        """The boards of the entries of this scenario and allocator; none if one of them is of the
+        board of `settings`.
+        """
+        same = (
+            entry.board_folder
+            for entry in self.entries
+            if all(entry.settings.get(key) == settings.get(key) for key in ("scenario", "allocator"))
+        )
+        found = tuple(sorted(set(same)))
+        return () if settings[BOARD_FOLDER] in found else found
 
 
 def read(path: Path) -> Baseline:

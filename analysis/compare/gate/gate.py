@@ -115,6 +115,12 @@ def _entry(baseline: Baseline, run: Measured) -> tuple[Entry, list[Operation]]:
     entry = baseline.of(run.chosen)
     path = baseline.path
     if entry is None:
+        if others := baseline.other_boards(run.chosen):
+            raise GateError(
+                f"{path} has {run.manifest.scenario} on {run.manifest.allocator} of {' and '.join(others)}, "
+                f"and this run is of {run.manifest.board_folder}: a run is never held against another "
+                "board's; give one of that board, or add this one's with --update."
+            )
         near = baseline.nearest(run.chosen)
         if near is None:
             raise GateError(f"{path} has no entry of {run.name}; add it with --update.")

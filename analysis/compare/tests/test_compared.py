@@ -352,3 +352,33 @@ def test_without_placements_of_both_nothing_is_told_of_them(tmp_path: Path) -> N
 def test_equal_worst_cases_differ_by_nothing_that_placement_could_make(tmp_path: Path) -> None:
     a, b = (place(write(tmp_path / name), 7_000.0, 7_200.0) for name in ("a", "b"))
     assert not compare(a, b).compared[0].notes
+
+
+F446 = {"asked": {"allocator": "seglist", "board": "nucleo-f446re"}}
+
+
+def test_two_runs_of_different_boards_are_refused_with_what_sets_them_side_by_side(tmp_path: Path) -> None:
+    ours, theirs = write(tmp_path / "a"), write(tmp_path / "b", changes=F446)
+    with pytest.raises(CompareError) as refused:
+        compare(ours, theirs)
+    assert str(refused.value) == (
+        "A is of nucleo-f401re and B of nucleo-f446re, and no run is better than one of another board: set "
+        f"them side by side, in cycles and in µs, with ./lab compare --by board {ours} {theirs}."
+    )
+
+
+def test_runs_of_different_boards_are_never_paired(tmp_path: Path) -> None:
+    write(tmp_path / "a", changes=F446)
+    write(tmp_path / "b")
+    found = compare(tmp_path / "a", tmp_path / "b")
+    assert not found.compared
+    assert [len(found.pairing.only_a), len(found.pairing.only_b)] == [1, 1]
+
+
+def test_of_runs_of_two_boards_each_has_its_like(tmp_path: Path) -> None:
+    for side in ("a", "b"):
+        write(tmp_path / side)
+        write(tmp_path / side, board="virtual_nucleo_f446re", changes=F446)
+    found = compare(tmp_path / "a", tmp_path / "b")
+    assert [one.pair.by for one in found.compared] == ["options", "options"]
+    assert found.status == "equal"

@@ -509,3 +509,32 @@ def test_a_run_without_placements_is_judged_as_ever(tmp_path: Path) -> None:
     assert report.exit_status == 0
     assert report.runs[0].placements == ()
     assert report.runs[0].notes == ()
+
+
+F446 = {"asked": {"allocator": "seglist", "board": "nucleo-f446re"}}
+
+
+def test_a_run_of_another_board_is_refused_with_both_names(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    report = gate.judge(baseline, [write(tmp_path / "b", changes=F446)], {})
+    assert report.exit_status == 2
+    assert report.runs[0].refusal == (
+        f"{tmp_path / 'b.toml'} has made on seglist of nucleo-f401re, and this run is of nucleo-f446re: a "
+        "run is never held against another board's; give one of that board, or add this one's with --update."
+    )
+
+
+def test_a_baseline_has_an_entry_for_each_board(tmp_path: Path) -> None:
+    folders = write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 40}), changes=F446)
+    baseline = kept(tmp_path / "b.toml", *folders)
+    assert [entry.board_folder for entry in baseline.entries] == ["nucleo-f401re", "nucleo-f446re"]
+    assert gate.judge(baseline, folders, {}).exit_status == 0
+
+
+def test_an_entry_that_names_no_board_is_of_the_first(tmp_path: Path) -> None:
+    path, folder = tmp_path / "b.toml", write(tmp_path / "a")
+    kept(path, folder)
+    told = '"board folder" = "nucleo-f401re"\n'
+    assert told in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(told, ""), encoding="utf-8")
+    assert gate.judge(files.read(path), [folder], {}).exit_status == 0

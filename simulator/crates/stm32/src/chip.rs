@@ -216,7 +216,7 @@ impl Table {
 }
 
 /// The tables, as they are in the program. The Nucleo's chip comes first.
-const TABLES: [&str; 7] = [
+pub(crate) const TABLES: [&str; 7] = [
     include_str!("../chips/stm32f401.toml"),
     include_str!("../chips/stm32f411.toml"),
     include_str!("../chips/stm32f407.toml"),

@@ -1,0 +1,124 @@
+"""Runs of several boards side by side, made by hand: what each board's figures are is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.compare.boards import tables
+from analysis.compare.boards.across import Across, across
+from analysis.compare.boards.cores import core_of
+from analysis.compare.boards.text import as_text
+from analysis.compare.tests.made import write
+from analysis.errors import CompareError
+from dashboards import boards as page
+from dashboards.tests.synthetic import Operation
+from firmware.build import boards
+
+FIRMWARE = {
+    "elf_sha256": "ab" * 32,
+    "kernel": "V11.2.0",
+    "heap_bytes": 65_536,
+    "flash_acr": "00000705",
+    "free_blocks_at_start": 1,
+    "kernel_calls": False,
+}
+PER_BLOCK = 13
+
+
+def ramp(depths: int = 20) -> list[Operation]:
+    return [
+        Operation("A", 120, depth, 300 + PER_BLOCK * depth, label=f"depth {depth}", depth=depth)
+        for depth in range(1, depths + 1)
+    ]
+
+
+def on_f446(**more: Any) -> dict[str, Any]:
+    """What a run of the Nucleo-F446RE has in run.json."""
+    return {
+        "asked": {"allocator": "seglist", "board": "nucleo-f446re"},
+        "firmware": {**FIRMWARE, "core_hz": 180_000_000},
+        **more,
+    }
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Across:
+    write(tmp_path, ramp())
+    write(tmp_path, ramp(), board="virtual_nucleo_f446re", changes=on_f446())
+    return across([tmp_path])
+
+
+def test_a_group_has_a_line_for_each_board_the_first_first(found: Across) -> None:
+    (group,) = found.groups
+    assert (group.title, group.remark) == ("made on seglist", "")
+    assert [line.name for line in group.lines] == ["Nucleo-F401RE", "Nucleo-F446RE"]
+    assert [line.figures.core_hz for line in group.lines] == [84_000_000, 180_000_000]
+    assert group.lines[1].figures.wait_states == 5
+
+
+def test_the_slope_is_what_each_freed_block_adds(found: Across) -> None:
+    for line in found.lines:
+        growth = line.figures.growth
+        assert growth is not None
+        assert growth.cycles == pytest.approx(PER_BLOCK, abs=0.05)
+        # The samples of these runs are cycles of 84 MHz, whatever their run.json says of the core.
+        assert growth.ns == pytest.approx(PER_BLOCK * 1e9 / 84e6, rel=0.01)
+        assert abs(growth.cycles - PER_BLOCK) <= growth.cycles_uncertainty
+
+
+def test_without_a_counter_the_cycles_are_the_wires(tmp_path: Path) -> None:
+    """A run of which no counter tells: 560 cycles of 84 MHz are 1,200 of 180 MHz."""
+    write(tmp_path, [Operation("A", 120, 1, 560)])
+    gone = on_f446(dwt_cycles={"n": 0}, free_dwt_cycles={"n": 0}, control_latency_ns={"n": 0})
+    write(tmp_path, [Operation("A", 120, 1, 560)], board="virtual_nucleo_f446re", changes=gone)
+    (group,) = across([tmp_path]).groups
+    figures = group.lines[1].figures
+    assert figures.allocate is not None
+    assert not figures.allocate.counted
+    assert figures.allocate.cycles == pytest.approx(1_200)
+    assert figures.control is None
+    rows = tables.of_boards(group.lines).lines
+    assert [row[6] for row in rows] == ["yes", "none"]
+
+
+def test_runs_of_other_operations_are_told_apart(tmp_path: Path) -> None:
+    write(tmp_path, ramp())
+    smaller = on_f446(parameters={"depth": 10}, image_crc32="00000001")
+    write(tmp_path, ramp(10), board="virtual_nucleo_f446re", changes=smaller)
+    (group,) = across([tmp_path]).groups
+    assert group.lines[1].name == "Nucleo-F446RE, depth 10"
+    assert "did not run the same operations" in group.remark
+
+
+def test_runs_of_one_board_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path, ramp())
+    write(tmp_path, ramp(), board="virtual_nucleo_f446re", changes=on_f446())
+    alone = write(tmp_path, ramp(), allocator="tlsf")
+    found = across([tmp_path])
+    assert [group.allocator for group in found.groups] == ["seglist"]
+    assert found.left_out == (f"{alone}: no run of another board is like it.",)
+
+
+def test_one_board_alone_is_one_sentence(tmp_path: Path) -> None:
+    write(tmp_path, ramp())
+    with pytest.raises(
+        CompareError, match=r"on two boards \(there is nucleo-f401re\): run it with --board a,b"
+    ):
+        across([tmp_path])
+
+
+def test_text_and_page_have_each_run_and_both_units(found: Across) -> None:
+    text = as_text(found)
+    for line in found.lines:
+        assert line.run in text
+    assert "Nucleo-F446RE 561 cycles, 6.67 µs" in text
+    assert "One allocator on 2 boards: Nucleo-F401RE, Nucleo-F446RE." in page.html(found)
+    assert [len(chart.figure.data) for chart in page.charts(found.groups)] == [2]
+
+
+def test_each_board_of_the_bench_has_a_core_with_a_manual() -> None:
+    for name in boards.names():
+        assert core_of(boards.board(name)) is not None, f"Add the core of {name} to cores.toml."

@@ -1,0 +1,27 @@
+"""`./lab dev across`: one allocator on every board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cli.shell.declare import declare, option
+from cli.shell.values import FILE
+
+
+@declare(section="Is the bench right?", of_checkout=True)
+@option("--output", type=FILE, help="an HTML file to write, with figures")
+def command(output: Path | None) -> None:
+    """Run seglist and TLSF on every virtual board, and set them side by side."""
+    from cli.work import progress
+
+    with progress.shown() as tell, TemporaryDirectory(prefix="tailscope-across-") as folder:
+        tell("building the virtual Nucleo")
+        from studies.tables import boards
+
+        found = boards.measured(Path(folder), progress.Counted(tell, boards.steps()))
+    if output:
+        from dashboards import boards as page
+
+        page.write(found, output)
+    print(boards.markdown(found))

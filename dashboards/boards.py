@@ -1,0 +1,39 @@
+"""The page of one allocator on several boards: a figure for each scenario, and the tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from analysis.compare.boards.across import Across, Group
+from analysis.compare.boards.tables import MEANING, every, headline
+from base.files.whole import write_bytes
+from dashboards.figures import boards as figure
+from dashboards.figures.chart import Chart
+from dashboards.page.templates import TextGrid, sheet
+
+
+def write(found: Across, output: Path) -> Path:
+    """Writes the page and returns `output`. Raises WriteError."""
+    return write_bytes(output, html(found).encode())
+
+
+def html(found: Across) -> str:
+    """The whole page. Equal runs give equal text."""
+    boards = [line.title for line in found.boards]
+    first = f"One allocator on {len(boards)} boards: {', '.join(boards)}."
+    told = [headline(group) for group in found.groups]
+    remarks = [group.remark for group in found.groups if group.remark]
+    grids = [TextGrid(one.title, one.headings, one.lines) for one in every(found)]
+    return sheet(
+        "boards.html", first, [*told, *remarks, MEANING, *found.left_out], charts(found.groups), grids
+    )
+
+
+def charts(groups: tuple[Group, ...]) -> list[Chart]:
+    """A figure for each scenario."""
+    by_scenario: dict[str, list[Group]] = {}
+    for one in groups:
+        by_scenario.setdefault(one.scenario, []).append(one)
+    made = (figure.boards(ones) for ones in by_scenario.values())
+    return [replace(chart, key=f"boards-{number}") for number, chart in enumerate(made) if chart is not None]

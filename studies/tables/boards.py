@@ -1,0 +1,78 @@
+"""One allocator on every board that comes with the bench: seglist and TLSF search a ramp of freed
+blocks on each virtual board, with the same operations.
+
+`./lab dev across` prints the tables of docs/reference/one-allocator-across-cores.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from analysis.compare.boards import tables
+from analysis.compare.boards.across import Across, across
+from analysis.compare.rows import Rows
+from base.files.errors import TailscopeError
+from capture.acquisition.direct import Direct
+from capture.acquisition.source import RunRequest
+from capture.conduct import run as conduct
+from firmware.build import boards
+from firmware.build import image as firmware
+from firmware.build.boards import Board
+from scenarios import catalogue
+from scenarios.plan import Plan
+
+SCENARIO = "mem_frag"
+ALLOCATORS = ("seglist", "tlsf")
+DEPTH = 24
+"""As deep as the board with the least SRAM has room for."""
+_RUN = "run"
+
+
+def steps() -> int:
+    """How many runs there are."""
+    return len(boards.names()) * len(ALLOCATORS)
+
+
+def measured(runs: Path, tell: Callable[[str], None] = lambda _: None) -> Across:
+    """A run on each board with each allocator, in the folder `runs`. `tell` hears of each as it
+    begins. Raises TailscopeError where a run is not complete.
+    """
+    for name in boards.names():
+        board = boards.board(name)
+        for allocator in ALLOCATORS:
+            tell(f"{SCENARIO} on {allocator}, {name}")
+            _run(board, allocator, runs)
+    return across([runs])
+
+
+def _run(board: Board, allocator: str, runs: Path) -> None:
+    image = firmware.build(allocator, board=board.word)
+    done = conduct(Direct(RunRequest(_plan(board), image, board=f"virtual:{board.word}", runs=runs)))
+    if done.verdict != "complete":
+        raise TailscopeError(
+            f"{SCENARIO} on {allocator}, {board.name}: {done.verdict}. {' '.join(done.reasons)}"
+        )
+
+
+def _plan(board: Board) -> Plan:
+    """The same operations for every board."""
+    del board
+    return catalogue.load(SCENARIO, {"depth": DEPTH}).compile()
+
+
+def markdown(found: Across) -> str:
+    """The tables, but for the names of the runs, which have the time in them."""
+    return "\n\n".join(_table(one) for one in tables.every(found))
+
+
+def _table(rows: Rows) -> str:
+    kept = [place for place, heading in enumerate(rows.headings) if heading != _RUN]
+    headings = (rows.headings[place] for place in kept)
+    bars = ("---:" if place in rows.numbers else "---" for place in kept)
+    lines = (_line(line[place] for place in kept) for line in rows.lines)
+    return "\n".join([f"**{rows.title}**", "", _line(headings), _line(bars), *lines])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
