@@ -7,10 +7,14 @@ maps).
 
 Of the STM32F103 pyOCD knows the RC. Its flash algorithm serves the RB too, but the pages of the
 RB's smaller flash have 1 KiB (PM0075, section 2.1).
+
+Of the STM32F0 it knows the F051. Its flash algorithm serves the F072 too, whose pages have 2 KiB
+(RM0091, section 3.2.1).
 """
 
 from pyocd.core.memory_map import FlashRegion, MemoryMap, RamRegion
 from pyocd.target import TARGET
+from pyocd.target.builtin import target_STM32F051T8 as low_density
 from pyocd.target.builtin import target_STM32F103RC as high_density
 from pyocd.target.builtin.target_STM32F412xx import STM32F412xE
 
@@ -45,3 +49,21 @@ class STM32F103RB(high_density.STM32F103RC):
 
 
 TARGET.setdefault("stm32f103rb", STM32F103RB)
+
+
+class STM32F072RB(low_density.STM32F051):
+    """128 KiB of flash and 16 KiB of SRAM (RM0091, section 2.2)."""
+
+    MEMORY_MAP = MemoryMap(
+        FlashRegion(
+            start=0x0800_0000,
+            length=128 << 10,
+            blocksize=2 << 10,
+            is_boot_memory=True,
+            algo=low_density.FLASH_ALGO,
+        ),
+        RamRegion(start=SRAM_START, length=16 << 10),
+    )
+
+
+TARGET.setdefault("stm32f072rb", STM32F072RB)

@@ -8,7 +8,7 @@ from base.run_folder.manifest import VIRTUAL_BOARD, Manifest
 from base.run_folder.quantities import HIT, LATENCY
 from dashboards.blocks import Belief
 from dashboards.formatting import grouped, microseconds
-from dashboards.loaded.series import Series
+from dashboards.loaded.series import Series, counter_of
 
 
 def belief(series: Sequence[Series]) -> Belief | None:
@@ -41,7 +41,8 @@ def _agreement(manifests: Sequence[Manifest]) -> list[str]:
         return []
     furthest = max(known)
     noun = "cycle" if f"{furthest:.2g}" == "1" else "cycles"
-    return [f"wire = DWT to {0 if furthest < 0.005 else float(f'{furthest:.2g}'):g} {noun}"]
+    counters = " and ".join(dict.fromkeys(map(counter_of, manifests)))
+    return [f"wire = {counters} to {0 if furthest < 0.005 else float(f'{furthest:.2g}'):g} {noun}"]
 
 
 def _budget(series: Sequence[Series]) -> list[str]:

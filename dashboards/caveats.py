@@ -31,8 +31,10 @@ IN_GIVEN_HEAP = (
     "Heap used is from the lowest byte to the highest that a block ever had, in the heap that the run was "
     "given. A smaller heap may serve the same requests: `./lab heap fragmentation` searches it."
 )
+CONTROL_TOO = ", the control interrupt too"
+"""Of a run that had one."""
 LOCKS = {
-    "primask": "With {names} every interrupt is masked while the heap works, the control interrupt too.",
+    "primask": f"With {{names}} every interrupt is masked while the heap works{CONTROL_TOO}.",
     "scheduler": "With {names} only the scheduler is suspended. Interrupts are served meanwhile; the task "
     "that they wake waits, so task latency is the figure to read.",
 }

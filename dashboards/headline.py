@@ -19,7 +19,7 @@ from dashboards.formatting import grouped, microseconds
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.quantities import call_name
 from dashboards.loaded.runs import LoadedRun
-from dashboards.loaded.series import Series, spares_control
+from dashboards.loaded.series import Series, could_have_control, counter_of, has_control, spares_control
 from dashboards.waveforms import worst_key
 
 # Below this, two values are alike to a reader; the error budget is far below.
@@ -75,7 +75,8 @@ def facts(series: Sequence[Series], found: Sequence[Lane]) -> tuple[str, ...]:
     """
     several = [lane for lane in _of_one_board(found) if len(lane.waiters) > 1]
     told = [sentence for lane in several for sentence in _of_lane(lane)]
-    return tuple(sentence for sentence in (_growth(several), *told, _without_control(series)) if sentence)
+    instruments = (_without_control(series), _another_counter(series))
+    return tuple(sentence for sentence in (_growth(several), *told, *instruments) if sentence)
 
 
 def _of_lane(lane: Lane) -> Iterator[str]:
@@ -227,6 +228,18 @@ def _why(ours: float | None, theirs: float | None) -> str:
 
 
 def _without_control(series: Sequence[Series]) -> str:
-    """A sentence if a lock holds off the control interrupt too."""
-    count = sum(not spares_control(one) for one in series)
-    return f"{count} of {len(series)} mask the control interrupt too." if count else ""
+    """A sentence if a lock holds off the control interrupt too, or if the board has none."""
+    without = sum(not could_have_control(one) for one in series)
+    masked = sum(has_control(one) and not spares_control(one) for one in series)
+    told = [f"{masked} of {len(series)} mask the control interrupt too."] if masked else []
+    told += [f"{without} of {len(series)} had no control interrupt: their board has none."] if without else []
+    return " ".join(told)
+
+
+def _another_counter(series: Sequence[Series]) -> str:
+    """A sentence if a timer counted what the page says DWT counted."""
+    timers = [counter for one in series if (counter := counter_of(one.run.manifest)) != "DWT"]
+    if not timers:
+        return ""
+    names = " or ".join(dict.fromkeys(timers))
+    return f"Of {len(timers)} of {len(series)} {names} counted the cycles: the core has no DWT."

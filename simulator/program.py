@@ -8,6 +8,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from base.files.elf import DAMAGED, other_core
+from simulator.board_note import chip_of
 from simulator.build import SimulatorError
 
 FLASH_ADDRESS = 0x0800_0000
@@ -49,14 +50,17 @@ def user_program(
 ) -> UserProgram:
     """The program in the file `elf`, for a chip and a crystal; an empty string leaves the default.
 
-    `chip` is a name, or the path of a table that ends in `.toml`.
+    `chip` is a name, or the path of a table that ends in `.toml`. Without one an image of the bench
+    has its own board's.
     `strict` stops it at the first thing that is odd; with `gaps` it goes on past what is not
     modelled, too. With `semihosting` it may call its host. `any_core` takes one that was made for
     another core, too. Raises SimulatorError with one sentence: if there is no such file, if it is
     no ELF file for this core, or if its vector table is not where the core looks for it.
     """
     path = Path(elf)
-    _check(path, any_core)
+    own_chip = "".join(chip_of(path)[1:])
+    chip = chip or own_chip
+    _check(path, any_core or bool(own_chip))
     if strict and gaps:
         raise SimulatorError("--strict and --gaps contradict each other: give one of them.")
     named = (("--chip", chip), ("--hse", hse))

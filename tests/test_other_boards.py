@@ -1,9 +1,11 @@
 """Boards other than the default, simulated from reset to verdict, and what is refused of them."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from analysis.bounds.image import code_bounds
 from analysis.explain import explanation
 from base.files.errors import CaptureError
 from base.paths import ROOT
@@ -14,11 +16,16 @@ from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.desk.bench import Bench, read_bench
 from capture.store import RunResult
+from cli.work import choose_allocators
 from firmware.build import boards, region
 from firmware.build import image as firmware
+from firmware.build.footprint import section_bytes
 from scenarios import catalogue
+from scenarios.errors import ScenarioError
+from simulator.program import user_program
 
 OTHERS = boards.names()[1:]
+SMALL = ("nucleo-f103rb",)
 FEW = {"mem_stress": {"operations": 200}, "mem_frag": {"depth": 8, "trials": 1}, "latency_sweep": {}}
 
 
@@ -113,3 +120,48 @@ def test_a_virtual_board_samples_each_of_its_cycles() -> None:
     found = read_bench().board("virtual:nucleo-f411re")
     assert found.analyzer.samplerate_hz == found.board.core_hz
     assert found.name == "virtual_nucleo_f411re"
+
+
+@pytest.mark.parametrize("board", ["nucleo-f103rb", "nucleo-f072rb"])
+def test_an_image_runs_on_its_own_chip_where_none_is_named(board: str) -> None:
+    elf = firmware.build("tlsf", board=board).elf
+    assert user_program(elf).options == (f"--chip={boards.board(board).virtual_chip}",)
+    assert user_program(elf, chip="stm32f446re").options == ("--chip=stm32f446re",)
+    assert user_program(firmware.build("tlsf").elf).options == ()
+
+
+@pytest.mark.parametrize(
+    ("board", "told"), [("nucleo-f103rb", "compiled for a Cortex-M3"), ("nucleo-f072rb", "for a Cortex-M0")]
+)
+def test_a_core_whose_timing_bounds_do_not_know_has_none(board: str, told: str) -> None:
+    image = firmware.build("tlsf", board=board)
+    for bound in code_bounds(image.elf, "tlsf", image.configuration.knobs).values():
+        assert bound.cycles is None
+        assert re.search(told, str(bound.why_not))
+
+
+ALONE = {"heap_1": "heap_1 never frees, and mem_frag frees 16 blocks."}
+"""What cannot run there, and why."""
+
+
+@pytest.mark.parametrize("board", SMALL)
+def test_every_allocator_fits_a_small_board(board: str) -> None:
+    """The linker refuses what does not fit flash and SRAM, and the build what serves nothing."""
+    on = boards.board(board)
+    plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile(region.place(on))
+    names, left_out = choose_allocators.choose([plan], ["all"], on)
+    assert set(ALONE) == set(firmware.allocators()) - set(names)
+    assert all(any(sentence.endswith(why) for sentence in left_out) for why in ALONE.values())
+    for name in names:
+        image = firmware.build(name, board=board)
+        assert image.configuration.heap_bytes == on.memory.heap_bytes
+        assert section_bytes(image.elf)[".text"] < on.memory.firmware_bytes
+
+
+def test_a_scenario_that_does_not_fit_is_refused_before_anything_is_built() -> None:
+    on = boards.board("nucleo-f103rb")
+    with pytest.raises(ScenarioError, match="worst does not fit the board: 30,720 bytes live at once"):
+        catalogue.load("worst").compile(region.place(on))
+    slow = catalogue.load("mem_frag", stimulus="periodic:100000,7919").compile(region.place(on))
+    with pytest.raises(CaptureError, match="The stimulus of mem_frag takes 100,000 ticks"):
+        choose_allocators.choose([slow], ["tlsf"], on)

@@ -32,7 +32,7 @@ def built(chip: str, core: str, optimization: str, folder: Path) -> Path:
         ("stm32f446re", "F446", "cortex-m4", "stm32f412xe"),
         ("stm32l476rg", "L476", "cortex-m4", "stm32l475xg"),
         ("stm32f103rb", "F103", "cortex-m3", "stm32f103rb"),
-        ("stm32f072rb", "F072", "cortex-m0", "stm32f051"),
+        ("stm32f072rb", "F072", "cortex-m0", "stm32f072rb"),
     ],
 )
 def test_pyocd_programs_the_chip(chip: str, line: str, core: str, target: str, tmp_path: Path) -> None:

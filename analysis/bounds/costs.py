@@ -39,8 +39,8 @@ _TABLE = {
 
 
 OTHER_CORE = (
-    "It was compiled for ARMv6-M (a Cortex-M0), and bounds know the timing of the Cortex-M4 alone: it has no "
-    "bound. `lab masks` tells what a run takes."
+    "It was compiled for {}, and bounds know the timing of the Cortex-M4 alone: it has no bound. `lab masks` "
+    "tells what a run takes."
 )
 
 

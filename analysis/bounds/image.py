@@ -117,8 +117,8 @@ def code_bounds(
         program = Program(elf)
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
-    if program.is_armv6m:
-        return {name: _none(OTHER_CORE) for name in FACADES}
+    if other := program.smaller_core:
+        return {name: _none(OTHER_CORE.format(other)) for name in FACADES}
     loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
     marked = _Marked(program, loops, flash_acr)
     return {name: marked.bound(facade) for name, facade in FACADES.items()}

@@ -22,7 +22,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from analysis.errors import ExplainError
-from base.files.elf import DAMAGED, is_armv6m
+from base.files.elf import DAMAGED, smaller_core
 from base.files.errors import first_line
 from base.files.remembered import remembered
 
@@ -65,12 +65,14 @@ class Program:
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
 
     @property
-    def is_armv6m(self) -> bool:
-        """Whether it was compiled for ARMv6-M: a Cortex-M0. False where the file does not say."""
+    def smaller_core(self) -> str:
+        """The core that it was compiled for, where that has less than the Cortex-M4; empty where it
+        has not, or the file does not say.
+        """
         try:
-            return is_armv6m(self._file)
+            return smaller_core(self._file)
         except DAMAGED:
-            return False
+            return ""
 
     @property
     def dwarf(self) -> Any:

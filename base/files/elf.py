@@ -27,6 +27,7 @@ _MADE_FOR = {
     16: "a Cortex-M23 (Armv8-M Baseline)",
     **dict.fromkeys((17, 21), "a Cortex-M33 or a later one (Armv8-M)"),
 }
+_SMALLER = {_V7: "a Cortex-M3 (Armv7-M)", **dict.fromkeys(_V6M, "a Cortex-M0 (Armv6-M)")}
 _NOT_M = {ord("A"), ord("R")}
 
 
@@ -44,11 +45,11 @@ def other_core(elf: ELFFile) -> str:
     return _MADE_FOR.get(architecture or 0, "another core")
 
 
-def is_armv6m(elf: ELFFile) -> bool:
-    """Whether the program was made for a Cortex-M0, by its build attributes. Raises what DAMAGED
-    has.
+def smaller_core(elf: ELFFile) -> str:
+    """The core with less than a Cortex-M4 that a program was made for, by its build attributes;
+    empty where they tell of none. Raises what DAMAGED has.
     """
-    return _build_attributes(elf).get("TAG_CPU_ARCH") in _V6M
+    return _SMALLER.get(_build_attributes(elf).get("TAG_CPU_ARCH", 0), "")
 
 
 def _build_attributes(elf: ELFFile) -> dict[str, int]:

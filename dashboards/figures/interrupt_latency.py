@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from dashboards.caveats import CONTROL, TICKS
+from dashboards.caveats import TICKS
 from dashboards.figures.chart import WHOLE, Chart, in_us, make_chart, row_heights, timed
 from dashboards.figures.figure import Figure, Trace, scatter
 from dashboards.formatting import grouped, microseconds
-from dashboards.loaded.series import INK, Series, caveats
+from dashboards.loaded.series import INK, Series, about_control, caveats
 from dashboards.waveforms import entry_name, interrupt_keys, meta
 
 _MET = (("critical", "met a critical section"),)
@@ -64,7 +64,7 @@ def _chart(
     explanation = (
         "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
         "between stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT lies "
-        f"so near that it may have met it or not. {CONTROL} {TICKS} "
+        f"so near that it may have met it or not. {about_control(series)} {TICKS} "
     ) + caveats(series)
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     chart = make_chart(key, title, series, counted, explanation, figure, 90 + _ROW_PX * len(strips))

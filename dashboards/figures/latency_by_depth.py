@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from dashboards.caveats import CONTROL
 from dashboards.figures.chart import (
     WHOLE,
     Chart,
@@ -19,7 +18,7 @@ from dashboards.figures.chart import (
     with_maximum,
 )
 from dashboards.figures.figure import Figure, Trace, scatter
-from dashboards.loaded.series import MEANT_DOT, Series, caveats, spares_interrupts
+from dashboards.loaded.series import MEANT_DOT, Series, about_control, caveats, spares_interrupts
 from dashboards.waveforms import interrupt_keys, meta, shared_switch
 
 BANDS = 16
@@ -131,8 +130,10 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     explanation = (
         "Points are single interrupts that fell into an operation of that depth; the line is the worst of "
         "each band. A dip means that no stimulus came early in a search, not that the search was shorter. "
-        f"{CONTROL} It shows that the rise is the allocator's. "
-    ) + caveats(series)
+    )
+    if control := about_control(series):
+        explanation += f"{control} It shows that the rise is the allocator's. "
+    explanation += caveats(series)
     return make_chart(
         "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460
     )

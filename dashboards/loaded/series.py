@@ -9,9 +9,10 @@ from html import escape
 
 from base.run_folder.manifest import Manifest
 from base.run_index.naming import configuration
-from dashboards.caveats import LOCKS
+from dashboards.caveats import CONTROL, CONTROL_TOO, LOCKS
 from dashboards.formatting import samplerate
 from dashboards.loaded.runs import LoadedRun
+from firmware.build import boards
 
 INK = "var(--ink)"
 MUTED = "var(--muted)"
@@ -162,9 +163,33 @@ def verdict_suffix(run: LoadedRun) -> str:
     return "" if run.manifest.complete else f" ({run.manifest.verdict})"
 
 
+def has_control(one: Series) -> bool:
+    """True if a control interrupt came beside the stimulus."""
+    return one.run.manifest.stimulus.control_period_ticks > 0
+
+
 def spares_control(one: Series) -> bool:
     """True unless the lock holds off the control interrupt too."""
     return one.run.manifest.locking != "primask"
+
+
+def counter_of(manifest: Manifest) -> str:
+    """What counted the cycles of a run: DWT, or a timer where the core has none."""
+    return board.counter if (board := _board(manifest)) else "DWT"
+
+
+def could_have_control(one: Series) -> bool:
+    """Whether the board has an interrupt that a lock can leave unmasked."""
+    board = _board(one.run.manifest)
+    return board is None or board.has_control
+
+
+def _board(manifest: Manifest) -> boards.Board | None:
+    """None where the board's folder is gone."""
+    try:
+        return boards.board_of(manifest.asked)
+    except boards.BoardError:
+        return None
 
 
 def spares_interrupts(one: Series) -> bool:
@@ -176,8 +201,17 @@ def caveats(series: Sequence[Series]) -> str:
     """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
     sentences = []
     for locking, sentence in LOCKS.items():
-        names = [one.name for one in series if one.run.manifest.locking == locking]
-        if names:
-            told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
-            sentences.append(sentence.format(names=told))
+        under = [one for one in series if one.run.manifest.locking == locking]
+        apart = CONTROL_TOO in sentence
+        for controlled in (True, False) if apart else (True,):
+            names = [one.name for one in under if not apart or has_control(one) == controlled]
+            if names:
+                told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
+                words = sentence if controlled else sentence.replace(CONTROL_TOO, "")
+                sentences.append(words.format(names=told))
     return " ".join(sentences)
+
+
+def about_control(series: Sequence[Series]) -> str:
+    """What the control interrupt shows; empty where none of the runs had one."""
+    return CONTROL if any(map(has_control, series)) else ""

@@ -204,8 +204,8 @@ def of_masks(
             f"{masks.program.elf.name} is stripped: without symbols it is not known where its functions "
             "begin; give the file that the linker wrote."
         )
-    if elf.is_armv6m:
-        raise NoBoundError(f"{masks.program.elf.name}: {OTHER_CORE}")
+    if other := elf.smaller_core:
+        raise NoBoundError(f"{masks.program.elf.name}: {OTHER_CORE.format(other)}")
     found_kernel = kernels.find(elf, kernel)
     hz = max(float(span.core_hz) for span in masks.run.stats.clocks)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
