@@ -66,7 +66,8 @@ def desk_of(
     """
     assert resource.emulated is not None
     emulated = resource.emulated
-    chip = () if "--chip" in options else resource.board.virtual_options
+    named = any(option.startswith("--chip") for option in options)
+    chip = () if named else resource.board.virtual_options
     return EmulatedDesk(
         elf,
         image=image,

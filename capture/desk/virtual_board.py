@@ -42,7 +42,7 @@ class VirtualBoard:
     ) -> None:
         self._resource = resource
         # Somebody's own program names its chip itself, or has the board's.
-        named = "--chip" in options
+        named = any(option.startswith("--chip") for option in options)
         self._options = options if named else (*options, *resource.board.virtual_options)
         self._counted = counted
         self._clips = clips
