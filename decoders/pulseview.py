@@ -2,8 +2,8 @@
 
 A set-up (`.pvs`) is an INI file of Qt's QSettings: nested groups are joined by backslashes. The
 keys are those of PulseView 0.4 (`restore_settings` of `pv/session.cpp`, `pv/data/decodesignal.cpp`
-and `pv/views/trace/view.cpp`, `restore_gvariant` of `pv/globalsettings.cpp`). PulseView restores it by itself where it stands beside the session
-file and has its name.
+and `pv/views/trace/view.cpp`, `restore_gvariant` of `pv/globalsettings.cpp`). PulseView restores it
+by itself where it stands beside the session file and has its name.
 """
 
 from __future__ import annotations

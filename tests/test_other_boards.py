@@ -1,5 +1,6 @@
 """Boards other than the default, simulated from reset to verdict, and what is refused of them."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,15 @@ def test_a_virtual_board_samples_each_of_its_cycles() -> None:
     found = read_bench().board("virtual:nucleo-f411re")
     assert found.analyzer.samplerate_hz == found.board.core_hz
     assert found.name == "virtual_nucleo_f411re"
+
+
+def test_an_image_for_one_of_several_boards_says_which(tmp_path: Path) -> None:
+    """What was built for a board of another folder of the same chip is another image, too."""
+    mine = shutil.copytree(boards.FOLDER / "nucleo-f446re", tmp_path / "mine")
+    plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile()
+    image = firmware.build("tlsf", board="nucleo-f446re")
+    with pytest.raises(
+        CaptureError, match="The image is for nucleo-f446re, and 'virtual_mine' is a Nucleo-F"
+    ):
+        conduct.run(Direct(RunRequest(plan, image, board=f"virtual:{mine}", runs=tmp_path / "runs")))
+    assert not (tmp_path / "runs").exists()

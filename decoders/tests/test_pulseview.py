@@ -79,7 +79,7 @@ def test_the_view_does_not_begin_before_the_capture() -> None:
 
 @pytest.mark.parametrize("number", range(2))
 def test_the_decoders_count_cycles_of_the_runs_core(number: int) -> None:
-    """PulseView keeps an option as a GVariant: type x is a signed number of 64 bits, little-endian."""
+    """PulseView keeps an option as a GVariant: type x has 64 bits and a sign."""
     decoder = rf"decode_signal{number}"
     signal = read(pulseview.setup(core_hz=180_000_000))[decoder]
     assert (signal[r"decoder0\options"], signal[r"decoder0\option0\name"]) == ("1", "core_hz")
