@@ -453,29 +453,24 @@ impl Soc {
             .collect()
     }
 
-    /// The register table of all that is saved, by the peripheral's name. A chip need not have it.
-    pub(super) fn saved_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
-        let one = [
-            Block::Rcc,
-            Block::Pwr,
-            Block::Flash,
-            Block::Dac,
-            Block::Exti,
-        ];
-        let blocks: Vec<Block> = one
+    /// The same of all that a snapshot keeps: also of what this chip does not have.
+    fn kept_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
+        use Block::*;
+        let others = self.others.len();
+        let numbered = (0..PORTS.len())
+            .map(Gpio)
+            .chain((0..TIMERS).map(Timer))
+            .chain((0..USARTS).map(Usart))
+            .chain((0..self.dma.len()).map(Dma))
+            .chain((0..others).map(Other));
+        [Rcc, Pwr, Flash, Dac, Exti, Syscfg, Dbgmcu]
             .into_iter()
-            .chain([Block::Syscfg, Block::Dbgmcu])
-            .chain((0..self.ports.len()).map(Block::Gpio))
-            .chain((0..self.timers.len()).map(Block::Timer))
-            .chain((0..self.usarts.len()).map(Block::Usart))
-            .chain((0..self.dma.len()).map(Block::Dma))
-            .collect();
-        let known = blocks.into_iter().map(|block| {
-            let registers = self.block(block).registers();
-            (registers.peripheral(), registers.table())
-        });
-        let known: Vec<_> = known.collect();
-        known.into_iter().chain(self.register_tables()).collect()
+            .chain(numbered)
+            .map(|block| {
+                let registers = self.block(block).registers();
+                (registers.peripheral(), registers.table())
+            })
+            .collect()
     }
 
     fn block(&mut self, block: Block) -> &mut dyn Peripheral {
