@@ -1,5 +1,5 @@
-"""Which chip of the virtual board an image of the bench is for: the image says it in a section of
-its own (firmware/board/board_note.S).
+"""Which chip of the virtual board an image of the bench is for, and what is at its OSC_IN: the
+image says it in a section of its own (firmware/board/board_note.S).
 """
 
 from __future__ import annotations
@@ -29,17 +29,21 @@ def chip_of(elf: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_KEPT)
 def _chip_of(elf: Path, _changed_ns: int) -> tuple[str, ...]:
-    board, chip = _read(elf)
-    return ("--chip", chip) if chip and board != FIRST_BOARD else ()
+    board, chip, hse = _read(elf)
+    if not chip or board == FIRST_BOARD:
+        return ()
+    return ("--chip", chip, *(("--hse", hse) if hse else ()))
 
 
-def _read(elf: Path) -> tuple[str, str]:
-    """The names of the board and of its chip; empty where the image has none."""
+def _read(elf: Path) -> tuple[str, str, str]:
+    """The names of the board and of its chip, and the word of --hse; empty where the image has
+    none.
+    """
     try:
         with elf.open("rb") as file:
             section = ELFFile(file).get_section_by_name(_SECTION)
             words = section.data().split(b"\0") if section else []
     except (OSError, *DAMAGED):
-        return "", ""
-    board, chip, *_ = [*(word.decode("ascii", "replace") for word in words), "", ""]
-    return board, chip
+        return "", "", ""
+    board, chip, hse, *_ = [*(word.decode("ascii", "replace") for word in words), "", "", ""]
+    return board, chip, hse

@@ -49,18 +49,6 @@ INTERNAL_CLOCK = "internal"
 CLOCKS = ("bypass", "crystal", INTERNAL_CLOCK)
 """What the core's clock may come from: a clock at OSC_IN, a crystal there, the chip's own HSI."""
 
-# RM0368, section 6.3.18. The pin's flag is set by every reset, since each pulls the pin; and a
-# loader may reset by software.
-POWER_UP = "a power-up"
-_BROWN_OUT, _POWER_UP = 1 << 25, 1 << 27
-_RESET_CAUSES = {
-    _BROWN_OUT: "a brown-out",
-    _POWER_UP: POWER_UP,
-    1 << 29: "the independent watchdog",
-    1 << 30: "the window watchdog",
-    1 << 31: "an entry into a low-power mode",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Boot:
@@ -79,7 +67,9 @@ class Boot:
     clock: str | None = None
     """What the core's clock comes from, one of CLOCKS; None before format 5, like the next."""
     reset_flags: int | None = None
-    """RCC_CSR's flags of every reset since the one that the firmware saw last."""
+    """RCC_CSR's flags of every reset since the one that the firmware saw last, as the board's
+    family has them (firmware/build/reset_causes.py).
+    """
     board: str | None = None
     """The folder of the board that it was built for; None before format 6."""
 
@@ -88,20 +78,6 @@ class Boot:
         names_board = self.board is not None
         if told != (self.version > _WITHOUT_CLOCK) or names_board != (self.version >= _NAMES_BOARD):
             raise ValueError(f"format {self.version} has other fields")
-
-    @property
-    def reset_causes(self) -> tuple[str, ...]:
-        """What reset the board, in words, but for its pin and the loader's own resets.
-
-        A power-up sets the flag of the brown-out too (RM0368, section 6.3.18).
-        """
-        flags = self.reset_flags or 0
-        powered_up = flags & _POWER_UP
-        return tuple(
-            words
-            for bit, words in _RESET_CAUSES.items()
-            if flags & bit and not (bit == _BROWN_OUT and powered_up)
-        )
 
     @property
     def counter_is_watched(self) -> bool:

@@ -367,7 +367,7 @@ class EmulatedResource(Table):
     `channels` are the analyzer's inputs. `bare`: the analyzer's firmware is uploaded by its driver.
     `clips` changes what its inputs are clipped to, as in `D0=PA9,D3=open`. Its clock is
     `clock_error_ppm` millionths too fast. `flash_acr` is what the board's flash does, whatever the
-    firmware sets. `oscillator` is what the board has at OSC_IN.
+    firmware sets. `oscillator` is what the board has at OSC_IN; None: what it is sold with.
     """
 
     channels: Annotated[Literal[8, 16], expecting("8 or 16")] = 8
@@ -375,13 +375,15 @@ class EmulatedResource(Table):
     clips: Annotated[str, expecting("a word in quotes")] = ""
     clock_error_ppm: Annotated[int, Field(ge=-10_000, le=10_000), expecting("-10000 to 10000")] = 0
     flash_acr: Annotated[int, Field(ge=0, le=0x70F), expecting("a value of FLASH_ACR")] | None = None
-    oscillator: Annotated[Literal["clock", "crystal", "none"], expecting("clock, crystal or none")] = "clock"
+    oscillator: Annotated[Literal["clock", "crystal", "none"], expecting("clock, crystal or none")] | None = (
+        None
+    )
 
     @property
     def options(self) -> tuple[str, ...]:
         """Further words of the simulator's command line."""
         at_osc_in = {"clock": (), "crystal": ("--hse", "8MHz"), "none": ("--hse", "none")}
-        return at_osc_in[self.oscillator]
+        return at_osc_in[self.oscillator or "clock"]
 
 
 @dataclass(frozen=True)

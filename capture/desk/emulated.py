@@ -66,7 +66,11 @@ def desk_of(
     """
     assert resource.emulated is not None
     emulated = resource.emulated
-    chip = () if "--chip" in options else resource.board.virtual_options
+    board = resource.board
+    named = any(word.startswith("--chip") for word in options)
+    of_board = () if named else board.virtual_options
+    if emulated.oscillator is not None:
+        of_board = (*(() if named else board.virtual_chip_options), *emulated.options)
     return EmulatedDesk(
         elf,
         image=image,
@@ -75,7 +79,7 @@ def desk_of(
         clips=",".join(part for part in (resource.clips, emulated.clips) if part),
         clock_error_ppm=emulated.clock_error_ppm,
         flash_acr=emulated.flash_acr,
-        options=(*options, *chip, *emulated.options),
+        options=(*options, *of_board),
     )
 
 

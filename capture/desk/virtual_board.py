@@ -42,7 +42,7 @@ class VirtualBoard:
     ) -> None:
         self._resource = resource
         # Somebody's own program names its chip itself, or has the board's.
-        named = "--chip" in options
+        named = any(word.startswith("--chip") for word in options)
         self._options = options if named else (*options, *resource.board.virtual_options)
         self._counted = counted
         self._clips = ",".join(part for part in (resource.clips, clips) if part)

@@ -18,18 +18,16 @@ from base.metrology.slope import fit_slope
 from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.records import INTERNAL_CLOCK, Boot, CalibrationRecord
 from capture.reading.wire import SECTIONS_PER_END, Calibration, Wire
+from firmware.build.clock_trees import ClockTree
 
 COUNTER_CYCLES = 1 << 32
 # Clocks of crystals differ by parts in 10,000. Counters that differ by more count something else.
 RATIO_TOLERANCE = 0.05
-HSI_TOLERANCE = 0.04
-"""The HSI from the factory, from -10 to 85 degrees Celsius (DS10086, "HSI oscillator
-characteristics")."""
 
 
-def core_tolerance(boot: Boot | None) -> float:
+def core_tolerance(boot: Boot | None, tree: ClockTree) -> float:
     """By which part the core's clock may be off, by what feeds it; 0 of a crystal."""
-    return HSI_TOLERANCE if boot is not None and boot.clock == INTERNAL_CLOCK else 0.0
+    return tree.INTERNAL_TOLERANCE if boot is not None and boot.clock == INTERNAL_CLOCK else 0.0
 
 
 @dataclass(frozen=True)

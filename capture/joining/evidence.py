@@ -104,7 +104,11 @@ def decode(
     glitches = find_glitches(edges, log, boot.core_hz) if boot and boot.core_hz else None
     if ignore_glitches and glitches:
         edges = without_glitches(edges, glitches.longest_samples)
-    wire = read_wire(edges, boot.core_hz if boot else boards.nominal_hz(asked), core_tolerance(boot))
+    wire = read_wire(
+        edges,
+        boot.core_hz if boot else boards.nominal_hz(asked),
+        core_tolerance(boot, boards.board_of(asked).clock),
+    )
     probes, instructions = read_probes(log, counts, asked), read_instructions(log, counts)
     joined = join(wire, log, plan, probes, instructions)
     return Evidence(

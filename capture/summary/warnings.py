@@ -11,10 +11,10 @@ import polars as pl
 
 from base.run_folder.edges import MARKED_CHANNELS
 from base.run_folder.quantities import HIT
-from base.run_folder.records import INTERNAL_CLOCK, POWER_UP, Boot, CounterOffRecord, HeapRecord
-from capture.instruments.clocks import HSI_TOLERANCE
+from base.run_folder.records import INTERNAL_CLOCK, Boot, CounterOffRecord, HeapRecord
 from capture.instruments.skew import fall_delay_samples
 from capture.joining.evidence import Evidence
+from firmware.build import reset_causes
 
 # Quantisation alone leaves less, since a common pulse has the same edges on all channels.
 LATE_SAMPLES = 0.5
@@ -46,7 +46,9 @@ def bytes_before_boot(evidence: Evidence) -> Iterator[str]:
 def reset_by_something_else(evidence: Evidence) -> Iterator[str]:
     """The bench resets the board by its pin. A board that was plugged in tells of its power-up."""
     boot = evidence.log.first(Boot)
-    causes = [cause for cause in boot.reset_causes if cause != POWER_UP] if boot else []
+    flags = boot.reset_flags if boot else None
+    found = reset_causes.causes(flags, evidence.board.family)
+    causes = [cause for cause in found if cause != reset_causes.POWER_UP]
     if causes:
         yield (
             f"The board was reset by {' and '.join(causes)} before the run; if the run before did not end "
@@ -58,9 +60,10 @@ def clock_is_internal(evidence: Evidence) -> Iterator[str]:
     """The firmware found no clock at OSC_IN, or was told not to look for it."""
     boot = evidence.log.first(Boot)
     if boot and boot.clock == INTERNAL_CLOCK:
+        tolerance = evidence.board.clock.INTERNAL_TOLERANCE
         yield (
             "The core's clock comes from the chip's own oscillator (HSI), which may be "
-            f"{HSI_TOLERANCE:.0%} off, and so are times made of cycles; check the board's clock, or the key "
+            f"{tolerance:.0%} off, and so are times made of cycles; check the board's clock, or the key "
             "clock of bench.toml."
         )
 

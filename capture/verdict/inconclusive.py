@@ -26,6 +26,7 @@ from capture.verdict import account, causes, claims, counts, instruments, latenc
 from capture.verdict.counts import worst_row
 from capture.verdict.course import due
 from capture.verdict.truncated import Captured
+from firmware.build import reset_causes
 from scenarios.operations import decode
 
 
@@ -51,8 +52,9 @@ def restarted(evidence: Evidence) -> Iterator[str]:
         for kind in (Boot, Proof, PlanRecord)
     )
     if starts > 1:
-        causes = [boot.reset_causes for boot in log.all(Boot)[1:] if boot.reset_causes]
-        by = f", the last by {' and '.join(causes[-1])}" if causes else ""
+        told = [reset_causes.causes(boot.reset_flags, evidence.board.family) for boot in log.all(Boot)[1:]]
+        last = next((found for found in reversed(told) if found), ())
+        by = f", the last by {' and '.join(last)}" if last else ""
         yield f"The board started {starts} times during the run{by}; check its power supply and run again."
 
 

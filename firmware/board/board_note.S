@@ -1,9 +1,13 @@
 /*
- * Which board the image is for, for whoever loads it: the board's name and its chip on the virtual
- * board, each ended by a zero. No byte of this is loaded.
+ * Which board the image is for, for whoever loads it: the board's name, its chip on the virtual
+ * board, and what --hse says there unless it is the ST-Link's clock, each ended by a zero. No byte of
+ * this is loaded.
  */
 #include "board_table.h"
 
     .section .tailscope_board, "", %progbits
     .asciz  BOARD_NAME
     .asciz  BOARD_VIRTUAL_CHIP
+#ifdef BOARD_VIRTUAL_HSE
+    .asciz  BOARD_VIRTUAL_HSE
+#endif

@@ -23,6 +23,8 @@ _SCRIPT = Path(__file__).resolve().parents[1] / "board" / "board.ld.in"
 _PIN = re.compile(r"P([A-K])([0-9]{1,2})")
 
 Tables = Mapping[str, Any]
+_WORDS = ("core_hz", "pll", "at_osc_in")
+"""Keys of the clock tree that are no plain numbers."""
 
 
 def header(name: str, table: Tables) -> str:
@@ -47,6 +49,8 @@ def script(table: Tables) -> str:
 def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
     yield "BOARD_NAME", f'"{name}"'
     yield "BOARD_VIRTUAL_CHIP", f'"{table.get("virtual_chip", "")}"'
+    if table["clock"].get("at_osc_in") == "nothing":
+        yield "BOARD_VIRTUAL_HSE", '"none"'
     if table.get("named_in_boot", True):
         yield "BOARD_NAMED_IN_BOOT", "1"
     yield "BOARD_INTERRUPTS", str(table["interrupts"])
@@ -64,7 +68,7 @@ def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
 def _clock(clock: Tables) -> Iterator[tuple[str, str]]:
     """A constant for each number of the clock tree; clock_trees.py has its keys by family."""
     yield "BOARD_CORE_HZ", f"{clock['core_hz']}u"
-    numbers = {key: value for key, value in clock.items() if key not in ("core_hz", "pll")}
+    numbers = {key: value for key, value in clock.items() if key not in _WORDS}
     numbers |= {"pll_hz" if key == "input_hz" else f"pll_{key}": value for key, value in clock["pll"].items()}
     for key, value in numbers.items():
         if value is not False:

@@ -262,6 +262,16 @@ class Board(_BoardTable):
 
     @property
     def virtual_options(self) -> tuple[str, ...]:
+        """What the simulator is told of chip and clock. Raises BoardError where it has none."""
+        return (*self.virtual_chip_options, *self.virtual_clock_options)
+
+    @property
+    def virtual_clock_options(self) -> tuple[str, ...]:
+        """What the simulator is told of OSC_IN, where the ST-Link's clock is not there."""
+        return ("--hse", "none") if self.clock.at_osc_in == "nothing" else ()
+
+    @property
+    def virtual_chip_options(self) -> tuple[str, ...]:
         """What the simulator is told of the chip. Raises BoardError where it has none."""
         if not self.virtual_chip:
             raise BoardError(

@@ -28,11 +28,14 @@ class Pll(Table):
 class ClockTree(Table):
     """What the trees have in common: the core's clock, what is at OSC_IN, two slower buses.
 
-    `INTERNAL_HZ` is the HSI's, from which the PLL runs where nothing is at OSC_IN.
+    `INTERNAL_HZ` is the HSI's, from which the PLL runs where nothing is at OSC_IN, and
+    `INTERNAL_TOLERANCE` by which part of it that may be off. `at_osc_in` is what the board has
+    there as it is sold.
     `MOST_APB1_DIVIDER` is that up to which the timers of APB1 count the core's clock.
     """
 
     INTERNAL_HZ: ClassVar[int]
+    INTERNAL_TOLERANCE: ClassVar[float]
     MOST_APB1_DIVIDER: ClassVar[int] = 2
     FROM_INTERNAL: ClassVar[bool] = True
     """Whether the same clock can be made of the HSI."""
@@ -41,6 +44,7 @@ class ClockTree(Table):
 
     core_hz: PositiveInt
     hse_hz: PositiveInt
+    at_osc_in: Literal["clock", "nothing"] = "clock"
     pll: Pll
     apb1_divider: Divider
     apb2_divider: Divider
@@ -79,10 +83,12 @@ class PllF4(Pll):
 
 class ClockF4(ClockTree):
     """That of the STM32F4. `voltage_scale` is PWR_CR's VOS. Behind a divider of 4 the timers count
-    the core's clock by TIMPRE (RM0390, section 6.3.25).
+    the core's clock by TIMPRE (RM0390, section 6.3.25). The HSI is as it comes from the factory,
+    from -10 to 85 degrees Celsius (DS10086, "HSI oscillator characteristics").
     """
 
     INTERNAL_HZ = 16_000_000
+    INTERNAL_TOLERANCE = 0.04
     MOST_APB1_DIVIDER = 4
 
     pll: PllF4
@@ -103,9 +109,13 @@ class PllL4(Pll):
 
 
 class ClockL4(ClockTree):
-    """That of the STM32L4. `voltage_range` is PWR_CR1's VOS (RM0351, section 5.4.1)."""
+    """That of the STM32L4. `voltage_range` is PWR_CR1's VOS (RM0351, section 5.4.1). The HSI16 is
+    off by 0.75 per cent at most as it comes from the factory, and by one more from 0 to 85 degrees
+    Celsius (DS10198, "HSI16 oscillator characteristics").
+    """
 
     INTERNAL_HZ = 16_000_000
+    INTERNAL_TOLERANCE = 0.02
 
     pll: PllL4
     voltage_range: Literal[1, 2]

@@ -73,6 +73,19 @@ fn instants(count: usize) -> Vec<u64> {
     (0..count).map(|_| next()).collect()
 }
 
+/// Each has other register tables, also of what the others have and it has not.
+#[test]
+fn a_machine_of_every_chip_is_saved_and_restored() {
+    for chip in stm32::chip::chips() {
+        let mut memory = Memory::of(chip);
+        let vectors = [0x2000_0400u32, 0x0800_0101].map(u32::to_le_bytes).concat();
+        memory.load(0x0800_0000, &vectors).unwrap();
+        let saved = Snapshot::of(&Machine::new(memory, Timing::Nucleo).unwrap()).to_bytes();
+        let restored = Snapshot::from_bytes(&saved).unwrap();
+        assert_eq!(restored.to_bytes(), saved, "{}", chip.name);
+    }
+}
+
 #[test]
 fn a_restored_run_continues_to_the_byte() {
     let expected = straight("snapshot_straight");

@@ -7,6 +7,10 @@ from simulator.board_note import chip_of
 def test_an_image_names_the_chip_that_it_is_for() -> None:
     assert chip_of(firmware.build("tlsf").elf) == ()
     assert chip_of(firmware.build("tlsf", board="nucleo-f411re").elf) == ("--chip", "stm32f411re")
+    assert chip_of(firmware.build("tlsf", board="nucleo-l476rg").elf) == (
+        *("--chip", "stm32l476rg"),
+        *("--hse", "none"),  # UM1724, "OSC clock supply": the ST-Link's clock is not connected
+    )
 
 
 def test_what_is_no_image_names_none(tmp_path: Path) -> None:

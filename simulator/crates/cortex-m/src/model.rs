@@ -28,6 +28,9 @@ pub enum FlashPort {
     /// The STM32F4's accelerator: lines of 128 bits, prefetch, two caches (RM0368 §3.4).
     #[default]
     Art,
+    /// The STM32L4's: the same with lines of 64 bits and other caches (RM0351 §3.3.4).
+    #[serde(rename = "art-64")]
+    Art64,
     /// The STM32F1's: two blocks of 64 bits that are read ahead, and no cache (PM0075, 2.3).
     #[serde(rename = "prefetch-64x2")]
     Prefetch64x2,

@@ -14,7 +14,7 @@ pub use three_stages::FETCH_CYCLES;
 
 use serde::{Deserialize, Serialize};
 
-use super::flash::{line_of, Flash, FlashShape, LINE_BYTES};
+use super::flash::{Flash, FlashShape};
 use crate::decode::Op;
 use crate::memory_map::CODE_END;
 use crate::model::FlashPort;
@@ -26,11 +26,14 @@ const WORD_BYTES: u32 = 4;
 const WORDS_KEPT: usize = 4;
 /// From the arrival of a word to the execution of its instruction.
 const DECODE_CYCLES: u64 = 2;
-/// No code is in this line.
-const NO_LINE: u32 = u32::MAX / LINE_BYTES;
+/// No code is in this line, and none reaches the next one.
+const NO_LINE: Line = Line {
+    start: 0xFFFF_FFF0,
+    end: u32::MAX,
+};
 /// The line of a flash with a prefetch buffer, always: its blocks are shorter than a line, so each word
 /// is asked for. No code is at address 0.
-const BUFFERED: u32 = 0;
+const BUFFERED: Line = Line { start: 0, end: 0 };
 /// Addresses are compared as signed numbers, so this lies far before all code. It means that
 /// fetching begins at the next instruction.
 const BEFORE_ALL: u32 = 0xC000_0000;
@@ -66,6 +69,13 @@ fn buffer_end(pc: u32) -> u32 {
     (pc & !(WORD_BYTES - 1)).wrapping_add(BUFFER_WORDS * WORD_BYTES)
 }
 
+/// The addresses of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Line {
+    start: u32,
+    end: u32,
+}
+
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Fetch {
     /// Address of the next word to fetch, or [`BEFORE_ALL`].
@@ -78,8 +88,11 @@ pub struct Fetch {
     room: [u64; SLOTS],
     /// The cycle in which the instruction issued last began to execute, and left the decoder.
     issued: u64,
-    /// Number of the line that the I-Code port read last.
-    line: u32,
+    /// The line that the I-Code port read last.
+    line: Line,
+    line_bytes: u32,
+    /// The words that fit the buffer may lie in two lines that are still to be read.
+    reaches_two_lines: bool,
     flash: Flash,
     /// Where a Cortex-M0 goes on unless it branches.
     follows: u32,
@@ -89,21 +102,27 @@ pub struct Fetch {
 #[derive(Clone, PartialEq, Eq)]
 pub struct FetchShape {
     next: u32,
-    line: u32,
+    line: Line,
     flash: FlashShape,
 }
 
 impl Fetch {
     pub fn of(port: FlashPort) -> Fetch {
-        let buffered = port != FlashPort::Art;
+        let flash = Flash::of(port);
+        let line_bytes = flash.line_bytes();
         Fetch {
             next: BEFORE_ALL,
             bus_free: 0,
             arrival: [0; SLOTS],
             room: [0; SLOTS],
             issued: 0,
-            line: if buffered { BUFFERED } else { NO_LINE },
-            flash: Flash::of(port),
+            line: match flash.buffer {
+                Some(_) => BUFFERED,
+                None => NO_LINE,
+            },
+            line_bytes,
+            reaches_two_lines: flash.buffer.is_some() || line_bytes < BUFFER_WORDS * WORD_BYTES,
+            flash,
             follows: BEFORE_ALL,
         }
     }
@@ -174,8 +193,8 @@ impl Fetch {
 
     #[inline(never)]
     fn branch_behind_line(&mut self, target: u32, fall_through: u32, at: u64) {
-        if self.flash.buffer.is_some() {
-            return self.branch_on_buffer(target, fall_through, at);
+        if self.reaches_two_lines {
+            return self.branch_in_order(target, fall_through, at);
         }
         let wrong = self.next_line_address_cycle(fall_through, at);
         self.restart(target, at);
@@ -186,8 +205,8 @@ impl Fetch {
 
     #[inline(never)]
     fn read_wrong_line(&mut self, at: u64) {
-        self.line += 1;
-        let arrival = self.flash.instruction_line(self.line, at);
+        let start = self.line.end;
+        let arrival = self.read_line(start, at);
         self.bus_free = self.bus_free.max(arrival);
     }
 
@@ -202,8 +221,8 @@ impl Fetch {
 
     #[inline(never)]
     fn data_behind_line(&mut self, address: u32, at: u64, pc: u32) -> u64 {
-        if self.flash.buffer.is_some() {
-            return self.data_on_buffer(address, at, pc);
+        if self.reaches_two_lines {
+            return self.data_in_order(address, at, pc);
         }
         if let Some(at) = self.next_line_address_cycle(pc, at) {
             self.fetch_from_line(at);
@@ -223,8 +242,7 @@ impl Fetch {
         self.bus_free = if self.is_in_line(address) || address >= CODE_END {
             at + 1
         } else {
-            self.line = line_of(address);
-            self.flash.instruction_line(self.line, at)
+            self.read_line(address, at)
         };
         self.bus_free
     }
@@ -313,9 +331,19 @@ impl Fetch {
         if self.flash.buffer.is_some() {
             return self.fetch_from_buffer(at);
         }
-        self.line = line_of(word);
-        let arrival = self.flash.instruction_line(self.line, at);
+        let arrival = self.read_line(word, at);
         self.fetched(arrival);
+    }
+
+    /// The cycle in which the line at `address` arrives, which is the current one from then on.
+    #[inline(always)]
+    fn read_line(&mut self, address: u32, at: u64) -> u64 {
+        let start = address & !(self.line_bytes - 1);
+        self.line = Line {
+            start,
+            end: start.wrapping_add(self.line_bytes),
+        };
+        self.flash.instruction_line(address, at)
     }
 
     #[cold]
@@ -329,14 +357,14 @@ impl Fetch {
 
     #[cold]
     #[inline(never)]
-    fn branch_on_buffer(&mut self, target: u32, fall_through: u32, at: u64) {
+    fn branch_in_order(&mut self, target: u32, fall_through: u32, at: u64) {
         self.run_ahead_to(fall_through, at);
         self.restart(target, at);
     }
 
     #[cold]
     #[inline(never)]
-    fn data_on_buffer(&mut self, address: u32, at: u64, pc: u32) -> u64 {
+    fn data_in_order(&mut self, address: u32, at: u64, pc: u32) -> u64 {
         self.run_ahead_to(pc, at);
         self.flash.data(address, at)
     }
@@ -358,18 +386,18 @@ impl Fetch {
 
     #[inline(always)]
     fn is_in_line(&self, address: u32) -> bool {
-        line_of(address) == self.line
+        address.wrapping_sub(self.line.start) < self.line_bytes
     }
 
     /// Whether the unit could have requested a word of the next line before cycle `before`, while
     /// the next instruction is at `pc`.
     ///
     /// Only such requests must be computed in order. A word of the current line delays nothing, and
-    /// arrives in the same cycle whenever that is computed. (A line's first word has slot 0.)
+    /// arrives in the same cycle whenever that is computed.
     #[inline(always)]
     fn may_reach_next_line(&self, pc: u32, before: u64) -> bool {
-        line_of(pc.wrapping_add((BUFFER_WORDS - 1) * WORD_BYTES)) > self.line
-            && self.room[0] < before
+        pc.wrapping_add((BUFFER_WORDS - 1) * WORD_BYTES) >= self.line.end
+            && self.room[slot(self.line.end)] < before
     }
 
     /// The cycle in which the address of the next line's first word is on the bus. `None` if that
@@ -379,7 +407,7 @@ impl Fetch {
         if !self.has_room(buffer_end(pc)) {
             return None;
         }
-        let first = self.line.wrapping_add(1).wrapping_mul(LINE_BYTES);
+        let first = self.line.end;
         while self.next <= first {
             let at = self.next_address_cycle();
             if at >= before {
@@ -461,6 +489,7 @@ mod tests {
         arrival: HashMap<u32, u64>,
         left: HashMap<u32, u64>,
         issued: u64,
+        /// Its number.
         line: u32,
         flash: Flash,
     }
@@ -472,11 +501,12 @@ mod tests {
         }
 
         fn read(&mut self, word: u32, at: u64) -> u64 {
-            if word / 4 == self.line {
+            let line = 4 * word / self.flash.line_bytes();
+            if line == self.line {
                 return at + 1;
             }
-            self.line = word / 4;
-            self.flash.instruction_line(self.line, at)
+            self.line = line;
+            self.flash.instruction_line(4 * word, at)
         }
 
         fn fetch(&mut self) {
@@ -534,9 +564,9 @@ mod tests {
 
     /// Runs a random program of 1 KiB on both units: it executes, loads, branches and is
     /// interrupted.
-    fn side_by_side(access_control: u32, random: &mut Random) {
+    fn side_by_side(port: FlashPort, access_control: u32, random: &mut Random) {
         const CODE: u32 = 0x0800_0000;
-        let (mut fetch, mut flash) = (Fetch::of(FlashPort::Art), Flash::of(FlashPort::Art));
+        let (mut fetch, mut flash) = (Fetch::of(port), Flash::of(port));
         fetch.configure(access_control);
         flash.configure(access_control);
         let mut words = WordByWord {
@@ -545,7 +575,7 @@ mod tests {
             arrival: HashMap::new(),
             left: HashMap::new(),
             issued: 0,
-            line: NO_LINE,
+            line: u32::MAX,
             flash,
         };
         let mut pc = CODE;
@@ -601,7 +631,10 @@ mod tests {
     fn what_is_worked_out_late_is_what_happened_word_by_word() {
         let mut random = Random(1);
         for access_control in [0x000, 0x002, 0x102, 0x202, 0x602, 0x702, 0x705] {
-            side_by_side(access_control, &mut random);
+            side_by_side(FlashPort::Art, access_control, &mut random);
+        }
+        for access_control in [0x000, 0x001, 0x101, 0x004, 0x104, 0x204, 0x604, 0x704] {
+            side_by_side(FlashPort::Art64, access_control, &mut random);
         }
     }
 }

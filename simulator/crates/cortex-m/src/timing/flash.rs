@@ -1,5 +1,6 @@
-//! The flash interface of the STM32F401: 128-bit reads, wait states, prefetch and two caches
-//! (RM0368 §3.4, "ART accelerator").
+//! The flash interface of the STM32F4: 128-bit reads, wait states, prefetch and two caches (RM0368
+//! §3.4, "ART accelerator"). The STM32L4's reads 64 bits, and has caches of other sizes (RM0351
+//! §3.3.4).
 //!
 //! A cycle is the one in which an address or its data is on the bus. Without waiting, an address in
 //! cycle `at` gets its data in cycle `at` + 1. One array serves both ports. It reads one line at a
@@ -11,13 +12,29 @@ use super::lru::LruSet;
 use super::prefetch_buffer::{PrefetchBuffer, PrefetchBufferShape};
 use crate::model::FlashPort;
 
-/// 512 KiB of lines of 128 bits. With BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368
-/// §2.4).
-const LINE_NUMBERS: u32 = 512 * 1024 / LINE_BYTES;
-pub const LINE_BYTES: u32 = 16;
-/// §3.4.2: lines in each cache.
-const INSTRUCTION_LINES: usize = 64;
-const DATA_LINES: usize = 8;
+/// No chip has more. With BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368 §2.4).
+const MOST_BYTES: u32 = 1024 * 1024;
+
+/// Bytes of a line, and how many lines each cache has.
+struct Lines {
+    bytes: u32,
+    instructions: usize,
+    data: usize,
+}
+
+/// RM0368 §3.4.2.
+const OF_F4: Lines = Lines {
+    bytes: 16,
+    instructions: 64,
+    data: 8,
+};
+/// RM0351 §3.3.4: "32 lines of 4 x 64 bits" and "8 lines of 4 x 64 bits". Whether four that follow
+/// each other share a line is not documented. Here each comes and goes by itself.
+const OF_L4: Lines = Lines {
+    bytes: 8,
+    instructions: 32 * 4,
+    data: 8 * 4,
+};
 
 const LATENCY: u32 = 0xF;
 const PRFTEN: u32 = 1 << 8;
@@ -28,11 +45,6 @@ const DCRST: u32 = 1 << 12;
 
 /// No line has this number.
 const NONE: u32 = u32::MAX;
-
-/// The number of the line at `address`, counted from address 0.
-pub fn line_of(address: u32) -> u32 {
-    address / LINE_BYTES
-}
 
 /// The read that the prefetch plans. It begins at `start`, unless a request comes first.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -52,6 +64,10 @@ const NO_PREFETCH: Prefetch = Prefetch {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
     access_control: u32,
+    /// A line has two to the power of this many bytes.
+    line_shift: u32,
+    /// The numbers that lines have, counted from the flash's beginning.
+    line_mask: u32,
     /// Cycles that a read of the array takes.
     read_cycles: u64,
     /// The array takes its next address in this cycle.
@@ -79,13 +95,20 @@ pub struct FlashShape {
 
 impl Flash {
     pub fn of(port: FlashPort) -> Flash {
+        let lines = match port {
+            FlashPort::Art64 => &OF_L4,
+            _ => &OF_F4,
+        };
+        let numbers = MOST_BYTES / lines.bytes;
         Flash {
             access_control: 0,
+            line_shift: lines.bytes.ilog2(),
+            line_mask: numbers - 1,
             read_cycles: 1,
             array_free: 0,
             prefetch: NO_PREFETCH,
-            instructions: LruSet::new(INSTRUCTION_LINES, LINE_NUMBERS),
-            data: LruSet::new(DATA_LINES, LINE_NUMBERS),
+            instructions: LruSet::new(lines.instructions, numbers),
+            data: LruSet::new(lines.data, numbers),
             data_line: NONE,
             buffer: PrefetchBuffer::of(port),
         }
@@ -136,14 +159,24 @@ impl Flash {
         buffered.unwrap_or(self.read_cycles)
     }
 
-    /// The cycle in which the I-Code port has `line`, requested in cycle `at`. It is not the
-    /// current line.
+    /// Bytes of a line.
+    pub fn line_bytes(&self) -> u32 {
+        1 << self.line_shift
+    }
+
+    #[inline(always)]
+    fn line_of(&self, address: u32) -> u32 {
+        address >> self.line_shift & self.line_mask
+    }
+
+    /// The cycle in which the I-Code port has the line at `address`, requested in cycle `at`. It is
+    /// not the current line.
     ///
     /// §3.4.2: a line that is neither prefetched nor cached is read and copied into the cache. The
     /// next line is read while the current one executes.
     #[inline(always)]
-    pub fn instruction_line(&mut self, line: u32, at: u64) -> u64 {
-        let line = line % LINE_NUMBERS;
+    pub fn instruction_line(&mut self, address: u32, at: u64) -> u64 {
+        let line = self.line_of(address);
         let cached = self.has(ICEN) && self.instructions.touch(line);
         let arrival = if cached {
             at + 1
@@ -165,7 +198,7 @@ impl Flash {
         if self.buffer.is_some() {
             return self.data_past_buffer(at);
         }
-        let line = line_of(address) % LINE_NUMBERS;
+        let line = self.line_of(address);
         let cached = self.has(DCEN) && self.data.touch(line);
         if line == self.data_line || cached {
             self.data_line = line;
@@ -217,7 +250,7 @@ impl Flash {
         if !self.has(PRFTEN) {
             return;
         }
-        let next = (line + 1) % LINE_NUMBERS;
+        let next = (line + 1) & self.line_mask;
         let present = self.has(ICEN) && self.instructions.contains(next);
         if next != self.prefetch.line && !present {
             self.prefetch = Prefetch {
@@ -260,7 +293,7 @@ mod tests {
     #[test]
     fn a_line_takes_the_wait_states_and_the_array_one_read_at_a_time() {
         let mut flash = flash(0);
-        assert_eq!(flash.instruction_line(5, 10), 13);
+        assert_eq!(flash.instruction_line(16 * 5, 10), 13);
         assert_eq!(flash.data(0x100, 11), 16, "the array is busy until 13");
         assert_eq!(flash.data(0x10C, 20), 21, "the same line");
         assert_eq!(flash.data(0x110, 30), 33);
@@ -270,11 +303,11 @@ mod tests {
     #[test]
     fn the_prefetch_reads_the_next_line_meanwhile() {
         let mut flash = flash(PRFTEN);
-        assert_eq!(flash.instruction_line(5, 10), 13);
-        assert_eq!(flash.instruction_line(6, 14), 16, "begun at 13");
-        assert_eq!(flash.instruction_line(7, 25), 26, "there since 19");
+        assert_eq!(flash.instruction_line(16 * 5, 10), 13);
+        assert_eq!(flash.instruction_line(16 * 6, 14), 16, "begun at 13");
+        assert_eq!(flash.instruction_line(16 * 7, 25), 26, "there since 19");
         assert_eq!(
-            flash.instruction_line(40, 27),
+            flash.instruction_line(16 * 40, 27),
             32,
             "line 8 is read until 29"
         );
@@ -283,21 +316,25 @@ mod tests {
     #[test]
     fn data_goes_before_a_prefetch_that_has_not_begun() {
         let mut flash = flash(PRFTEN);
-        flash.instruction_line(5, 10);
+        flash.instruction_line(16 * 5, 10);
         assert_eq!(flash.data(0x100, 13), 16);
-        assert_eq!(flash.instruction_line(6, 14), 19);
+        assert_eq!(flash.instruction_line(16 * 6, 14), 19);
     }
 
     #[test]
     fn caches_answer_at_once_and_forget_the_least_recently_used() {
         let mut flash = flash(ICEN | DCEN);
         for line in 0..64 {
-            flash.instruction_line(line, 1000 * u64::from(line));
+            flash.instruction_line(16 * line, 1000 * u64::from(line));
         }
-        assert_eq!(flash.instruction_line(0, 70_000), 70_001);
-        assert_eq!(flash.instruction_line(64, 80_000), 80_003);
-        assert_eq!(flash.instruction_line(0, 90_000), 90_001);
-        assert_eq!(flash.instruction_line(1, 91_000), 91_003, "line 1 gave way");
+        assert_eq!(flash.instruction_line(16 * 0, 70_000), 70_001);
+        assert_eq!(flash.instruction_line(16 * 64, 80_000), 80_003);
+        assert_eq!(flash.instruction_line(16 * 0, 90_000), 90_001);
+        assert_eq!(
+            flash.instruction_line(16 * 1, 91_000),
+            91_003,
+            "line 1 gave way"
+        );
         for line in 0..9 {
             flash.data(16 * line, 100_000 + 100 * u64::from(line));
         }
@@ -305,12 +342,35 @@ mod tests {
         assert_eq!(flash.data(0x80, 201_000), 201_001);
     }
 
+    /// RM0351 §3.3.4: 64 bits are read at a time, and 1 KiB of them kept.
+    #[test]
+    fn an_stm32l4_has_shorter_lines_and_more_of_them() {
+        let mut flash = Flash::of(FlashPort::Art64);
+        flash.configure(4 | ICEN | DCEN | PRFTEN);
+        assert_eq!(flash.instruction_line(0x100, 10), 15);
+        assert_eq!(flash.instruction_line(0x108, 17), 20, "read from 15 on");
+        flash.configure(4 | ICEN | DCEN);
+        for line in 0..128 {
+            flash.instruction_line(0x1000 + 8 * line, 1000 + 100 * u64::from(line));
+        }
+        assert_eq!(flash.instruction_line(0x1000, 20_000), 20_001);
+        assert_eq!(flash.instruction_line(0x1400, 21_000), 21_005);
+        assert_eq!(
+            flash.instruction_line(0x1008, 22_000),
+            22_005,
+            "it gave way"
+        );
+        assert_eq!(flash.data(0x2000, 30_000), 30_005);
+        assert_eq!(flash.data(0x2004, 30_010), 30_011);
+        assert_eq!(flash.data(0x2008, 30_020), 30_025);
+    }
+
     #[test]
     fn resetting_a_cache_empties_it() {
         let mut flash = flash(ICEN);
-        flash.instruction_line(9, 0);
+        flash.instruction_line(16 * 9, 0);
         flash.configure(2 | ICRST);
         flash.configure(2 | ICEN);
-        assert_eq!(flash.instruction_line(9, 100), 103);
+        assert_eq!(flash.instruction_line(16 * 9, 100), 103);
     }
 }

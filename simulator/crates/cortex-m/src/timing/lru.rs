@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// More lines than the flash has. A power of two, so that one look finds a line.
-const LINES: usize = 1 << 15;
+/// More lines than any flash has: 1 MiB of 64 bits each. A power of two, so that one look finds a line.
+const LINES: usize = 1 << 17;
 /// One place for each value of a byte.
 const PLACES: usize = 1 << 8;
 /// No line lies here. It is both ends of the chain.
@@ -42,7 +42,7 @@ const NO_PLACE: Place = Place {
 };
 
 impl LruSet {
-    /// A set of `capacity` lines, of the `lines` that exist. At most 255 of 32768.
+    /// A set of `capacity` lines, of the `lines` that exist. At most 255 of 131072.
     pub fn new(capacity: usize, lines: u32) -> LruSet {
         assert!(capacity <= usize::from(END) && lines as usize <= LINES);
         LruSet {
@@ -245,7 +245,7 @@ mod tests {
         for (capacity, lines) in [
             (1, vec![1, 2]),
             (2, vec![1, 1]),
-            (2, vec![32_768]),
+            (2, vec![LINES as u32]),
             (0, vec![]),
         ] {
             assert!(LruSet::try_from(Held { capacity, lines }).is_err());

@@ -453,6 +453,26 @@ impl Soc {
             .collect()
     }
 
+    /// The same of all that a snapshot keeps: also of what this chip does not have.
+    fn kept_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
+        use Block::*;
+        let others = self.others.len();
+        let numbered = (0..PORTS.len())
+            .map(Gpio)
+            .chain((0..TIMERS).map(Timer))
+            .chain((0..USARTS).map(Usart))
+            .chain((0..self.dma.len()).map(Dma))
+            .chain((0..others).map(Other));
+        [Rcc, Pwr, Flash, Dac, Exti, Syscfg, Dbgmcu]
+            .into_iter()
+            .chain(numbered)
+            .map(|block| {
+                let registers = self.block(block).registers();
+                (registers.peripheral(), registers.table())
+            })
+            .collect()
+    }
+
     fn block(&mut self, block: Block) -> &mut dyn Peripheral {
         match block {
             Block::Rcc => {

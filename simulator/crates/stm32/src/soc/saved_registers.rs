@@ -38,14 +38,14 @@ impl<'de> Deserialize<'de> for Registers {
 
 type Tables = BTreeMap<&'static str, Vec<&'static [Register]>>;
 
-/// The register tables of all chips, by peripheral.
+/// The register tables of all chips, by peripheral, with those of what a chip lacks.
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(|| {
         let mut tables = Tables::new();
         for chip in chips() {
             let mut soc = Soc::new(Memory::of(chip));
-            for (peripheral, table) in soc.register_tables() {
+            for (peripheral, table) in soc.kept_tables() {
                 let known = tables.entry(peripheral).or_default();
                 if !known.iter().any(|other| std::ptr::eq(*other, table)) {
                     known.push(table);

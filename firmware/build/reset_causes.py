@@ -1,0 +1,45 @@
+"""What reset a board, in words, by the flags of RCC_CSR as its family has them.
+
+The pin's flag is left out, since every reset pulls the pin; and that of a reset by software, which
+a loader may ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+POWER_UP = "a power-up"
+_BROWN_OUT = "a brown-out"
+_INDEPENDENT, _WINDOW = "the independent watchdog", "the window watchdog"
+_LOW_POWER = "an entry into a low-power mode"
+
+
+@dataclass(frozen=True)
+class _Flags:
+    """The causes by their bit. `implied` are bits that mean nothing beside another one."""
+
+    causes: Mapping[int, str]
+    implied: Mapping[int, int]
+
+
+_WATCHDOGS = {29: _INDEPENDENT, 30: _WINDOW, 31: _LOW_POWER}
+_F4 = _Flags({25: _BROWN_OUT, 27: POWER_UP, **_WATCHDOGS}, {25: 27})
+"""RM0368, section 6.3.18. A power-up sets the flag of the brown-out too."""
+_L4 = _Flags({24: "the firewall", 25: "a load of its option bytes", 27: POWER_UP, **_WATCHDOGS}, {})
+"""RM0351, section 6.4.29. One flag tells of a power-up or a brown-out."""
+
+FAMILIES: Mapping[str, _Flags] = MappingProxyType({"stm32f4": _F4, "stm32l4": _L4})
+
+
+def causes(flags: int | None, family: str) -> tuple[str, ...]:
+    """The causes of the resets that `flags` tell of, in words. A family that is not known has the
+    flags of the STM32F4.
+    """
+    known, given = FAMILIES.get(family, _F4), flags or 0
+    return tuple(
+        words
+        for bit, words in known.causes.items()
+        if given >> bit & 1 and not (bit in known.implied and given >> known.implied[bit] & 1)
+    )

@@ -1,0 +1,34 @@
+"""The flags of RCC_CSR against RM0368, section 6.3.18, and RM0351, section 6.4.29."""
+
+import pytest
+
+from firmware.build.reset_causes import causes
+
+
+@pytest.mark.parametrize(
+    ("family", "flags", "says"),
+    [
+        ("stm32f4", 0x0400_0000, ()),  # the pin
+        ("stm32f4", 0x1400_0000, ()),  # the pin, and the loader by software
+        ("stm32f4", 0x0E00_0000, ("a power-up",)),
+        ("stm32f4", 0x0600_0000, ("a brown-out",)),
+        ("stm32f4", 0x2400_0000, ("the independent watchdog",)),
+        ("stm32f4", 0x4600_0000, ("a brown-out", "the window watchdog")),
+        ("stm32f4", 0x8400_0000, ("an entry into a low-power mode",)),
+        ("stm32l4", 0x0400_0000, ()),
+        ("stm32l4", 0x1400_0000, ()),
+        ("stm32l4", 0x0C00_0000, ("a power-up",)),  # the value of RCC_CSR behind one
+        ("stm32l4", 0x0600_0000, ("a load of its option bytes",)),
+        ("stm32l4", 0x0500_0000, ("the firewall",)),
+        ("stm32l4", 0x6400_0000, ("the independent watchdog", "the window watchdog")),
+        ("somebodys-own", 0x0600_0000, ("a brown-out",)),
+    ],
+)
+def test_the_causes_of_a_reset_are_those_of_the_manual(
+    family: str, flags: int, says: tuple[str, ...]
+) -> None:
+    assert causes(flags, family) == says
+
+
+def test_a_run_that_does_not_tell_has_none() -> None:
+    assert causes(None, "stm32f4") == ()
