@@ -133,7 +133,7 @@ class PllF1(Pll):
 
 
 class ClockF1(ClockTree):
-    """That of the STM32F1. Nothing of it can be made of the HSI: that gives 64 MHz at most. It is as
+    """That of the STM32F1. Of the HSI nothing of it can be made: that gives 64 MHz at most. It is as
     it comes from the factory (DS5319, "HSI oscillator characteristics").
     """
 
