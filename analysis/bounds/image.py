@@ -9,6 +9,7 @@ from typing import Any
 
 import capstone
 
+from analysis.bounds import flash_lines
 from analysis.bounds.costs import Costs, Memory
 from analysis.bounds.counted import Counted
 from analysis.bounds.facts import Loops
@@ -22,6 +23,7 @@ from base.files.remembered import remembered
 from base.run_folder.manifest import SectionBound
 from base.run_folder.records import Boot
 from firmware.build.image import FirmwareImage
+from simulator.board_note import chip_of
 
 FACADES = {
     "allocate": "heap_allocate",
@@ -118,16 +120,17 @@ def code_bounds(
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
     loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
-    marked = _Marked(program, loops, flash_acr)
+    marked = _Marked(elf, program, loops, flash_acr)
     return {name: marked.bound(facade) for name, facade in FACADES.items()}
 
 
 class _Marked:
     """Bounds of what lies between the markers."""
 
-    def __init__(self, program: Program, loops: Loops, flash_acr: int | None) -> None:
+    def __init__(self, elf: Path, program: Program, loops: Loops, flash_acr: int | None) -> None:
         self._program = program
         self._flash_acr = flash_acr
+        self._lines = flash_lines.of_options(chip_of(elf))
         self._loops = loops
         self._disassembler = Disassembler(program)
         self._known: dict[tuple[frozenset[str], Memory], tuple[Sections, Counted]] = {}
@@ -167,7 +170,11 @@ class _Marked:
         if (never, memory) not in self._known:
             stated = Stated(passes=self._loops.passes, never=never)
             acr = self._flash_acr
-            costs = Costs(unknown=memory) if acr is None else Costs.of_flash(acr, memory)
+            costs = (
+                Costs(unknown=memory, lines=self._lines)
+                if acr is None
+                else Costs.of_flash(acr, memory, self._lines)
+            )
             cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
             sections = Sections(self._program, cells, stated, costs)
             self._known[never, memory] = sections, Counted(sections)
