@@ -65,12 +65,13 @@ def user_program(
     no ELF file for this core, or if its vector table is not where the core looks for it.
     """
     path = Path(elf)
-    chip = chip or "".join(chip_of(path)[1:])
-    _check(path, any_core, chip)
+    words = () if chip else chip_of(path)
+    own = dict(zip(words[::2], words[1::2], strict=True))
+    _check(path, any_core, chip or own.get("--chip", ""))
     if strict and gaps:
         raise SimulatorError("--strict and --gaps contradict each other: give one of them.")
-    named = (("--chip", chip), ("--hse", hse))
-    options = [f"{option}={value}" for option, value in named if value]
+    named = own | {option: value for option, value in (("--chip", chip), ("--hse", hse)) if value}
+    options = [f"{option}={value}" for option, value in named.items()]
     switches = (
         *(("--strict", strict), ("--gaps", gaps)),
         *(("--semihosting", semihosting), ("--any-core", any_core)),

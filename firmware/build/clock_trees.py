@@ -133,9 +133,12 @@ class PllF1(Pll):
 
 
 class ClockF1(ClockTree):
-    """That of the STM32F1. Nothing of it can be made of the HSI: that gives 64 MHz at most."""
+    """That of the STM32F1. Of the HSI nothing of it can be made: that gives 64 MHz at most. It is
+    as it comes from the factory (DS5319, "HSI oscillator characteristics").
+    """
 
     INTERNAL_HZ = 8_000_000
+    INTERNAL_TOLERANCE = 0.025
     FROM_INTERNAL = False
     ACCELERATOR = 0x10
     """PRFTBE of FLASH_ACR (PM0075, section 3.1)."""

@@ -30,7 +30,10 @@ _F4 = _Flags({25: _BROWN_OUT, 27: POWER_UP, **_WATCHDOGS}, {25: 27})
 _L4 = _Flags({24: "the firewall", 25: "a load of its option bytes", 27: POWER_UP, **_WATCHDOGS}, {})
 """RM0351, section 6.4.29. One flag tells of a power-up or a brown-out."""
 
-FAMILIES: Mapping[str, _Flags] = MappingProxyType({"stm32f4": _F4, "stm32l4": _L4})
+_F1 = _Flags({27: POWER_UP, **_WATCHDOGS}, {})
+"""RM0008, section 7.3.10."""
+
+FAMILIES: Mapping[str, _Flags] = MappingProxyType({"stm32f4": _F4, "stm32l4": _L4, "stm32f1": _F1})
 
 
 def causes(flags: int | None, family: str) -> tuple[str, ...]:

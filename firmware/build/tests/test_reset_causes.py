@@ -1,4 +1,4 @@
-"""The flags of RCC_CSR against RM0368, section 6.3.18, and RM0351, section 6.4.29."""
+"""The flags of RCC_CSR against RM0368, 6.3.18, RM0351, 6.4.29, and RM0008, 7.3.10."""
 
 import pytest
 
@@ -21,6 +21,10 @@ from firmware.build.reset_causes import causes
         ("stm32l4", 0x0600_0000, ("a load of its option bytes",)),
         ("stm32l4", 0x0500_0000, ("the firewall",)),
         ("stm32l4", 0x6400_0000, ("the independent watchdog", "the window watchdog")),
+        ("stm32f1", 0x0C00_0000, ("a power-up",)),
+        ("stm32f1", 0x0400_0000, ()),
+        ("stm32f1", 0x2600_0000, ("the independent watchdog",)),  # bit 25 is reserved
+        ("stm32f1", 0xC400_0000, ("the window watchdog", "an entry into a low-power mode")),
         ("somebodys-own", 0x0600_0000, ("a brown-out",)),
     ],
 )
