@@ -9,7 +9,7 @@ from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
-from cli.shell.values import FILE, RUN, SAMPLERATE, SCENARIO, Allocators, Pairs
+from cli.shell.values import BOARD_FOLDER, FILE, RUN, SAMPLERATE, SCENARIO, Allocators, Pairs
 
 
 @declare(section="Run and measure")
@@ -37,6 +37,12 @@ from cli.shell.values import FILE, RUN, SAMPLERATE, SCENARIO, Allocators, Pairs
     help="without a run folder: what ran, of `./lab list` or the path of a scenario's TOML",
 )
 @option("--allocator", type=Allocators(all_too=False), help="without a run folder: on which allocator")
+@option(
+    "--board",
+    type=BOARD_FOLDER,
+    help="without a run folder: the board that was captured, such as nucleo-f446re, or the path of its "
+    "folder; what the records name, or else nucleo-f401re, when not given",
+)
 @shared.stimulus
 @shared.seed
 @shared.parameter
@@ -50,6 +56,7 @@ def command(
     uart: Path | None,
     scenario: str | None,
     allocator: list[str] | None,
+    board: str | None,
     parameter: tuple[tuple[str, str], ...],
     as_json: bool,
     **chosen: Any,
@@ -69,6 +76,7 @@ def command(
         run=run,
         scenario=scenario,
         allocator=allocator,
+        board=board,
         options=Options(parameters=dict(parameter), **chosen),
     )
     if not isinstance(found, RunResult):

@@ -18,7 +18,7 @@ MODES = ("sweep", "random")
 @option(
     "--irq",
     metavar="NAME",
-    help="the interrupt to pend: TIM3, USART2, EXTI15_10, a number of RM0368's table 38, SysTick",
+    help="the interrupt to pend: TIM3, USART2, EXTI15_10, a number of the chip's vector table, SysTick",
 )
 @option(
     "--mode",
@@ -101,8 +101,8 @@ def command(
         semihosting=semihosting,
         any_core=any_core,
     )
-    question = latency.question(irq=irq, until=until, **asked) if irq else None
-    ready = gate.ready(judging, of_latency.COMMAND, latency.kinds(question, section))
+    question = latency.question(irq=irq, until=until, chip=program.chip, **asked) if irq else None
+    ready = gate.ready(judging, of_latency.COMMAND, latency.kinds(question, section, program.chip))
     found = latency.run(
         program,
         question,

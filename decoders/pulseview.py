@@ -2,8 +2,8 @@
 
 A set-up (`.pvs`) is an INI file of Qt's QSettings: nested groups are joined by backslashes. The
 keys are those of PulseView 0.4 (`restore_settings` of `pv/session.cpp`, `pv/data/decodesignal.cpp`
-and `pv/views/trace/view.cpp`). PulseView restores it by itself where it stands beside the session
-file and has its name.
+and `pv/views/trace/view.cpp`, `restore_gvariant` of `pv/globalsettings.cpp`). PulseView restores it
+by itself where it stands beside the session file and has its name.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ _SAME_AS_SAMPLE_0 = 2
 # of eight digits, the first with the point behind it, then exponent, sign, class, groups in use.
 _GROUPS, _GROUP_DIGITS = 6, 8
 _ARCHIVE = "22 serialization::archive 15 0 0 0 0"
+
+CORE_HZ = 84_000_000
+"""What the decoders' option `core_hz` is where nobody says another (their pd.py)."""
 
 _SHOWN_PIXELS = 800
 _ABOVE_PIXELS = 24
@@ -55,27 +58,39 @@ class Marked:
     end_s: Fraction
 
 
-def setup(marked: Marked | None = None) -> str:
-    """The text of the set-up file. It shows what is `marked`, or all of the capture."""
+def setup(marked: Marked | None = None, core_hz: int = CORE_HZ) -> str:
+    """The text of the set-up file. It shows what is `marked`, or all of the capture. The decoders
+    count cycles of a core of `core_hz`.
+    """
     lines = ["[General]", f"decode_signals={len(DECODERS)}"]
     if marked:
         lines += ["views=1", "meta_objs=1"]
     for number, decoder in enumerate(DECODERS):
-        lines += ["", f"[decode_signal{number}]", *_decode_signal(decoder)]
+        lines += ["", f"[decode_signal{number}]", *_decode_signal(decoder, core_hz)]
     if marked:
         lines += _view(marked)
     return "\n".join(lines) + "\n"
 
 
-def _decode_signal(decoder: _Decoder) -> Iterator[str]:
+def _decode_signal(decoder: _Decoder, core_hz: int) -> Iterator[str]:
     yield f"name={decoder.name}"
     yield "enabled=true"
     yield "decoders=1"
     yield rf"decoder0\id={decoder.id}"
+    if core_hz != CORE_HZ:
+        yield r"decoder0\options=1"
+        yield r"decoder0\option0\name=core_hz"
+        yield rf"decoder0\option0\value={_bytes(core_hz.to_bytes(8, 'little'))}"
+        yield r"decoder0\option0\type=x"
     yield f"channels={len(decoder.signals)}"
     for number, signal in enumerate(decoder.signals):
         yield rf"channel{number}\assigned_signal_name={signal}"
         yield rf"channel{number}\initial_pin_state={_SAME_AS_SAMPLE_0}"
+
+
+def _bytes(content: bytes) -> str:
+    """A QByteArray, as QSettings writes it: here of a GVariant of type x, a number of 64 bits."""
+    return f"@ByteArray({''.join(f'{chr(92)}x{one:x}' for one in content)})"
 
 
 def _view(marked: Marked) -> Iterator[str]:

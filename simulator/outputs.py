@@ -13,18 +13,10 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from base.run_folder.edges import CHANNELS
+from firmware.build.board_table import USUAL_PINS
 from simulator.build import SimulatorError
 
-PINS = {
-    "CRIT": "PA8",
-    "OP": "PA9",
-    "STIM": "PA0",
-    "ISR": "PA10",
-    "TASK": "PB10",
-    "CTRL": "PA1",
-    "CISR": "PB5",
-    "SYNC": "PB4",
-}
+PINS: Mapping[str, str] = USUAL_PINS
 """The pin of each channel (docs/reference/pins.md)."""
 
 _PAGE = "docs/reference/simulator-files.md"
@@ -176,13 +168,14 @@ def read_stats(path: Path) -> Stats:
     return Stats(**told | {"clocks": clocks})
 
 
-def read_edges(path: Path) -> pl.DataFrame:
+def read_edges(path: Path, pins: Mapping[str, str] = PINS) -> pl.DataFrame:
     """Reads `edges.csv`: one row for each edge of a channel, in order. Other pins are left out.
+    `pins` are those of the channels.
 
     Columns: `cycle` Int64, core cycles since reset; `channel` String, one of CHANNELS; `level`
     Boolean.
     """
-    channel_of = {pin: channel for channel, pin in PINS.items()}
+    channel_of = {pin: channel for channel, pin in pins.items()}
     return (
         pl.read_csv(path, schema=_EDGES)
         .filter(pl.col("pin").is_in(list(channel_of)))

@@ -10,6 +10,7 @@ from elftools.elf.elffile import ELFFile
 from base.files.elf import DAMAGED, other_core
 from simulator.board_note import chip_of
 from simulator.build import SimulatorError
+from simulator.chips import line_of
 
 FLASH_ADDRESS = 0x0800_0000
 # At reset the flash also answers here, and some linker scripts put the vector table there (RM0368,
@@ -24,6 +25,12 @@ class UserProgram:
 
     elf: Path
     options: tuple[str, ...] = ()
+
+    @property
+    def chip(self) -> str:
+        """Which chip it runs on, by name or table; empty for the usual one."""
+        named = [option.partition("=")[2] for option in self.options if option.startswith("--chip=")]
+        return next(iter([*named, *chip_of(self.elf)[1:]]), "")
 
     @property
     def arguments(self) -> list[str]:
@@ -58,9 +65,9 @@ def user_program(
     no ELF file for this core, or if its vector table is not where the core looks for it.
     """
     path = Path(elf)
-    words = chip_of(path)
-    _check(path, any_core or bool(words))
-    own = {} if chip else dict(zip(words[::2], words[1::2], strict=True))
+    words = () if chip else chip_of(path)
+    own = dict(zip(words[::2], words[1::2], strict=True))
+    _check(path, any_core, chip or own.get("--chip", ""))
     if strict and gaps:
         raise SimulatorError("--strict and --gaps contradict each other: give one of them.")
     named = own | {option: value for option, value in (("--chip", chip), ("--hse", hse)) if value}
@@ -72,12 +79,13 @@ def user_program(
     return UserProgram(path, (*options, *(switch for switch, on in switches if on)))
 
 
-def _check(path: Path, any_core: bool) -> None:
+def _check(path: Path, any_core: bool, chip: str) -> None:
+    line = line_of(chip)
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
             _check_elf(path, elf)
-            made_for = "" if any_core else other_core(elf)
+            made_for = "" if any_core else other_core(elf, line.core)
     except OSError as error:
         raise SimulatorError(f"{path} cannot be read: {error.strerror or error}.") from None
     except DAMAGED:
@@ -86,8 +94,8 @@ def _check(path: Path, any_core: bool) -> None:
         ) from None
     if made_for:
         raise SimulatorError(
-            f"{path} was made for {made_for}, and this is a Cortex-M4 (Armv7E-M): build it with "
-            "-mcpu=cortex-m4, or run it all the same with --any-core."
+            f"{path} was made for {made_for}, and {chip or 'this'} is a {line.core_title}: build it with "
+            f"-mcpu={line.core}, or run it all the same with --any-core."
         )
 
 

@@ -15,10 +15,11 @@ import polars as pl
 from base.processes import children, signals
 from base.run_folder import records
 from scenarios.operations import image_address
-from simulator.board_note import chip_of
+from simulator.board_note import chip_of, pins_of
 from simulator.build import SimulatorError, build
 from simulator.kernel import NO_WORDS, KernelWords
 from simulator.outputs import (
+    PINS,
     State,
     Stats,
     read_changes,
@@ -169,7 +170,7 @@ def run(
         return Run(
             uart=(folder / _UART).read_bytes(),
             stats=read_stats(folder / _STATS),
-            edges=read_edges(folder / _EDGES) if edges else pl.DataFrame(),
+            edges=read_edges(folder / _EDGES, _pins(start, masks_of)) if edges else pl.DataFrame(),
             windows=read_windows((folder / _WINDOWS).read_bytes()) if counts else pl.DataFrame(),
             trace=read_trace(folder / _TRACE) if trace_last or trace_window else [],
             states=tuple(read_state(folder / _state(number)) for number in range(len(states_at))),
@@ -217,6 +218,12 @@ def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | No
         return board
     (folder / _IMAGE).write_bytes(image)
     return [*board, "--image", image_argument(Path(_IMAGE), elf)]
+
+
+def _pins(start: Path | UserProgram | Snapshot, elf: Path | None) -> Mapping[str, str]:
+    """Where the channels are: a snapshot does not tell, but the program `elf` that it is of."""
+    told = start if isinstance(start, Path) else elf
+    return pins_of(told) if told else PINS
 
 
 def _manners(start: Path | UserProgram | Snapshot) -> tuple[str, ...]:

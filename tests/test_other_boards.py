@@ -1,6 +1,7 @@
 """Boards other than the default, simulated from reset to verdict, and what is refused of them."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,15 @@ def test_a_scenario_that_does_not_fit_is_refused_before_anything_is_built() -> N
     slow = catalogue.load("mem_frag", stimulus="periodic:100000,7919").compile(region.place(on))
     with pytest.raises(CaptureError, match="The stimulus of mem_frag takes 100,000 ticks"):
         choose_allocators.choose([slow], ["tlsf"], on)
+
+
+def test_an_image_for_one_of_several_boards_says_which(tmp_path: Path) -> None:
+    """What was built for a board of another folder of the same chip is another image, too."""
+    mine = shutil.copytree(boards.FOLDER / "nucleo-f446re", tmp_path / "mine")
+    plan = catalogue.load("mem_frag", FEW["mem_frag"]).compile()
+    image = firmware.build("tlsf", board="nucleo-f446re")
+    with pytest.raises(
+        CaptureError, match="The image is for nucleo-f446re, and 'virtual_mine' is a Nucleo-F"
+    ):
+        conduct.run(Direct(RunRequest(plan, image, board=f"virtual:{mine}", runs=tmp_path / "runs")))
+    assert not (tmp_path / "runs").exists()

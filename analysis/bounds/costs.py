@@ -13,9 +13,11 @@ from analysis.bounds.graph import Instruction
 from analysis.bounds.values import SRAM, STACK, Value, signed, unsigned
 
 WAIT_STATES = 2
-"""Wait states of the flash at 84 MHz (RM0368 §3.4.1)."""
+"""Wait states of the flash at 84 MHz (RM0368 §3.4.1), where nobody tells FLASH_ACR."""
 APB_DIVIDER = 2
-"""Cycles of the core in one of the slower bus of the peripherals, at 84 MHz (RM0368 §6.2)."""
+"""Cycles of the core in one of the slower bus of the peripherals, at 84 MHz (RM0368 §6.2), where
+nobody tells the board.
+"""
 LINE_BYTES = 16
 LATENCY, PREFETCH, CODE_CACHE, DATA_CACHE = 0xF, 1 << 8, 1 << 9, 1 << 10
 """Fields of FLASH_ACR (RM0368 §3.8.1)."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import capstone
 
-from analysis.bounds.costs import OTHER_CORE, Costs, Memory
+from analysis.bounds.costs import APB_DIVIDER, OTHER_CORE, Costs, Memory
 from analysis.bounds.counted import Counted
 from analysis.bounds.facts import Loops
 from analysis.bounds.graph import Disassembler, Instruction
@@ -21,6 +22,7 @@ from analysis.explain.program import Program
 from base.files.remembered import remembered
 from base.run_folder.manifest import SectionBound
 from base.run_folder.records import Boot
+from firmware.build import boards
 from firmware.build.image import FirmwareImage
 
 FACADES = {
@@ -38,6 +40,10 @@ _SUSPENDED = "uxSchedulerSuspended"
 _KEPT = 256
 """Images whose bounds a process remembers."""
 
+_FAMILY = "stm32f4"
+_NO_MODEL = (
+    "The model of core and flash is that of a Cortex-M4 in an STM32F4, and {} is none: there is no bound."
+)
 _SCHEDULER = (
     "Interrupts are served inside a section that only suspends the scheduler: it has no bound of its own."
 )
@@ -61,6 +67,7 @@ def bounds_of_image(image: FirmwareImage) -> dict[str, SectionBound]:
             built.locking,
             tuple(built.knobs.items()),
             built.flash_acr,
+            built.board,
         )
     )
 
@@ -73,12 +80,13 @@ def _of_digest(
     locking: str,
     knobs: tuple[tuple[str, int], ...],
     flash_acr: int,
+    board: str,
 ) -> dict[str, SectionBound]:
     """The bounds of the ELF file with that digest: they follow from it alone, and take a while."""
-    of = (sha256, allocator, locking, repr(knobs), repr(flash_acr), capstone.__version__)
+    of = (sha256, allocator, locking, repr(knobs), repr(flash_acr), board, capstone.__version__)
 
     def computed() -> dict[str, Any]:
-        found = bounds_of(elf, allocator, locking, dict(knobs), flash_acr)
+        found = bounds_of(elf, allocator, locking, dict(knobs), flash_acr, board)
         return {name: bound.model_dump() for name, bound in found.items()}
 
     found = remembered("bounds", [word.encode() for word in of], _code(), computed)
@@ -92,14 +100,23 @@ def _code() -> list[Path]:
 
 
 def bounds_of(
-    elf: Path, allocator: str, locking: str, knobs: Mapping[str, int], flash_acr: int | None = None
+    elf: Path,
+    allocator: str,
+    locking: str,
+    knobs: Mapping[str, int],
+    flash_acr: int | None = None,
+    board: str = boards.DEFAULT,
 ) -> dict[str, SectionBound]:
-    """The bound of each of FACADES, where FLASH_ACR has that value; without, whatever of the
-    accelerator is on. Where there is no bound it says why; nothing is raised.
+    """The bound of each of FACADES on `board`, where FLASH_ACR has that value; without, whatever of
+    the accelerator is on. Where there is no bound it says why. Raises BoardError.
     """
+    on = boards.board(board)
+    if on.family != _FAMILY:
+        return {name: _none(_NO_MODEL.format(on.title)) for name in FACADES}
     if locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}
-    return code_bounds(elf, allocator, knobs, flash_acr)
+    divider = max(on.clock.apb1_divider, on.clock.apb2_divider)
+    return code_bounds(elf, allocator, knobs, flash_acr, apb_divider=divider)
 
 
 def code_bounds(
@@ -108,6 +125,7 @@ def code_bounds(
     knobs: Mapping[str, int],
     flash_acr: int | None = None,
     live_blocks: int | None = None,
+    apb_divider: int = APB_DIVIDER,
 ) -> dict[str, SectionBound]:
     """The same of the section's own code: interrupts that a lock lets in do not count.
 
@@ -120,16 +138,17 @@ def code_bounds(
     if other := program.smaller_core:
         return {name: _none(OTHER_CORE.format(other)) for name in FACADES}
     loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
-    marked = _Marked(program, loops, flash_acr)
+    marked = _Marked(program, loops, flash_acr, apb_divider)
     return {name: marked.bound(facade) for name, facade in FACADES.items()}
 
 
 class _Marked:
     """Bounds of what lies between the markers."""
 
-    def __init__(self, program: Program, loops: Loops, flash_acr: int | None) -> None:
+    def __init__(self, program: Program, loops: Loops, flash_acr: int | None, apb_divider: int) -> None:
         self._program = program
         self._flash_acr = flash_acr
+        self._apb_divider = apb_divider
         self._loops = loops
         self._disassembler = Disassembler(program)
         self._known: dict[tuple[frozenset[str], Memory], tuple[Sections, Counted]] = {}
@@ -170,6 +189,7 @@ class _Marked:
             stated = Stated(passes=self._loops.passes, never=never)
             acr = self._flash_acr
             costs = Costs(unknown=memory) if acr is None else Costs.of_flash(acr, memory)
+            costs = replace(costs, apb_divider=self._apb_divider)
             cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
             sections = Sections(self._program, cells, stated, costs)
             self._known[never, memory] = sections, Counted(sections)

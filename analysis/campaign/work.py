@@ -256,12 +256,12 @@ def _install(program: Path, content: bytes) -> None:
 def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
     built = image.configuration
     knobs = tuple(sorted(built.knobs.items()))
-    return _bounds_of(image.elf, image.allocator, built.locking, knobs, built.flash_acr)
+    return _bounds_of(image.elf, image.allocator, built.locking, knobs, built.flash_acr, built.board)
 
 
 @cache
 def _bounds_of(
-    elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...], flash_acr: int
+    elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...], flash_acr: int, board: str
 ) -> dict[str, SectionBound]:
     """The bounds of an image, computed once: they are the same in each of its runs."""
-    return bounds_of(elf, allocator, locking, dict(knobs), flash_acr)
+    return bounds_of(elf, allocator, locking, dict(knobs), flash_acr, board)

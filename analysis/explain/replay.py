@@ -6,7 +6,7 @@ compared around each worst sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -21,15 +21,16 @@ from analysis.explain.kernels import kernel as kernels
 from analysis.explain.program import Program
 from analysis.explain.worst import Worst
 from base.heap_size import DEFAULT_BYTES
-from base.run_folder.edges import NS_PER_S, EdgeList
+from base.run_folder.edges import CHANNELS, NS_PER_S, EdgeList
 from base.run_folder.manifest import Manifest
 from firmware.build import boards, catalogue, outside
 from firmware.build import image as firmware
 from firmware.build.placement import Placement, placed
 from simulator import run as simulator
+from simulator.board_note import pins_of
 from simulator.build import SimulatorError
 from simulator.kernel import KernelWords
-from simulator.outputs import State, words
+from simulator.outputs import PINS, State, words
 from simulator.run import Snapshot
 
 
@@ -168,9 +169,26 @@ def _look(
         masks_of=elf,
         kernel=kernel,
     )
-    _check(edges, clock, _rows(looked.edges, clock, start.channels, worst.last), worst.last)
+    before = _levels_before(pins_of(elf), looked.edges, edges, clock.sample(start.cycle), start.channels)
+    _check(edges, clock, _rows(looked.edges, clock, before, worst.last), worst.last)
     heap, moment, end = looked.states
     return Replay(clock, start, heap, moment, end, looked.trace, looked.masks)
+
+
+def _levels_before(
+    pins: Mapping[str, str], replayed: pl.DataFrame, edges: EdgeList, sample: int, usual: int
+) -> int:
+    """The word as the replay begins. The simulator knows that of the usual pins: of a channel on
+    another its first edge tells, and else the capture.
+    """
+    word = usual
+    for bit, name in enumerate(CHANNELS):
+        if pins[name] == PINS[name]:
+            continue
+        levels = replayed.filter(pl.col("channel") == name)["level"]
+        level = not levels[0] if len(levels) else window(edges, sample, sample)[0][1] >> bit & 1
+        word = word & ~(1 << bit) | int(level) << bit
+    return word
 
 
 def window(edges: EdgeList, first: int, last: int) -> Rows:

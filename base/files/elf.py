@@ -27,22 +27,31 @@ _MADE_FOR = {
     16: "a Cortex-M23 (Armv8-M Baseline)",
     **dict.fromkeys((17, 21), "a Cortex-M33 or a later one (Armv8-M)"),
 }
-_SMALLER = {_V7: "a Cortex-M3 (Armv7-M)", **dict.fromkeys(_V6M, "a Cortex-M0 (Armv6-M)")}
+_MADE_FOR_M = {_V7: "a Cortex-M3 (Armv7-M)", _V7E_M: "a Cortex-M4 or Cortex-M7 (Armv7E-M)"}
+_SMALLER = {_V7: _MADE_FOR_M[_V7], **dict.fromkeys(_V6M, "a Cortex-M0 (Armv6-M)")}
 _NOT_M = {ord("A"), ord("R")}
 
 
-def other_core(elf: ELFFile) -> str:
-    """The core that an Arm program was made for, if its build attributes say that it is no Armv7-M.
+_RUNS_ON = {"cortex-m0": (11, 12), "cortex-m3": (_V7,), "cortex-m4": (_V7, _V7E_M)}
+"""The architectures whose programs are taken on a core."""
+
+
+def other_core(elf: ELFFile, core: str = "cortex-m4") -> str:
+    """The core that an Arm program was made for, if its build attributes say that it is another
+    than `core`.
 
     Empty if they do not. Every Armv7-M program runs on a Cortex-M4. Raises what DAMAGED has.
     """
     found = _build_attributes(elf)
     architecture = found.get("TAG_CPU_ARCH")
-    if architecture in (None, _V7E_M):
+    of_m = architecture != _V7 or found.get("TAG_CPU_ARCH_PROFILE") not in _NOT_M
+    if architecture is None or (of_m and architecture in _RUNS_ON[core]):
         return ""
-    if architecture == _V7 and found.get("TAG_CPU_ARCH_PROFILE") not in _NOT_M:
-        return ""
-    return _MADE_FOR.get(architecture or 0, "another core")
+    return _MADE_FOR_M[architecture] if of_m and architecture in _MADE_FOR_M else _named(architecture)
+
+
+def _named(architecture: int) -> str:
+    return _MADE_FOR.get(architecture, "another core")
 
 
 def smaller_core(elf: ELFFile) -> str:

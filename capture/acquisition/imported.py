@@ -61,9 +61,15 @@ def of_run(folder: Path, log: Path | None = None) -> Beside:
     return Beside(replace(account, setting=replace(setting, memory=None)), _read_log(log))
 
 
-def of_plan(plan: Plan, allocator: str, log: Path | None, outside: Outside | None = None) -> Beside:
+def of_plan(
+    plan: Plan,
+    allocator: str,
+    log: Path | None,
+    outside: Outside | None = None,
+    board: str | None = None,
+) -> Beside:
     """A run of `plan` on a firmware of which only the allocator is known, with its file if it is
-    from outside. `log` has its records, which tell of the board.
+    from outside. `log` has its records, which tell of the board where no `board` is given.
 
     Without one there are no records. Raises CaptureError.
     """
@@ -75,7 +81,7 @@ def of_plan(plan: Plan, allocator: str, log: Path | None, outside: Outside | Non
         elf_sha256="unknown",
         tools={"python": platform.python_version()},
     )
-    asked = AskedFirmware(allocator=allocator, outside=outside, board=_board_of(heard))
+    asked = AskedFirmware(allocator=allocator, outside=outside, board=board or _board_of(heard))
     return Beside(Account(plan, asked, setting), heard)
 
 

@@ -44,8 +44,12 @@ def boards() -> list[str]:
     own = list(found) if isinstance(found, dict) else []
     along = sorted((path.stem for path in _ENTRIES.glob("*.toml")), reverse=True)
     entries = [*own, *(name for name in along if name not in own)]
-    chips = sorted(path.parent.name for path in _BOARDS.glob("*/board.toml"))
-    return [*entries, *chips, *(f"virtual:{name}" for name in chips)]
+    return [*entries, *chips(), *(f"virtual:{name}" for name in chips())]
+
+
+def chips() -> list[str]:
+    """The boards that come with the bench, whatever the entries of bench.toml are called."""
+    return sorted(path.parent.name for path in _BOARDS.glob("*/board.toml"))
 
 
 def parameters(scenario: str) -> list[str]:

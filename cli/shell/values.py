@@ -200,6 +200,15 @@ class Boards(Board):
         ]
 
 
+class BoardFolder(Value):
+    """A board that comes with the bench, by its name, or the path of a board's folder."""
+
+    name = "BOARD"  # type: ignore[misc]
+
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        return known.chips()
+
+
 class RunFolder(Value):
     """A folder that is there."""
 
@@ -452,6 +461,7 @@ ALLOCATORS = Allocators()
 SCENARIO = Scenario()
 BOARD = Board()
 BOARDS = Boards()
+BOARD_FOLDER = BoardFolder()
 RUN = RunFolder()
 WHOLE = Whole()
 PLACEMENTS = Whole(most=MOST_PLACEMENTS)

@@ -55,6 +55,9 @@ def test_the_text_names_file_rate_channels_and_what_is_missing(tmp_path: Path) -
         ("--channels CRIT=D0,crit=D1", "names a channel twice"),
         ("--scenario mem_frag --allocator best", "There is no allocator 'best'"),
         ("--scenario mem_frag --allocator tlsf,seglist", "give one, the one that was captured"),
+        ("--board nucleo-f446re", "--board goes with --scenario and --allocator"),
+        ("--run . --board nucleo-f446re", "a run folder tells its board itself"),
+        ("--scenario mem_frag --allocator tlsf --board nucleo-f999re", "There is no board 'nucleo-f999re'"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(words: str, said: str) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.compare.gate.tests.made import FIRMWARE
+from analysis.compare.tests.made import write
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.run_folder.edges import read_parquet
@@ -59,6 +61,19 @@ def test_pulseview_gets_the_session_its_setup_and_the_decoders(
     assert pulseview.run(folder) == 3
     assert capfd.readouterr().out == f"--dont-scan --clean {folder}/capture.sr {ROOT}/decoders\n"
     assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup()
+
+
+def test_the_decoders_get_the_clock_of_the_runs_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    asked = {"allocator": "seglist", "board": "nucleo-f446re", "core_hz": 180_000_000}
+    firmware = {**FIRMWARE, "core_hz": None}
+    folder = write(tmp_path / "runs", changes={"asked": asked, "firmware": firmware})
+    write_sr(folder / "capture.sr", Waveform(2000).edges())
+    assert pulseview.run(folder) == 0
+    assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(core_hz=180_000_000)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ def run(
     run: Path | None = None,
     scenario: str | None = None,
     allocator: Sequence[str] | None = None,
+    board: str | None = None,
     options: Options,
     runs_folder: Path = RUNS,
 ) -> RunResult | Pulses:
@@ -74,6 +75,11 @@ def run(
         raise OptionError("Name the run by --run, or the firmware by --scenario and --allocator, not both.")
     if bool(scenario) != bool(allocator):
         raise OptionError("--scenario and --allocator go together: the records tell of both.")
+    if board and not scenario:
+        raise OptionError(
+            "--board goes with --scenario and --allocator: a run folder tells its board itself, and of "
+            "pulses alone none is needed."
+        )
     if uart and not (run or scenario):
         raise OptionError(
             "--uart alone is not enough: say what ran, by --run or by --scenario and --allocator."
@@ -87,7 +93,7 @@ def run(
     if run:
         account = other_tools.of_run(run, uart)
     elif scenario and allocator:
-        account = _of_scenario(scenario, allocator, options, uart)
+        account = _of_scenario(scenario, allocator, options, uart, board)
     imported = formats.read(file, channels or None, options.samplerate_hz)
     if account:
         request = Request(runs=runs_folder)
@@ -96,13 +102,15 @@ def run(
 
 
 def _of_scenario(
-    name: str, allocator: Sequence[str], options: Options, log: Path | None
+    name: str, allocator: Sequence[str], options: Options, log: Path | None, board: str | None
 ) -> other_tools.Beside:
     named = outside.admit(allocator)
     if len(named) != 1:
         raise OptionError(f"--allocator {','.join(allocator)[:80]}: give one, the one that was captured.")
-    planned = compiled(name, options, boards.default()).recorded_by(options.records)
-    return other_tools.of_plan(planned, named[0], log, outside_of(named[0]))
+    on = boards.default() if board is None else boards.board(board)
+    planned = compiled(name, options, on).recorded_by(options.records)
+    asked = None if board is None else on.word
+    return other_tools.of_plan(planned, named[0], log, outside_of(named[0]), asked)
 
 
 def as_text(found: Pulses) -> str:

@@ -119,7 +119,7 @@ def _nucleo_words(entry: dict[str, Any]) -> tuple[str, ...]:
         entry["name"],
         entry["core"],
         f"{entry['core_hz'] / 1e6:g} MHz",
-        f"{entry['wait_states']} wait states",
+        f"{entry['wait_states']} wait state{'s' if entry['wait_states'] != 1 else ''}",
         f"{entry['sram_bytes'] >> 10} KiB",
         "/".join(entry["locks"]),
     )

@@ -45,6 +45,7 @@ def question(
     pends: int | None = None,
     seed: int | None = None,
     enable: int | None = None,
+    chip: str = "",
 ) -> Question:
     """What to pend, in the words of the command line. Raises TailscopeError."""
     if mode == "sweep" and (pends or seed):
@@ -52,7 +53,7 @@ def question(
     if mode == "random" and every:
         raise OptionError("--every goes with --mode sweep; random takes --pends.")
     return Question(
-        exception=exception_of(irq),
+        exception=exception_of(irq, chip),
         until=until,
         every=every,
         random=(pends or _USUAL_PENDS) if mode == "random" else 0,
@@ -82,9 +83,9 @@ def run(
     return Asked(subject, found, times)
 
 
-def kinds(asked: Question | None, sections: Sequence[str]) -> tuple[str, ...]:
+def kinds(asked: Question | None, sections: Sequence[str], chip: str = "") -> tuple[str, ...]:
     """The words that a limit may name: the interrupt, and each section as it was given."""
-    return (*([name_of(asked.exception)] if asked else []), *sections)
+    return (*([name_of(asked.exception, chip)] if asked else []), *sections)
 
 
 def settings(**asked: object) -> dict[str, str]:

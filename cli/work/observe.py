@@ -90,7 +90,8 @@ def _options(resource: BoardResource, elf: Path | None, **chosen: Any) -> tuple[
     virtual = resource.loader.kind == "virtual-nucleo" or resource.emulated is not None
     given = sorted(f"--{name.replace('_', '-')}" for name, value in chosen.items() if value)
     if virtual and elf is not None:
-        return user_program(elf, **chosen).options
+        own = "".join(resource.board.virtual_options[1:])
+        return user_program(elf, **{**chosen, "chip": chosen.get("chip") or own}).options
     if given and not virtual:
         raise CaptureError(
             f"{', '.join(given)}: only a virtual board can be told so, and {resource.name!r} is a real one."

@@ -16,9 +16,10 @@ from base.run_folder import folder as names
 from base.run_folder.edges import read_parquet
 from base.run_folder.kept import LAST, read_kept
 from base.run_folder.manifest import read_manifest
+from base.run_folder.observed import read_asked
 from base.run_folder.tables import read_operations
 from cli.work import tools
-from decoders.pulseview import VARIABLES, Marked, setup
+from decoders.pulseview import CORE_HZ, VARIABLES, Marked, setup
 
 TOOL = "pulseview"
 _SETUP_SUFFIX = Path(names.SETUP).suffix
@@ -42,12 +43,22 @@ def run(folder: Path, quantity: str | None = None, window: str | None = None) ->
         print(shown.worst.told, file=sys.stderr)
     _check_tool()
     worst, session = shown.worst, shown.session
-    write_bytes(session.with_suffix(_SETUP_SUFFIX), setup(worst.place if worst else None).encode())
+    write_bytes(
+        session.with_suffix(_SETUP_SUFFIX), setup(worst.place if worst else None, _core_hz(folder)).encode()
+    )
     told = [f"{name}={value}" for name, value in VARIABLES.items()]
     try:
         return children.attend(["env", *told, TOOL, "--dont-scan", "--clean", session])
     except OSError as error:
         raise TailscopeError(f"{TOOL} did not start: {why(error)}.") from None
+
+
+def _core_hz(folder: Path) -> int:
+    """The clock of the run's core, as far as its folder tells; else the first board's."""
+    if names.is_observed(folder):
+        return read_asked(folder / names.OBSERVED).core_hz or CORE_HZ
+    path = folder / names.MANIFEST
+    return (read_manifest(path).core_hz if path.is_file() else None) or CORE_HZ
 
 
 class _Worst(NamedTuple):

@@ -8,6 +8,7 @@ import pytest
 from base.run_folder.edges import CHANNELS
 from decoders import pulseview
 from decoders.tests import sigrok
+from firmware.build import boards
 
 
 def read(text: str) -> configparser.ConfigParser:
@@ -74,3 +75,22 @@ def test_what_is_marked_lies_between_the_cursors_and_in_the_middle_of_the_view()
 def test_the_view_does_not_begin_before_the_capture() -> None:
     settings = read(pulseview.setup(pulseview.Marked(Fraction(1, 10), Fraction(3))))
     assert settings["view0"]["offset"] == pulseview.timestamp(Fraction(0))
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_the_decoders_count_cycles_of_the_runs_core(number: int) -> None:
+    """PulseView keeps an option as a GVariant: type x has 64 bits and a sign."""
+    decoder = rf"decode_signal{number}"
+    signal = read(pulseview.setup(core_hz=180_000_000))[decoder]
+    assert (signal[r"decoder0\options"], signal[r"decoder0\option0\name"]) == ("1", "core_hz")
+    assert signal[r"decoder0\option0\type"] == "x"
+    value = signal[r"decoder0\option0\value"]
+    assert (value[:11], value[-1]) == ("@ByteArray(", ")")
+    told = [int(one, 16) for one in re.findall(r"\\x([0-9a-f]{1,2})", value)]
+    assert int.from_bytes(bytes(told), "little", signed=True) == 180_000_000
+
+
+def test_a_clock_that_is_the_decoders_own_is_not_told() -> None:
+    assert boards.default().core_hz == pulseview.CORE_HZ
+    assert pulseview.setup(core_hz=boards.default().core_hz) == pulseview.setup()
+    assert "core_hz" not in pulseview.setup()

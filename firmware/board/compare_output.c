@@ -27,8 +27,8 @@ static void set_mode(const compare_output *output, uint32_t mode) {
     TIM_CCMR1(output->timer) = mode << (4u + 8u * (output->channel - 1u));
 }
 
-/* Where the frames come from the stimulus's timer, its other channel holds its pin's level meanwhile:
- * its mode is 0 then, frozen. */
+/* Where the frames come from the stimulus's timer, its other channel holds its pin's level
+ * meanwhile: its mode is 0 then, frozen. */
 static inline uint32_t outputs_beside(uint32_t timer) {
 #if FRAME_TIMER == STIMULUS_TIMER
     return TIM_CCER(timer);

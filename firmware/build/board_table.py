@@ -19,6 +19,18 @@ TABLE = "board.toml"
 MOST_OPERATIONS_BYTES = 256 << 10
 """Of an operation image, however large the flash is."""
 
+USUAL_PINS = {
+    "CRIT": "PA8",
+    "OP": "PA9",
+    "STIM": "PA0",
+    "ISR": "PA10",
+    "TASK": "PB10",
+    "CTRL": "PA1",
+    "CISR": "PB5",
+    "SYNC": "PB4",
+}
+"""Where the channels are on most boards, and where the simulator looks for them."""
+
 _SCRIPT = Path(__file__).resolve().parents[1] / "board" / "board.ld.in"
 _PIN = re.compile(r"P([A-K])([0-9]{1,2})")
 
@@ -53,6 +65,9 @@ def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
         yield "BOARD_VIRTUAL_HSE", '"none"'
     if table.get("named_in_boot", True):
         yield "BOARD_NAMED_IN_BOOT", "1"
+    moved = [f"{role}={at['pin']}" for role, at in table["pins"].items() if at["pin"] != USUAL_PINS.get(role)]
+    if moved:
+        yield "BOARD_MOVED_PINS", f'"{",".join(moved)}"'
     yield "BOARD_INTERRUPTS", str(table["interrupts"])
     yield from _clock(table["clock"])
     for role, timer in table["timers"].items():

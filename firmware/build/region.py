@@ -42,7 +42,7 @@ def objection(heap_bytes: int, slots: int, scenario: str, board: Board) -> str |
     if slots <= slots_beside(heap_bytes, sram_bytes):
         return None
     return (
-        f"A heap of {heap_bytes:,} bytes does not fit the board beside the {slots:,} slots of "
+        f"A heap of {heap_bytes:,} bytes does not fit the {board.title} beside the {slots:,} slots of "
         f"{scenario}: it may have {largest_heap_bytes(slots, sram_bytes):,} bytes at most."
     )
 

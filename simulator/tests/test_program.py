@@ -96,6 +96,42 @@ def test_a_program_for_a_core_of_armv7_m_is_taken(core: str, tmp_path: Path) -> 
     assert user_program(linked(tmp_path, f"-mcpu={core}", *IN_FLASH)).options == ()
 
 
+M4 = "a Cortex-M4 or Cortex-M7 (Armv7E-M)"
+
+
+@pytest.mark.parametrize(
+    ("core", "chip", "sentence"),
+    [
+        (
+            "cortex-m4",
+            "stm32f072rb",
+            f"{M4}, and stm32f072rb is a Cortex-M0 (Armv6-M)",
+        ),
+        ("cortex-m3", "stm32f072rb", "a Cortex-M3 (Armv7-M), and stm32f072rb is a Cortex-M0 (Armv6-M)"),
+        (
+            "cortex-m4",
+            "stm32f103rb",
+            f"{M4}, and stm32f103rb is a Cortex-M3 (Armv7-M)",
+        ),
+        ("cortex-m0", "stm32f103rb", "a Cortex-M0 or Cortex-M0+ (Armv6-M), and stm32f103rb is a Cortex-M3"),
+        ("cortex-m0", "", "a Cortex-M0 or Cortex-M0+ (Armv6-M), and this is a Cortex-M4 (Armv7E-M)"),
+    ],
+)
+def test_a_program_is_held_to_its_chips_core(core: str, chip: str, sentence: str, tmp_path: Path) -> None:
+    elf = linked(tmp_path, f"-mcpu={core}", *IN_FLASH)
+    with pytest.raises(SimulatorError) as refused:
+        user_program(elf, chip=chip)
+    assert f"{elf} was made for {sentence}" in str(refused.value)
+    assert user_program(elf, chip=chip, any_core=True).chip == chip
+
+
+@pytest.mark.parametrize(
+    ("core", "chip"), [("cortex-m0", "stm32f072rb"), ("cortex-m3", "f103rb"), ("cortex-m4", "stm32l476rg")]
+)
+def test_a_program_for_the_core_of_its_chip_is_taken(core: str, chip: str, tmp_path: Path) -> None:
+    assert user_program(linked(tmp_path, f"-mcpu={core}", *IN_FLASH), chip=chip).chip == chip
+
+
 def test_a_big_endian_program_is_refused_by_name(tmp_path: Path) -> None:
     elf = linked(tmp_path, "-mbig-endian", *IN_FLASH)
     assert "is a big-endian program" in refused(elf)

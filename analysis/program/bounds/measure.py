@@ -36,6 +36,7 @@ from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.masks.places import Place, Places, handlers
 from analysis.program.masks.priorities import Exceptions
 from base.tell import Tell
+from simulator.chips import line_of
 from simulator.program import UserProgram
 
 _RESET = 1
@@ -152,6 +153,9 @@ class BoundsReport:
         )
 
 
+_LINE = "F4"
+
+
 def bounds(
     program: UserProgram,
     until: str,
@@ -169,6 +173,11 @@ def bounds(
     With `observed`, a loop that nothing limits is taken to go round so many times as often as the
     run saw at the most, and what comes of that is an estimate.
     """
+    if (line := line_of(program.chip)).name != _LINE:
+        raise NoBoundError(
+            f"The model of core and flash is that of a Cortex-M4 in an STM32F4, and {program.chip} is a "
+            f"{line.core_title} of another line: there is no bound, and ./lab masks tells what a run shows."
+        )
     masks = measure_masks(program, until, False, tell, kernel=kernel)
     tell("following the machine code")
     return of_masks(

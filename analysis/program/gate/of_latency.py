@@ -21,7 +21,7 @@ def measured(
     """The longest wait of the interrupt, under its handler; the longest for each function that
     kept it waiting; and the longest pass of each section, under the function that it begins in.
     """
-    irq = [name_of(asked.question.exception)] if asked else []
+    irq = [name_of(asked.question.exception, subject.user.chip)] if asked else []
     begun = [*([asked.beginning] if asked else []), *(one.beginning for one in sections)]
     rows = [*(_waits(subject, asked) if asked else ()), *(_section(subject, one) for one in sections)]
     return Measured(
@@ -46,7 +46,7 @@ def _refusals(asked: Latencies | None, sections: Sequence[SectionTimes]) -> Iter
 
 
 def _waits(subject: Subject, asked: Latencies) -> Iterator[Row]:
-    irq = name_of(asked.question.exception)
+    irq = name_of(asked.question.exception, subject.user.chip)
     own = subject.places.entry(asked.question.exception)
     vector = subject.places.place((asked.answers.handler or 0) & ~1)
     common = subject.places.behind(asked.question.exception)

@@ -44,7 +44,7 @@ def _latency(subject: Subject, asked: Latencies) -> dict[str, Any]:
     question, found = asked.question, asked.answers
     cycles, ns = answers.latencies(asked.taken, found.every, asked.clock)
     return {
-        "irq": name_of(question.exception),
+        "irq": name_of(question.exception, subject.user.chip),
         "exception": question.exception,
         "handler": handler(subject, question, found),
         "mode": "random" if question.random else "sweep",

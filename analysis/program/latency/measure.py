@@ -134,9 +134,9 @@ def latencies(
     else:
         begun = _begun(subject, start or START, question.until, tell)
         question = _from(question, begun, start or START)
-    tell(f"pending {name_of(question.exception)}")
+    tell(f"pending {name_of(question.exception, subject.user.chip)}")
     found = latency.ask(subject.user, question)
-    _check(question, found)
+    _check(question, found, subject.user.chip)
     if begun.asked.time:
         begun = Beginning(begun.asked, found.first_cycle)
     taken = answers.answered(found.rows)
@@ -199,13 +199,13 @@ def _around(subject: Subject, question: Question, name: str) -> Question:
     return replace(question, start=start, until=until)
 
 
-def _check(question: Question, found: Answers) -> None:
-    name = name_of(question.exception)
+def _check(question: Question, found: Answers, chip: str) -> None:
+    name = name_of(question.exception, chip)
     if question.enable is None and found.first_use_cycle is None:
         if question.exception < FIRST_IRQ:
             raise LatencyError(_never(f"The program never takes {name}", question.until))
         position = question.exception - FIRST_IRQ
-        others = [name_of(one) for one in found.used if one >= 14]
+        others = [name_of(one, chip) for one in found.used if one >= 14]
         enabled = f"it enables or takes {', '.join(others)}" if others else "it enables no interrupt"
         raise LatencyError(
             f"The program never enables {name} (NVIC_ISER{position // 32}, bit {position % 32}) in the "

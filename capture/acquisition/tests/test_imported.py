@@ -127,6 +127,17 @@ def test_the_records_tell_of_the_board(told: str, taken: str, tmp_path: Path) ->
     assert asked is not None and asked.board == taken
 
 
+def test_a_board_that_is_named_is_taken_and_held_against_the_records(
+    stored: RunResult, tmp_path: Path
+) -> None:
+    plan = SyntheticRun(small_plan(depth=3)).plan
+    account = of_plan(plan, "tlsf", stored.folder / "uart.log", board="nucleo-f411re")
+    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    assert manifest(found.folder)["asked"]["board"] == "nucleo-f411re"
+    assert found.verdict == "inconclusive"
+    assert any("nucleo-f411re" in reason for reason in found.reasons)
+
+
 def test_without_records_the_run_is_truncated(stored: RunResult, tmp_path: Path) -> None:
     account = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log=None)
     found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)

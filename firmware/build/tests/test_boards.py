@@ -9,14 +9,16 @@ from firmware.build import image as firmware
 from firmware.build.boards import BoardError
 from firmware.build.cmake_build import BuildError
 
-ACCELERATORS = {"stm32f4": 0x700, "stm32l4": 0x700, "stm32f1": 0x10}
-"""What of FLASH_ACR turns on prefetch and caches: RM0368 §3.8.1, RM0351 §3.7.1, PM0075 §3.1."""
+ACCELERATORS = {"stm32f4": 0x700, "stm32l4": 0x700, "stm32f1": 0x10, "stm32f0": 0x10}
+"""What of FLASH_ACR turns on prefetch and caches: RM0368 §3.8.1, RM0351 §3.7.1, PM0075 §3.1,
+RM0091 §3.5.1.
+"""
 F401 = boards.FOLDER / boards.DEFAULT / board_table.TABLE
 
 
-def written(tmp_path: Path, *changes: tuple[str, str], name: str = "my-board") -> Path:
-    """The folder of a board whose table is the default one's, changed."""
-    text = F401.read_text(encoding="utf-8")
+def written(tmp_path: Path, *changes: tuple[str, str], name: str = "my-board", table: Path = F401) -> Path:
+    """The folder of a board whose table is another one's, changed."""
+    text = table.read_text(encoding="utf-8")
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -36,6 +38,7 @@ def test_the_default_comes_first() -> None:
 @pytest.mark.parametrize(
     ("name", "core_hz", "apb1_hz", "wait_states", "sram_kib"),
     [
+        ("nucleo-f072rb", 48_000_000, 48_000_000, 1, 16),
         ("nucleo-f103rb", 72_000_000, 36_000_000, 2, 20),
         ("nucleo-f401re", 84_000_000, 42_000_000, 2, 96),
         ("nucleo-f411re", 100_000_000, 50_000_000, 3, 128),
@@ -54,12 +57,14 @@ def test_each_runs_at_the_most_that_its_chip_may(
 
 def test_all_nucleos_have_their_channels_on_the_same_pins() -> None:
     """ST's UM1724: one printed circuit board, MB1136. CTRL needs a timer of its own: on the F103RB
-    PA1 has none (DS5319, table 5).
+    PA1 has none (DS5319, table 5). STIM cannot be on the timer that counts: on the F072RB PA0 has
+    no other (DS9826, table 14).
     """
+    others = {"nucleo-f103rb": {"CTRL"}, "nucleo-f072rb": {"STIM"}}
     usual = boards.default().pins
     for name, board in boards.boards().items():
         moved = {channel for channel, place in board.pins.items() if place != usual[channel]}
-        assert moved == ({"CTRL"} if name == "nucleo-f103rb" else set())
+        assert moved == others.get(name, set())
 
 
 def test_a_small_board_has_so_much_for_a_scenario() -> None:
@@ -109,6 +114,13 @@ def test_a_folder_may_lie_anywhere(tmp_path: Path) -> None:
             "core must be 'cortex-m4f', 'cortex-m3' or 'cortex-m0'",
         ),
         ('"scheduler"]', '"spinlock"]', "locks"),
+        ("[serial]", 'counter = { timer = "TIM4" }\n[serial]', "timers.counter is not needed: a cortex-m4f"),
+        ("control = {", "# control = {", "timers.control is missing"),
+        (
+            'timer = "TIM3", channel = 1',
+            'timer = "TIM2", channel = 1',
+            "timers.frame must be another channel",
+        ),
     ],
 )
 def test_what_is_wrong_is_one_sentence_with_its_place(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -117,6 +129,45 @@ def test_what_is_wrong_is_one_sentence_with_its_place(tmp_path: Path, old: str, 
         boards.board(str(folder))
     assert says in str(refused.value)
     assert str(folder) in str(refused.value) or "board.toml" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            'locks = ["primask"',
+            'locks = ["basepri"',
+            "locks must not have basepri: a cortex-m0 has no such mask",
+        ),
+        ("counter = {", "# counter = {", "timers.counter is missing: a cortex-m0 does not count its cycles"),
+        (
+            "counter = {",
+            'control = { timer = "TIM1", channel = 2, alternate = 2, interrupt = 20 }\ncounter = {',
+            "timers.control must be left out: every lock of a cortex-m0",
+        ),
+        (
+            'counter = { timer = "TIM2"',
+            'counter = { timer = "TIM3"',
+            "timers.counter must be a timer of its own",
+        ),
+        ("apb2_divider = 1", "apb2_divider = 2", "clock.apb2_divider must be what apb1_divider is"),
+        ("n = 6", "n = 7", "clock.core_hz must be the 56,000,000 that pll makes"),
+    ],
+)
+def test_what_a_cortex_m0_cannot_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    folder = written(tmp_path, (old, new), table=boards.FOLDER / "nucleo-f072rb" / board_table.TABLE)
+    with pytest.raises(BoardError) as refused:
+        boards.board(str(folder))
+    assert says in str(refused.value)
+
+
+def test_what_counts_and_what_witnesses_it() -> None:
+    usual, small = boards.default(), boards.board("nucleo-f072rb")
+    assert (usual.counter, usual.witness, usual.has_control) == ("DWT", "TIM5", True)
+    assert (small.counter, small.witness, small.has_control) == ("TIM2", "TIM3", False)
+    assert usual.default_lock(("basepri", "primask")) == "basepri"
+    assert small.default_lock(("basepri", "primask")) == "primask"
+    assert small.default_lock(("basepri",)) == "basepri"  # and so it is refused
 
 
 def test_a_name_that_nothing_has_is_told_with_what_there_is() -> None:
@@ -133,7 +184,7 @@ def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
 def test_a_lock_that_the_core_lacks_is_refused_before_anything_is_built(tmp_path: Path) -> None:
     folder = written(tmp_path, ('"basepri", "primask", "scheduler"', '"primask", "scheduler"'))
     with pytest.raises(BuildError, match="my-board has no basepri lock: choose primask or scheduler"):
-        firmware.build("tlsf", board=str(folder))
+        firmware.build("tlsf", locking="basepri", board=str(folder))
 
 
 def test_a_heap_that_does_not_fit_is_refused_by_the_boards_sram() -> None:

@@ -55,3 +55,17 @@ fn tables() -> &'static Tables {
         tables
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chip_can_be_saved() {
+        for chip in chips() {
+            let soc = Soc::new(Memory::of(chip));
+            let saved = postcard::to_allocvec(&soc).expect("it can be written");
+            postcard::from_bytes::<Soc>(&saved).expect("and read");
+        }
+    }
+}

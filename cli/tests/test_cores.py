@@ -1,0 +1,41 @@
+"""A program that was made for another core than its chip has is refused, whoever takes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import NoBoundError
+from cli.shell import start
+from cli.tests.typed import refused
+from firmware.build import image as firmware
+
+
+@pytest.fixture(scope="module")
+def elf() -> Path:
+    """A program of a Cortex-M4F; the compiler says so in it."""
+    return firmware.build("tlsf").elf
+
+
+@pytest.mark.parametrize("command", ["masks {elf}", "latency {elf} --irq TIM2", "bounds {elf}"])
+@pytest.mark.parametrize(
+    ("chip", "core"), [("stm32f072rb", "Cortex-M0 (Armv6-M)"), ("f103rb", "Cortex-M3 (Armv7-M)")]
+)
+def test_a_program_of_another_core_is_refused(command: str, chip: str, core: str, elf: Path) -> None:
+    assert refused(*command.format(elf=elf).split(), "--chip", chip) == (
+        f"{elf} was made for a Cortex-M4 or Cortex-M7 (Armv7E-M), and {chip} is a {core}: build it with "
+        f"-mcpu={core.partition(' ')[0].lower()}, or run it all the same with --any-core."
+    )
+
+
+@pytest.mark.parametrize("more", ["--chip stm32f072rb", "--chip stm32f072rb --board virtual:nucleo-f446re"])
+def test_observe_refuses_it_too(more: str, elf: Path) -> None:
+    words = f"observe --elf {elf} --pins CRIT=PA8 --duration 1ms {more}"
+    assert "and stm32f072rb is a Cortex-M0 (Armv6-M)" in refused(*words.split())
+
+
+def test_there_is_no_bound_behind_another_flash(elf: Path) -> None:
+    """The L476 has the same core behind another flash: the model of the F4's could be too low."""
+    with pytest.raises(NoBoundError, match="of another line: there is no bound"):
+        start.run(["bounds", str(elf), "--chip", "stm32l476rg"])

@@ -1,0 +1,155 @@
+"""The firmware of a board whose core has neither BASEPRI nor DWT: the Nucleo-F072RB."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from base.run_folder.records import (
+    Boot,
+    CalibrationRecord,
+    CostRecord,
+    FailRecord,
+    Proof,
+    StatRecord,
+    StillRecord,
+)
+from firmware.build import image as firmware
+from firmware.build.cmake_build import BuildError
+from firmware.tests.images import ALLOCATE, FREE, entry, image
+from firmware.tests.test_on_virtual_nucleo import Run, runner
+
+BOARD = "nucleo-f072rb"
+WORD_BYTES = 4
+"""What its flash reads at once (RM0091, section 3.2.1)."""
+LINE_BYTES = 16
+PERIOD_TICKS = 5003
+CHURN = [part for n in range(40) for part in (entry(ALLOCATE, n % 4, 24 + n), entry(FREE, n % 4, 0))]
+
+
+@pytest.fixture(scope="module")
+def tlsf() -> firmware.FirmwareImage:
+    return firmware.build("tlsf", board=BOARD)
+
+
+@pytest.fixture(scope="module")
+def stimulated(tlsf: firmware.FirmwareImage) -> Run:
+    return runner(tlsf.elf)(image(*CHURN, stimulus_period=PERIOD_TICKS, control_period=0))
+
+
+def code_of(elf: Path, symbol: str) -> dict[int, str]:
+    """Instructions by address, without the constants behind them."""
+    command = ["arm-none-eabi-objdump", "-d", f"--disassemble={symbol}", str(elf)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = re.findall(r"^ +([0-9a-f]+):\t[0-9a-f ]+\t([^.].+)$", listing, re.MULTILINE)
+    return {int(address, 16): text for address, text in rows}
+
+
+@pytest.mark.parametrize(
+    "marker", ["heap_port_critical_begin", "heap_port_critical_end", "operation_begin", "operation_end"]
+)
+def test_a_marker_is_one_pair_in_one_word(tlsf: firmware.FirmwareImage, marker: str) -> None:
+    code = code_of(tlsf.elf, marker)
+    names = {address: text.split()[0] for address, text in code.items()}
+    pair = [at for at, text in code.items() if names[at] in ("str", "ldr") and "[pc" not in text]
+    mask = next(at for at, name in names.items() if name == "cpsid")
+    restore = next(at for at, name in names.items() if name == "msr")
+    assert min(code) % LINE_BYTES == 0
+    assert len(pair) == 2
+    assert mask < pair[0] < pair[1] < restore
+    assert pair[0] // WORD_BYTES == pair[1] // WORD_BYTES
+    literals = [at for at, text in code.items() if "[pc" in text]
+    assert max(literals) < mask
+
+
+def test_the_interrupt_raises_its_pin_first(tlsf: firmware.FirmwareImage) -> None:
+    code = code_of(tlsf.elf, "TIM3_IRQHandler")
+    assert [text.split()[0] for text in code.values()][:6] == ["ldr", "strb", "ldr", "ldr", "ldr", "bx"]
+    assert min(code) % LINE_BYTES == 0
+
+
+def test_the_counter_is_proven_at_both_ends(stimulated: Run) -> None:
+    for told in (stimulated.one(Proof), stimulated.one(StillRecord)):
+        assert told.timer_ticks >= 32_768
+        assert abs(told.dwt_cycles - told.timer_ticks) <= 16
+
+
+@pytest.mark.parametrize("channel", ["CRIT", "OP"])
+def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str) -> None:
+    told = [one for one in stimulated.log.all(CalibrationRecord) if one.channel == channel]
+    assert len(told) == 32
+    assert len({one.dwt_cycles for one in told}) == 1
+    critical = channel == "CRIT"
+    operations = [one.critical_cycles if critical else one.operation_cycles for one in stimulated.operations]
+    begins, ends = stimulated.outside(channel)
+    empty = stimulated.within(channel)[:16]
+    assert len({fall - rise for rise, fall in empty}) == 1
+    constant = (empty[0][1] - empty[0][0]) - told[0].dwt_cycles
+    assert len(begins) == 8  # the common pulses
+    assert len(ends) == 16 + 8
+    wide = stimulated.within(channel)[16:]
+    assert [fall - rise - constant for rise, fall in wide] == operations
+
+
+def test_instruments_cost_the_same_each_time(stimulated: Run) -> None:
+    costs = stimulated.log.all(CostRecord)
+    assert {one.instrument for one in costs} == {"READ", "PIN", "TIMER"}
+    assert all(one.least_cycles == one.most_cycles for one in costs)
+
+
+def test_one_timer_gives_stimulus_and_frames_and_neither_disturbs_the_other(stimulated: Run) -> None:
+    sync = [cycle for cycle, _ in stimulated.edges["SYNC"]]
+    first, last = sync[:64], sync[-64:]
+    assert {b - a for a, b in pairwise(first)} == {840}
+    assert {b - a for a, b in pairwise(last)} == {1260}
+    edges = [cycle for cycle, _ in stimulated.stimuli("STIM")]
+    assert len(edges) > 10
+    assert {b - a for a, b in pairwise(edges)} == {PERIOD_TICKS}
+    assert not [cycle for cycle in edges if first[0] <= cycle <= first[-1] or cycle >= last[0]]
+
+
+def test_there_is_no_control_and_nothing_misses_it(stimulated: Run) -> None:
+    stat = stimulated.one(StatRecord)
+    assert (stat.control_entries, stat.isr_entries) == (0, len(stimulated.stimuli("STIM")))
+    assert stimulated.stimuli("CTRL") == stimulated.stimuli("CISR") == []
+    assert stimulated.one(Boot).locking == "primask"
+
+
+def test_an_image_that_asks_for_a_control_is_refused(tlsf: firmware.FirmwareImage) -> None:
+    refused = runner(tlsf.elf)(image(*CHURN, stimulus_period=PERIOD_TICKS, control_period=7919))
+    failed = refused.one(FailRecord)
+    assert (failed.reason, failed.detail) == ("control", 7919)
+
+
+def test_the_default_lock_is_the_first_that_the_core_has(tlsf: firmware.FirmwareImage) -> None:
+    assert tlsf.configuration.locking == "primask"
+    assert tlsf.elf.parent.name == "tlsf"
+    assert firmware.build("heap_4", board=BOARD).configuration.locking == "scheduler"
+    with pytest.raises(BuildError, match=f"core of {BOARD} has no basepri lock: choose primask or scheduler"):
+        firmware.build("tlsf", locking="basepri", board=BOARD)
+
+
+def test_cmake_refuses_it_too(tmp_path: Path) -> None:
+    command = ["cmake", "-S", "firmware", "-B", str(tmp_path), "-G", "Ninja", f"-DTAILSCOPE_BOARD={BOARD}"]
+    chosen = ["-DTAILSCOPE_ALLOCATOR=tlsf", "-DTAILSCOPE_LOCKING=basepri"]
+    done = subprocess.run([*command, *chosen], capture_output=True, text=True, check=False)
+    assert "TAILSCOPE_LOCKING is 'basepri': say primask or scheduler" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("allocator", firmware.allocators())
+def test_every_allocator_is_built_for_it_or_refused_in_a_sentence(allocator: str) -> None:
+    try:
+        built = firmware.build(allocator, board=BOARD)
+    except BuildError as error:
+        assert Counter(str(error))["\n"] == 0
+        assert str(error).endswith(".")
+    else:
+        size = subprocess.run(["arm-none-eabi-size", built.elf], capture_output=True, text=True, check=True)
+        text, data, bss = map(int, size.stdout.splitlines()[1].split()[:3])
+        assert text + data <= 48 << 10
+        assert data + bss + 1024 <= 16 << 10
