@@ -1,11 +1,14 @@
 """Boards other than the default, simulated from reset to verdict, and what is refused of them."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from analysis.explain import explanation
 from base.files.errors import CaptureError
+from base.paths import ROOT
 from base.run_folder.manifest import read_manifest
 from base.run_folder.records import Boot, parse
 from capture import conduct
@@ -93,3 +96,21 @@ def test_a_virtual_board_samples_each_of_its_cycles() -> None:
     found = read_bench().board("virtual:nucleo-f411re")
     assert found.analyzer.samplerate_hz == found.board.core_hz
     assert found.name == "virtual_nucleo_f411re"
+
+
+@pytest.mark.parametrize("board", OTHERS)
+def test_stock_tools_load_and_capture_it_on_the_emulated_desk(board: str, tmp_path: Path) -> None:
+    """pyOCD by the board's own target, sigrok-cli, pySerial."""
+    little = ("--parameter", "depth=8", "--parameter", "trials=1")
+    words = ("scenario", "mem_frag", "--allocator", "tlsf", *little)
+    command = (sys.executable, "-m", "cli", *words, "--board", f"desk:{board}", "--runs", str(tmp_path))
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = tmp_path.glob("*/run.json")
+    manifest = read_manifest(found)
+    assert manifest.complete, manifest.reasons
+    assert manifest.asked is not None and manifest.asked.board == board
+    assert {"pyocd", "sigrok-cli"} <= set(manifest.tools)
+    boot = parse((found.parent / "uart.log").read_bytes()).first(Boot)
+    clocked = boards.board(board).clock.at_osc_in == "clock"
+    assert boot is not None and boot.clock == ("bypass" if clocked else "internal")
