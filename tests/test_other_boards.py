@@ -110,7 +110,7 @@ def test_stock_tools_load_and_capture_it_on_the_emulated_desk(board: str, tmp_pa
     manifest = read_manifest(found)
     assert manifest.complete, manifest.reasons
     assert manifest.asked is not None and manifest.asked.board == board
-    assert {"pyocd", "sigrok-cli"} <= set(manifest.tools)
+    assert {"pyocd", "sigrok_cli"} <= set(manifest.tools)
     boot = parse((found.parent / "uart.log").read_bytes()).first(Boot)
     clocked = boards.board(board).clock.at_osc_in == "clock"
     assert boot is not None and boot.clock == ("bypass" if clocked else "internal")
