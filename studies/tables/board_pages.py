@@ -45,7 +45,7 @@ def facts(board: Board) -> list[str]:
         "|---|---|",
         f"| core | {board.core_hz // 1_000_000} MHz, {board.core} |",
         f"| at OSC_IN | {osc_in} |",
-        f"| flash | {memory.flash_bytes >> 10:,} KiB, {clock.wait_states} wait states |",
+        f"| flash | {memory.flash_bytes >> 10:,} KiB; wait states: {clock.wait_states} |",
         f"| SRAM | {memory.sram_bytes >> 10} KiB |",
         f"| APB1 | {board.apb1_hz // 1_000_000} MHz |",
         f"| pyOCD's target | `{board.pyocd_target}` |",
