@@ -10,12 +10,15 @@ from scenarios.generator import Step
 from scenarios.generators.fenced_victims import FencedVictims
 from scenarios.operations import Allocate, Call, Free
 from scenarios.parameters import whole
+from scenarios.place import Place
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
 EMPTY = "empty"
-# Longer than an empty section. An odd number, so that the next round finds other cache lines.
-EMPTY_CYCLES = 255
 EMPTY_ROUNDS = 2
+_EMPTY_CYCLES_WITHOUT_CACHE = 511
+"""Longer than an empty section under the scheduler's lock where the flash has no cache, as on small
+chips. Odd, so that the next round finds other cache lines.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class LatencySweep(FencedVictims):
     freed again and again, with the stimulus at another offset each time. The offsets take every
     cycle of the first `fine_cycles`, in which the mask is raised. From there they go in steps of
     `step_cycles`, up to `base_cycles` plus `cycles_per_block` for each block of the depth. Before
-    the depths, an empty section is swept too, at every cycle.
+    the depths, an empty section is swept too, at each of its `empty_cycles`.
 
     Only the swept operations are measured. Trials count the offsets.
     """
@@ -36,6 +39,11 @@ class LatencySweep(FencedVictims):
     step_cycles: int = whole(1, 4096)
     base_cycles: int = whole(1, SWEEP_SPAN_MAX_TICKS)
     cycles_per_block: int = whole(0, 1000)
+    empty_cycles: int = whole(1, 4096)
+
+    def on_small(self, place: Place) -> dict[str, int]:
+        longer = max(self.empty_cycles, _EMPTY_CYCLES_WITHOUT_CACHE)
+        return {**super().on_small(place), "empty_cycles": longer}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,8 +66,8 @@ class LatencySweep(FencedVictims):
 
     def _sweep_empty(self) -> Iterator[Step]:
         """Each empty section follows a request, and so finds the caches as a request finds them."""
-        for trial in range(1, EMPTY_ROUNDS * EMPTY_CYCLES + 1):
-            offset = SWEEP_LEAD_TICKS + (trial - 1) % EMPTY_CYCLES
+        for trial in range(1, EMPTY_ROUNDS * self.empty_cycles + 1):
+            offset = SWEEP_LEAD_TICKS + (trial - 1) % self.empty_cycles
             yield Step(Allocate(self.request_slot, self.request_bytes, measured=False), EMPTY, trial)
             yield Step(Free(self.request_slot, measured=False), EMPTY, trial)
             yield Step(Call(EMPTY, stimulus_offset=offset), EMPTY, trial)

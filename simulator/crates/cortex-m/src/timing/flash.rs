@@ -12,12 +12,11 @@ use super::lru::LruSet;
 use super::prefetch_buffer::{PrefetchBuffer, PrefetchBufferShape};
 use crate::model::FlashPort;
 
-/// No chip has more. With BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368 §2.4).
-const MOST_BYTES: u32 = 1024 * 1024;
-
-/// Bytes of a line, and how many lines each cache has.
+/// Bytes of a line, how many there are, and how many each cache has. With BOOT0 low the flash answers at
+/// 0 and at 0x0800_0000 (RM0368 §2.4).
 struct Lines {
     bytes: u32,
+    numbers: u32,
     instructions: usize,
     data: usize,
 }
@@ -25,6 +24,7 @@ struct Lines {
 /// RM0368 §3.4.2.
 const OF_F4: Lines = Lines {
     bytes: 16,
+    numbers: 512 * 1024 / 16,
     instructions: 64,
     data: 8,
 };
@@ -32,6 +32,7 @@ const OF_F4: Lines = Lines {
 /// each other share a line is not documented. Here each comes and goes by itself.
 const OF_L4: Lines = Lines {
     bytes: 8,
+    numbers: 1024 * 1024 / 8,
     instructions: 32 * 4,
     data: 8 * 4,
 };
@@ -99,16 +100,15 @@ impl Flash {
             FlashPort::Art64 => &OF_L4,
             _ => &OF_F4,
         };
-        let numbers = MOST_BYTES / lines.bytes;
         Flash {
             access_control: 0,
             line_shift: lines.bytes.ilog2(),
-            line_mask: numbers - 1,
+            line_mask: lines.numbers - 1,
             read_cycles: 1,
             array_free: 0,
             prefetch: NO_PREFETCH,
-            instructions: LruSet::new(lines.instructions, numbers),
-            data: LruSet::new(lines.data, numbers),
+            instructions: LruSet::new(lines.instructions, lines.numbers),
+            data: LruSet::new(lines.data, lines.numbers),
             data_line: NONE,
             buffer: PrefetchBuffer::of(port),
         }

@@ -3,8 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// More lines than any flash has: 1 MiB of 64 bits each. A power of two, so that one look finds a line.
+/// More lines than any flash has: 1 MiB of 64 bits each.
 const LINES: usize = 1 << 17;
+/// One look finds a line. So many are looked for at first: a machine is copied often, and few programs
+/// use more.
+const FIRST_LINES: usize = 1 << 15;
 /// One place for each value of a byte.
 const PLACES: usize = 1 << 8;
 /// No line lies here. It is both ends of the chain.
@@ -14,18 +17,13 @@ const END: u8 = u8::MAX;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Held", into = "Held")]
 pub struct LruSet {
-    table: Box<Table>,
+    /// Place of each line, or END. Lines behind the table's end have none.
+    place_of: Vec<u8>,
+    places: Box<[Place; PLACES]>,
     used: u8,
     capacity: u8,
     /// Lines added since the set was made or read from a snapshot.
     insertions: u64,
-}
-
-#[derive(Clone)]
-struct Table {
-    /// Place of each line, or END.
-    place_of: [u8; LINES],
-    places: [Place; PLACES],
 }
 
 #[derive(Clone, Copy)]
@@ -46,10 +44,8 @@ impl LruSet {
     pub fn new(capacity: usize, lines: u32) -> LruSet {
         assert!(capacity <= usize::from(END) && lines as usize <= LINES);
         LruSet {
-            table: Box::new(Table {
-                place_of: [END; LINES],
-                places: [NO_PLACE; PLACES],
-            }),
+            place_of: vec![END; FIRST_LINES],
+            places: Box::new([NO_PLACE; PLACES]),
             used: 0,
             capacity: capacity as u8,
             insertions: 0,
@@ -84,12 +80,15 @@ impl LruSet {
         } else {
             let oldest = self.oldest();
             self.unchain(oldest);
-            let forgotten = self.table.places[usize::from(oldest)].line;
-            self.table.place_of[forgotten as usize % LINES] = END;
+            let forgotten = self.places[usize::from(oldest)].line;
+            self.place_of[forgotten as usize] = END;
             oldest
         };
-        self.table.place_of[line as usize % LINES] = place;
-        self.table.places[usize::from(place)].line = line;
+        if line as usize >= self.place_of.len() {
+            self.place_of.resize(LINES, END);
+        }
+        self.place_of[line as usize] = place;
+        self.places[usize::from(place)].line = line;
         self.chain(place);
     }
 
@@ -99,40 +98,40 @@ impl LruSet {
     }
 
     pub fn clear(&mut self) {
-        self.table.place_of.fill(END);
-        self.table.places[usize::from(END)] = NO_PLACE;
+        self.place_of.fill(END);
+        self.places[usize::from(END)] = NO_PLACE;
         self.used = 0;
     }
 
     #[inline(always)]
     fn place_of(&self, line: u32) -> u8 {
-        self.table.place_of[line as usize % LINES]
+        self.place_of.get(line as usize).copied().unwrap_or(END)
     }
 
     #[inline(always)]
     fn newest(&self) -> u8 {
-        self.table.places[usize::from(END)].older
+        self.places[usize::from(END)].older
     }
 
     fn oldest(&self) -> u8 {
-        self.table.places[usize::from(END)].newer
+        self.places[usize::from(END)].newer
     }
 
     /// Makes a place the newest.
     #[inline(always)]
     fn chain(&mut self, place: u8) {
         let before = self.newest();
-        let entry = &mut self.table.places[usize::from(place)];
+        let entry = &mut self.places[usize::from(place)];
         (entry.newer, entry.older) = (END, before);
-        self.table.places[usize::from(before)].newer = place;
-        self.table.places[usize::from(END)].older = place;
+        self.places[usize::from(before)].newer = place;
+        self.places[usize::from(END)].older = place;
     }
 
     #[inline(always)]
     fn unchain(&mut self, place: u8) {
-        let Place { newer, older, .. } = self.table.places[usize::from(place)];
-        self.table.places[usize::from(newer)].older = older;
-        self.table.places[usize::from(older)].newer = newer;
+        let Place { newer, older, .. } = self.places[usize::from(place)];
+        self.places[usize::from(newer)].older = older;
+        self.places[usize::from(older)].newer = newer;
     }
 }
 
@@ -149,7 +148,7 @@ impl From<LruSet> for Held {
         let mut lines = Vec::new();
         let mut place = set.oldest();
         while place != END {
-            let entry = set.table.places[usize::from(place)];
+            let entry = set.places[usize::from(place)];
             lines.push(entry.line);
             place = entry.newer;
         }
