@@ -1,9 +1,9 @@
 """pyOCD reads this by itself when it is started in this folder: it defines the targets of the
 boards' chips, which pyOCD does not know, alike for a Nucleo on USB and for the virtual one.
 
-The F412 of the same family has the same flash controller and the same sectors, so its flash
-algorithm serves; it has 256 KiB of SRAM, and these have less (DS10086, DS10314 and DS10693, memory
-maps).
+The F412 of the STM32F4 has the same flash controller and the same sectors, so its flash algorithm
+serves; it has 256 KiB of SRAM, and these have less (DS10086, DS10314 and DS10693, memory maps). The
+L475 is the L476 without the LCD (DS10198 and DS10969): flash and SRAM are the same.
 
 Of the STM32F103 pyOCD knows the RC. Its flash algorithm serves the RB too, but the pages of the
 RB's smaller flash have 1 KiB (PM0075, section 2.1).
@@ -17,6 +17,7 @@ from pyocd.target import TARGET
 from pyocd.target.builtin import target_STM32F051T8 as low_density
 from pyocd.target.builtin import target_STM32F103RC as high_density
 from pyocd.target.builtin.target_STM32F412xx import STM32F412xE
+from pyocd.target.builtin.target_STM32L475xx import STM32L475xG
 
 SRAM_START = 0x2000_0000
 SRAM_BYTES = {"stm32f401retx": 96 << 10, "stm32f411retx": 128 << 10, "stm32f446retx": 128 << 10}
@@ -67,3 +68,4 @@ class STM32F072RB(low_density.STM32F051):
 
 
 TARGET.setdefault("stm32f072rb", STM32F072RB)
+TARGET.setdefault("stm32l476rgtx", type("stm32l476rgtx", (STM32L475xG,), {}))

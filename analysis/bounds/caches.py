@@ -14,8 +14,6 @@ from analysis.bounds.costs import Costs
 from analysis.bounds.flow import Node
 from analysis.bounds.longest import components, is_loop
 
-CODE_LINES, DATA_LINES = 64, 8
-"""Lines of the two caches (RM0368 §3.4.2)."""
 _ROOT = (-1, None)
 
 
@@ -41,8 +39,9 @@ class Lines:
 
     def fit(self, costs: Costs) -> Hot:
         """Which of them stay in the caches that there are."""
-        code = costs.code_cache and self.code is not None and len(self.code) <= CODE_LINES
-        data = costs.data_cache and self.data is not None and len(self.data) <= DATA_LINES
+        places, together = costs.lines, costs.lines.together
+        code = costs.code_cache and self.code is not None and _places(self.code, together) <= places.code
+        data = costs.data_cache and self.data is not None and _places(self.data, together) <= places.data
         return Hot(code, data)
 
     def first_reads(self, costs: Costs, hot: Hot) -> int:
@@ -56,8 +55,18 @@ class Lines:
 
 
 UNKNOWN = Lines(None, None)
-FULL = Lines(frozenset(range(CODE_LINES)), frozenset(range(DATA_LINES)))
-"""As many as there can be."""
+
+
+def full(costs: Costs) -> Lines:
+    """As many as there can be."""
+    places = costs.lines
+    code, data = places.code * places.together, places.data * places.together
+    return Lines(frozenset(range(code)), frozenset(range(data)))
+
+
+def _places(lines: frozenset[int], together: int) -> int:
+    """How many places of a cache they take at most."""
+    return len({line // together for line in lines}) if together > 1 else len(lines)
 
 
 def _both(one: frozenset[int] | None, other: frozenset[int] | None) -> frozenset[int] | None:

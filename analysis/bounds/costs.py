@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from analysis.bounds.flash_lines import OF_F4, FlashLines
 from analysis.bounds.graph import Instruction
 from analysis.bounds.values import SRAM, STACK, Value, signed, unsigned
 
@@ -18,7 +19,6 @@ APB_DIVIDER = 2
 """Cycles of the core in one of the slower bus of the peripherals, at 84 MHz (RM0368 §6.2), where
 nobody tells the board.
 """
-LINE_BYTES = 16
 LATENCY, PREFETCH, CODE_CACHE, DATA_CACHE = 0xF, 1 << 8, 1 << 9, 1 << 10
 """Fields of FLASH_ACR (RM0368 §3.8.1)."""
 
@@ -99,9 +99,10 @@ class Costs:
     data_cache: bool = False
     hot_code: bool = False
     hot_data: bool = False
+    lines: FlashLines = OF_F4
 
     @classmethod
-    def of_flash(cls, flash_acr: int, unknown: Memory) -> Costs:
+    def of_flash(cls, flash_acr: int, unknown: Memory, lines: FlashLines = OF_F4) -> Costs:
         """The costs where the flash is set so."""
         return cls(
             flash_acr & LATENCY,
@@ -109,6 +110,7 @@ class Costs:
             prefetch=bool(flash_acr & PREFETCH),
             code_cache=bool(flash_acr & CODE_CACHE),
             data_cache=bool(flash_acr & DATA_CACHE),
+            lines=lines,
         )
 
     def memory(self, address: Value) -> Memory:
@@ -142,7 +144,12 @@ class Costs:
     @property
     def certain(self) -> bool:
         """Whether it is known of each read of the flash how long it takes."""
-        return not (self.prefetch or self.code_cache or self.data_cache)
+        return not (self.prefetch or self.code_cache or self.data_cache or self.reads_on)
+
+    @property
+    def reads_on(self) -> bool:
+        """Whether the prefetch unit, whose buffer has three words, may read two lines ahead."""
+        return self.lines.bytes < 3 * 4
 
     def own(self, instruction: Instruction) -> int:
         """Cycles of an instruction whose words are there, and whose memory answers at once."""

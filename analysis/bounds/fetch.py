@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from analysis.bounds.costs import LINE_BYTES, Costs
+from analysis.bounds.costs import Costs
 
 CODE_END = 0x2000_0000
 """Code from here on comes without wait states."""
@@ -36,6 +36,7 @@ class Fetch:
         "_issued",
         "_line",
         "_line_arrival",
+        "_line_bytes",
         "_next",
         "_room",
         "data_line",
@@ -45,6 +46,7 @@ class Fetch:
     def __init__(self, costs: Costs, target: int) -> None:
         """The word at `target`, to which a branch led, arrives in cycle 0."""
         self._costs = costs
+        self._line_bytes = costs.lines.bytes
         self.arrived(target, 0)
         self.data_line: int | None = None
         self.exact = costs.certain
@@ -58,7 +60,7 @@ class Fetch:
         self._arrival[word % _WORDS_KEPT] = at
         self._room = [_LONG_AGO] * _WORDS_KEPT
         self._issued = at - 1
-        self._line = target // LINE_BYTES
+        self._line = target // self._line_bytes
 
     def forget(self, pc: int) -> None:
         """Nothing is known of how the instruction at `pc` was come to, but that it was without a
@@ -70,7 +72,7 @@ class Fetch:
 
     def holds_data(self, address: int) -> None:
         """The line of `address` was the last that was read for data."""
-        self.data_line = address // LINE_BYTES
+        self.data_line = address // self._line_bytes
 
     def copy(self) -> Fetch:
         other = Fetch.__new__(Fetch)
@@ -135,12 +137,15 @@ class Fetch:
                 return [stays]
             ahead._read_line(self._line + 1, asked)
             return [(max(ahead._array_free, at), self._line + 1)]
-        arrival = at if asked is None else ahead._line_after(asked)
         read = self._costs.read_cycles
+        if self._costs.reads_on:
+            busy = max(stays[0], at - 1 + read)
+            return [stays, (busy, self._line + 1), (busy, self._line + 2)]
+        arrival = at if asked is None else ahead._line_after(asked)
         return [stays, (max(stays[0], min(arrival, at - 1 + read)), self._line + 1)]
 
     def _arrival_at(self, target: int | None, free: int, line: int) -> int:
-        if target is not None and (target >= CODE_END or target // LINE_BYTES == line):
+        if target is not None and (target >= CODE_END or target // self._line_bytes == line):
             return free + 1
         if self._costs.hot_code:
             return self._cached(target, free, line)
@@ -153,7 +158,7 @@ class Fetch:
         if not self._costs.prefetch:
             return free + 1
         read = self._costs.read_cycles
-        went_on = line != self._line and (target is None or target // LINE_BYTES == line + 1)
+        went_on = line != self._line and (target is None or target // self._line_bytes == line + 1)
         ahead = free if went_on else max(self._line_arrival, self._array_free)
         return max(free + 1, ahead + read)
 
@@ -161,7 +166,7 @@ class Fetch:
         """The cycle in which the data at `address` in the flash arrives, requested in cycle `at`,
         while the next instruction is at `pc`. Without `address` it is in a line that nobody knows.
         """
-        line = None if address is None else address // LINE_BYTES
+        line = None if address is None else address // self._line_bytes
         if self._costs.hot_data or (line is not None and line == self.data_line):
             return at + 1
         read = self._costs.read_cycles
@@ -206,7 +211,7 @@ class Fetch:
 
     @property
     def _line_of_next(self) -> int:
-        return self._next * _WORD_BYTES // LINE_BYTES
+        return self._next * _WORD_BYTES // self._line_bytes
 
     def _fetched(self, arrival: int) -> None:
         self._arrival[self._next % _WORDS_KEPT] = arrival
@@ -223,13 +228,13 @@ class Fetch:
 
     def _may_reach_next_line(self, pc: int) -> bool:
         last = pc + AHEAD_BYTES
-        return last < CODE_END and last // LINE_BYTES > self._line
+        return last < CODE_END and last // self._line_bytes > self._line
 
     def _next_line_address_cycle(self, pc: int, before: int | None) -> int | None:
         """The cycle in which the address of the next line is on the bus; None if that is not
         before cycle `before`.
         """
-        first = (self._line + 1) * LINE_BYTES // _WORD_BYTES
+        first = (self._line + 1) * self._line_bytes // _WORD_BYTES
         if pc // _WORD_BYTES + _BUFFER_WORDS <= first:
             return None
         while self._next <= first:

@@ -10,6 +10,7 @@ from typing import Any
 
 import capstone
 
+from analysis.bounds import flash_lines
 from analysis.bounds.costs import APB_DIVIDER, OTHER_CORE, Costs, Memory
 from analysis.bounds.counted import Counted
 from analysis.bounds.facts import Loops
@@ -24,6 +25,7 @@ from base.run_folder.manifest import SectionBound
 from base.run_folder.records import Boot
 from firmware.build import boards
 from firmware.build.image import FirmwareImage
+from simulator.board_note import chip_of
 
 FACADES = {
     "allocate": "heap_allocate",
@@ -138,17 +140,20 @@ def code_bounds(
     if other := program.smaller_core:
         return {name: _none(OTHER_CORE.format(other)) for name in FACADES}
     loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
-    marked = _Marked(program, loops, flash_acr, apb_divider)
+    marked = _Marked(elf, program, loops, flash_acr, apb_divider)
     return {name: marked.bound(facade) for name, facade in FACADES.items()}
 
 
 class _Marked:
     """Bounds of what lies between the markers."""
 
-    def __init__(self, program: Program, loops: Loops, flash_acr: int | None, apb_divider: int) -> None:
+    def __init__(
+        self, elf: Path, program: Program, loops: Loops, flash_acr: int | None, apb_divider: int
+    ) -> None:
         self._program = program
         self._flash_acr = flash_acr
         self._apb_divider = apb_divider
+        self._lines = flash_lines.of_options(chip_of(elf))
         self._loops = loops
         self._disassembler = Disassembler(program)
         self._known: dict[tuple[frozenset[str], Memory], tuple[Sections, Counted]] = {}
@@ -188,7 +193,11 @@ class _Marked:
         if (never, memory) not in self._known:
             stated = Stated(passes=self._loops.passes, never=never)
             acr = self._flash_acr
-            costs = Costs(unknown=memory) if acr is None else Costs.of_flash(acr, memory)
+            costs = (
+                Costs(unknown=memory, lines=self._lines)
+                if acr is None
+                else Costs.of_flash(acr, memory, self._lines)
+            )
             costs = replace(costs, apb_divider=self._apb_divider)
             cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
             sections = Sections(self._program, cells, stated, costs)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from analysis.bounds.caches import DATA_LINES, Lines
-from analysis.bounds.costs import LINE_BYTES, Costs, Memory, divide_cycles
+from analysis.bounds.caches import Lines
+from analysis.bounds.costs import Costs, Memory, divide_cycles
 from analysis.bounds.effects import accessed, divided
 from analysis.bounds.fetch import AHEAD_BYTES, Fetch
+from analysis.bounds.flash_lines import FlashLines
 from analysis.bounds.flow import NOWHERE, RETURN, Edge, Flow, Node, Solved
 from analysis.bounds.graph import Instruction
 from analysis.bounds.lift import PC, Operation
@@ -239,14 +240,19 @@ class _Function:
         """The prefetch unit may read on behind the block's end."""
         instructions = self._instructions(node)
         first, last = instructions[0][1], instructions[-1][1]
-        code = range(first.address // LINE_BYTES, (last.address + last.size + AHEAD_BYTES) // LINE_BYTES + 1)
+        line_bytes = self._costs.lines.bytes
+        code = range(first.address // line_bytes, (last.address + last.size + AHEAD_BYTES) // line_bytes + 1)
         data: set[int] = set()
         for operation, one, address, _ in instructions:
             read = _block_address(one, address)
             if one.kind != "table_branch" and (not one.accesses or operation.stores):
                 continue
             memory = Memory.FLASH if one.kind == "table_branch" else self._costs.memory(read)
-            lines = _lines_read(read, _words(operation, one)) if memory is Memory.FLASH else set()
+            lines = (
+                _lines_read(read, _words(operation, one), self._costs.lines)
+                if memory is Memory.FLASH
+                else set()
+            )
             if lines is None or memory is Memory.ANY:
                 return Lines(frozenset(code), None)
             data |= lines
@@ -390,11 +396,12 @@ class _Function:
         core.short_end = code.address + code.size if code.size == 2 else 0
 
 
-def _lines_read(address: Value, words: int) -> set[int] | None:
+def _lines_read(address: Value, words: int, lines: FlashLines) -> set[int] | None:
     """The lines that a load from the flash may read, None if there are too many to tell."""
-    if address is None or address[0] or address[2] - address[1] > DATA_LINES * LINE_BYTES:
+    most = lines.data * lines.together * lines.bytes
+    if address is None or address[0] or address[2] - address[1] > most:
         return None
-    return set(range(address[1] // LINE_BYTES, (address[2] + _WORD_BYTES * words - 1) // LINE_BYTES + 1))
+    return set(range(address[1] // lines.bytes, (address[2] + _WORD_BYTES * words - 1) // lines.bytes + 1))
 
 
 def _words(operation: Operation, code: Instruction) -> int:

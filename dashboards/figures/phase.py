@@ -20,7 +20,7 @@ from dashboards.figures.chart import (
 )
 from dashboards.figures.figure import Figure, Trace, bar, scatter
 from dashboards.formatting import short
-from dashboards.loaded.series import MEANT_DOT, Series, caveats
+from dashboards.loaded.series import MEANT_DOT, Series, caveats, has_control
 from dashboards.waveforms import entry, meta, operation_keys, shared_switch
 from scenarios.operations import CALLS, KERNEL_CALLS
 
@@ -50,6 +50,7 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text=title, autorange=True, autorangeoptions=window)
     figure.update_yaxes(title_text="latency (µs)", rangemode="tozero")
     shown = [one for one, _ in swept]
+    control = " or the control interrupt" if any(map(has_control, shown)) else ""
     counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
     explanation = (
         "Each operation meets one stimulus, a little later each time. Before the mask is up, the interrupt "
@@ -57,8 +58,8 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
         "falls by one cycle for each cycle that the stimulus comes later. A dotted line is the sum of two "
         "other measurements: the width of the critical section, and what an interrupt waits for beside it, "
         "found with an empty section swept the same way. A curve that just touches its line shows that "
-        "nothing else masks. Points above it met a tick (crosses) or the control interrupt, which make the "
-        "section itself longer. "
+        f"nothing else masks. Points above it met a tick (crosses){control}, which makes the section itself "
+        "longer. "
     ) + caveats(shown)
     return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
 

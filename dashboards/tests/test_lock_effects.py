@@ -75,6 +75,27 @@ def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> N
     assert "1 of 3 mask the control interrupt too." in facts(series, lanes(series))
 
 
+def test_a_board_without_control_and_dwt_says_so(tmp_path: Path) -> None:
+    stimulus = run(tmp_path / "a").manifest.stimulus.model_dump()
+    small = run(
+        tmp_path / "b",
+        locking="primask",
+        stimulus={**stimulus, "control_period_ticks": 0},
+        asked={"allocator": "tlsf", "board": "nucleo-f072rb"},
+    )
+    series = by_scenario([small])["mem_frag"]
+    told = " ".join(facts(series, lanes(series)))
+    assert "1 of 1 had no control interrupt: their board has none." in told
+    assert "Of 1 of 1 TIM2 counted the cycles: the core has no DWT." in told
+    assert "mask the control interrupt" not in told
+    page = report_html([small])
+    assert "every interrupt is masked while the heap works." in page
+    assert "above BASEPRI" not in page
+    assert "wire = TIM2 to 1 cycle" in page
+    usual = by_scenario([run(tmp_path / "c")])["mem_frag"]
+    assert not [one for one in facts(usual, lanes(usual)) if "DWT" in one or "no control" in one]
+
+
 def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:
     page = report_html([run(tmp_path, allocator="<b>&", locking="primask")])
     assert "&lt;b&gt;&amp;, primask keeps an interrupt waiting up to" in page

@@ -11,8 +11,9 @@ set(CMAKE_ASM_COMPILER "${TAILSCOPE_GCC}")
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 # Every build is optimised as the published figures were: a debug build would measure another
-# program. All flags stand here, so that CFLAGS in somebody's environment changes nothing.
-set(CMAKE_C_FLAGS "-O2 -g -ffunction-sections -fdata-sections" CACHE STRING "")
+# program. All flags stand here, so that neither CFLAGS in somebody's environment nor what an older
+# build left in its cache changes anything.
+set(CMAKE_C_FLAGS "-O2 -g -ffunction-sections -fdata-sections" CACHE STRING "" FORCE)
 # No -g: GCC 12 does not hide folders from the assembler.
-set(CMAKE_ASM_FLAGS "" CACHE STRING "")
-set(CMAKE_EXE_LINKER_FLAGS "--specs=nano.specs -nostartfiles -Wl,--gc-sections" CACHE STRING "")
+set(CMAKE_ASM_FLAGS "" CACHE STRING "" FORCE)
+set(CMAKE_EXE_LINKER_FLAGS "--specs=nano.specs -nostartfiles -Wl,--gc-sections" CACHE STRING "" FORCE)

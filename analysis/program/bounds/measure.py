@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis.bounds.caches import FULL
+from analysis.bounds import flash_lines
+from analysis.bounds.caches import full
 from analysis.bounds.costs import (
     APB_DIVIDER,
     CODE_CACHE,
@@ -300,6 +301,7 @@ def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: s
         prefetch=not seen or bool(control & PREFETCH),
         code_cache=seen and bool(control & CODE_CACHE),
         data_cache=seen and bool(control & DATA_CACHE),
+        lines=flash_lines.of_options(masks.program.options),
     )
 
 
@@ -485,7 +487,7 @@ def _priorities(
         least_urgent = max((other for other, _ in goes_before), default=0)
         in_section = longest is not None and longest.kind == "basepri"
         comes_in = sum(in_section or other < least_urgent for other, _ in goes_before)
-        refill = comes_in * FULL.first_reads(costs, FULL.fit(costs))
+        refill = comes_in * full(costs).first_reads(costs, full(costs).fit(costs))
         total = entry + refill + sum(one.cycles or 0 for one in (*before, *([longest] if longest else [])))
         at = next((one for one in masks.priorities if one.priority == priority), None)
         seen = at.longest["cycles"] if at and at.longest else None

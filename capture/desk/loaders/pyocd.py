@@ -69,15 +69,15 @@ class Pyocd:
 
     def _forbidden(self) -> str | None:
         """What of the option bytes keeps the board from being loaded, if they can be read."""
-        if not self._settings.target.lower().startswith("stm32f4"):
+        known = option_bytes.of_target(self._settings.target)
+        if known is None:
             return None
-        read = f"read32 {option_bytes.FLASH_OPTCR:#x}"
+        reads = [word for register in known.registers for word in ("--command", f"read32 {register:#x}")]
         try:
-            done = self._run("commander", "--connect", "attach", "--command", read)
+            done = self._run("commander", "--connect", "attach", *reads)
         except subprocess.TimeoutExpired:
             return None
-        optcr = option_bytes.read_from(done.stdout)
-        why = None if optcr is None else option_bytes.objection(optcr)
+        why = known.why_not(done.stdout)
         return why and f"pyOCD cannot load the board: {why}"
 
     def _call(self, subcommand: str, *arguments: str) -> None:

@@ -1,17 +1,19 @@
-"""The option bytes against the tables of RM0368, section 3.6."""
+"""The option bytes against the tables of RM0368, section 3.6, and RM0351, section 3.4."""
 
 import pytest
 
-from capture.desk.option_bytes import objection, read_from
+from capture.desk.option_bytes import of_target
 
-AT_THE_FACTORY = 0x0FFF_AAED
+F4_AT_THE_FACTORY = 0x0FFF_AAED
+# RM0351, section 3.4.1: an area begins behind its end until somebody sets it.
+L4_AT_THE_FACTORY = (0xFFEF_F8AA, 0x0000_00FF, 0x0000_00FF, 0x0000_00FF, 0x0000_00FF)
 
 
 @pytest.mark.parametrize(
     ("optcr", "says"),
     [
-        (AT_THE_FACTORY, None),
-        (AT_THE_FACTORY & ~(3 << 2) | 1 << 2, None),  # another level of the brown-out reset
+        (F4_AT_THE_FACTORY, None),
+        (F4_AT_THE_FACTORY & ~(3 << 2) | 1 << 2, None),  # another level of the brown-out reset
         (0x0FFF_55ED, "RDP level 1"),
         (0x0FFF_00ED, "RDP level 1"),  # all but 0xAA and 0xCC
         (0x0FFF_CCED, "RDP level 2"),
@@ -20,12 +22,39 @@ AT_THE_FACTORY = 0x0FFF_AAED
         (0x8F3F_AAED, None),  # SPRMOD: the bits are those of reading
     ],
 )
-def test_what_the_option_bytes_forbid(optcr: int, says: str | None) -> None:
-    why = objection(optcr)
+def test_what_the_option_bytes_of_an_f4_forbid(optcr: int, says: str | None) -> None:
+    known = of_target("stm32f401retx")
+    assert known is not None
+    objects(known.objection((optcr,)), says)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (L4_AT_THE_FACTORY, None),
+        ((0xFFEF_F855, *L4_AT_THE_FACTORY[1:]), "RDP level 1"),
+        ((0xFFEF_F8CC, *L4_AT_THE_FACTORY[1:]), "RDP level 2"),
+        ((L4_AT_THE_FACTORY[0], 0x0003_0000, *L4_AT_THE_FACTORY[2:]), "(0 to 3)"),
+        ((*L4_AT_THE_FACTORY[:4], 0x0010_0010), "(16 to 16)"),
+    ],
+)
+def test_what_the_option_bytes_of_an_l4_forbid(values: tuple[int, ...], says: str | None) -> None:
+    known = of_target("STM32L476RGTx")
+    assert known is not None
+    objects(known.objection(values), says)
+
+
+def objects(why: str | None, says: str | None) -> None:
     assert why is None if says is None else why is not None and says in why and why.endswith(".")
 
 
-def test_the_word_is_found_in_what_pyocd_prints() -> None:
-    assert read_from("40023c14:  0fff55ed    |..U.|\n") == 0x0FFF_55ED
-    assert read_from("40023c10:  0fff55ed\n") is None
-    assert read_from("") is None
+def test_the_words_are_found_in_what_pyocd_prints() -> None:
+    known = of_target("stm32f401retx")
+    assert known is not None
+    assert "RDP level 1" in str(known.why_not("40023c14:  0fff55ed    |..U.|\n"))
+    assert known.why_not("40023c10:  0fff55ed\n") is None
+    assert known.why_not("") is None
+
+
+def test_other_chips_are_not_known() -> None:
+    assert of_target("nrf52840") is None

@@ -13,7 +13,8 @@ enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N };
 /* RM0091, section 3.5.1. */
 enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
 
-/* PPRE: a divider of 2 is 4, each further bit of it one more (6.4.2). One divider serves both buses. */
+/* PPRE: a divider of 2 is 4, each further bit of it one more (6.4.2). One divider serves both
+ * buses. */
 #define DIVIDER_BITS(divider) \
     ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
 
