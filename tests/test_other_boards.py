@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -179,3 +181,21 @@ def test_an_image_for_one_of_several_boards_says_which(tmp_path: Path) -> None:
     ):
         conduct.run(Direct(RunRequest(plan, image, board=f"virtual:{mine}", runs=tmp_path / "runs")))
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("board", OTHERS)
+def test_stock_tools_load_and_capture_it_on_the_emulated_desk(board: str, tmp_path: Path) -> None:
+    """pyOCD by the board's own target, sigrok-cli, pySerial."""
+    little = ("--parameter", "depth=8", "--parameter", "trials=1")
+    words = ("scenario", "mem_frag", "--allocator", "tlsf", *little)
+    command = (sys.executable, "-m", "cli", *words, "--board", f"desk:{board}", "--runs", str(tmp_path))
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = tmp_path.glob("*/run.json")
+    manifest = read_manifest(found)
+    assert manifest.complete, manifest.reasons
+    assert manifest.asked is not None and manifest.asked.board == board
+    assert {"pyocd", "sigrok_cli"} <= set(manifest.tools)
+    boot = parse((found.parent / "uart.log").read_bytes()).first(Boot)
+    clocked = boards.board(board).clock.at_osc_in == "clock"
+    assert boot is not None and boot.clock == ("bypass" if clocked else "internal")

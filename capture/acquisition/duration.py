@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from capture.reading.frames import END_FRAME_TICKS, FRAME_EDGES, START_FRAME_TICKS
 from scenarios.plan import Plan
 from scenarios.stimulus import CONTROL_CYCLES, Stimulus
 
@@ -15,8 +16,9 @@ BITS_PER_BYTE = 10  # 8N1
 
 # Reset to the first record: clocks, the region's initialisation, the proof of DWT at both ends.
 BOOT_S = 0.020
-# Two frames of 63 spacings (10 µs and 15 µs at 84 MHz), the silence before the end frame.
-FRAMES_S = 63 * 25e-6 + 50e-6
+# Two frames, the silence before the end frame.
+FRAME_TICKS = (FRAME_EDGES - 1) * (START_FRAME_TICKS + END_FRAME_TICKS)
+SILENCE_S = 50e-6
 # At either end 32 sections, 8 common pulses, and one whole
 # tick of 1 ms; another may pass before it.
 CALIBRATION_S = 2 * (40 * 10e-6 + 2 * 1e-3)
@@ -43,11 +45,12 @@ MARGIN = 1.15
 def longest_s(plan: Plan, core_hz: int) -> float:
     """Seconds after reset by which `plan` has run on such a core, and the calibration after it."""
     bytes_per_s = plan.baud / BITS_PER_BYTE
+    frames_s = FRAME_TICKS / core_hz + SILENCE_S
     marks = plan.operations["label"].rle_id().n_unique()
     lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / bytes_per_s
     operations_s = _record_bytes(plan) / bytes_per_s + _operation_cycles(plan) / core_hz
     return (
-        MARGIN * (BOOT_S + FRAMES_S + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
+        MARGIN * (BOOT_S + frames_s + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
     )
 
 

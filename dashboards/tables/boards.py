@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from analysis.compare.boards.across import Group as Alike
 from analysis.compare.boards.across import OnBoard
 from analysis.compare.boards.figures import Worst
-from analysis.compare.boards.tables import MEANING
+from analysis.compare.boards.tables import MEANING, signed
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.formatting import MISSING, grouped, samplerate, short, whole
 from dashboards.loaded.series import Series
@@ -47,8 +47,8 @@ def _line(line: OnBoard, one: Series) -> Line:
         *_worst(figures.allocate),
         Cell(MISSING) if figures.allocate is None else Cell(grouped(figures.allocate.n), figures.allocate.n),
         *_worst(figures.free),
-        _number(growth.cycles if growth else None, "{:,.2f}".format),
-        _number(growth.ns if growth else None, lambda value: f"{value / 1000:.4f}"),
+        _number(growth.cycles if growth else None, lambda value: signed(value, 2)),
+        _number(growth.ns if growth else None, lambda value: signed(value / 1000, 4)),
         _worst(figures.interrupt)[1],
         _number(figures.answer.cycles if figures.answer else None, "{:,.0f}".format),
         _number(core.entry_cycles if core else None, "{:,.0f}".format),

@@ -133,8 +133,8 @@ class PllF1(Pll):
 
 
 class ClockF1(ClockTree):
-    """That of the STM32F1. Of the HSI nothing of it can be made: that gives 64 MHz at most. It is
-    as it comes from the factory (DS5319, "HSI oscillator characteristics").
+    """That of the STM32F1. The HSI makes 64 MHz at most, which is no board's clock. It is as it
+    comes from the factory (DS5319, "HSI oscillator characteristics").
     """
 
     INTERNAL_HZ = 8_000_000

@@ -42,6 +42,25 @@ def test_the_core_has_its_rate_from_what_is_there(asked: str, at_osc_in: tuple[s
     assert run.records.damaged == ()
 
 
+@pytest.mark.parametrize(
+    ("asked", "at_osc_in", "told"),
+    [
+        ("bypass", ("--hse", "none"), "internal"),  # as it is sold
+        ("bypass", (), "bypass"),  # its solder bridges closed
+        ("crystal", ("--hse", "8MHz"), "crystal"),
+        ("internal", (), "internal"),
+    ],
+)
+def test_an_l476_has_its_rate_from_what_is_there(asked: str, at_osc_in: tuple[str, ...], told: str) -> None:
+    words = ("--strict", "--chip", "stm32l476rg", *at_osc_in)
+    board = UserProgram(firmware.build("tlsf", board="nucleo-l476rg").elf, words)
+    run = simulator.run(board, until="300ms", image=short(clock=asked).image)
+    boot = run.records.first(Boot)
+    assert boot is not None and (boot.clock, boot.core_hz) == (told, 80_000_000)
+    assert run.records.first(EndRecord) is not None
+    assert run.records.damaged == ()
+
+
 @pytest.mark.parametrize("baud", [115_200, 460_800, 921_600, DEFAULT_BAUD])
 def test_a_run_lasts_as_long_as_its_line_needs(baud: int) -> None:
     """By the time that the plan foresees END is there; before, no more than the line can carry."""

@@ -16,11 +16,10 @@ from base.files.errors import TailscopeError
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
-from firmware.build import boards
+from firmware.build import boards, region
 from firmware.build import image as firmware
 from firmware.build.boards import Board
 from scenarios import catalogue
-from scenarios.plan import Plan
 
 SCENARIO = "mem_frag"
 ALLOCATORS = ("seglist", "tlsf")
@@ -47,18 +46,13 @@ def measured(runs: Path, tell: Callable[[str], None] = lambda _: None) -> Across
 
 
 def _run(board: Board, allocator: str, runs: Path) -> None:
-    image = firmware.build(allocator, board=board.word)
-    done = conduct(Direct(RunRequest(_plan(board), image, board=f"virtual:{board.word}", runs=runs)))
+    plan = catalogue.load(SCENARIO, {"depth": DEPTH}).compile(region.place(board))
+    image = firmware.build(allocator, heap_bytes=plan.heap_bytes, board=board.word)
+    done = conduct(Direct(RunRequest(plan, image, board=f"virtual:{board.word}", runs=runs)))
     if done.verdict != "complete":
         raise TailscopeError(
             f"{SCENARIO} on {allocator}, {board.name}: {done.verdict}. {' '.join(done.reasons)}"
         )
-
-
-def _plan(board: Board) -> Plan:
-    """The same operations for every board."""
-    del board
-    return catalogue.load(SCENARIO, {"depth": DEPTH}).compile()
 
 
 def markdown(found: Across) -> str:

@@ -32,6 +32,12 @@ class OnBoard:
     apart: tuple[str, ...] = ()
 
     @property
+    def counter(self) -> str:
+        """What counted the core's cycles: DWT, or the timer that stands in for it."""
+        board = board_of(self.manifest)
+        return board.counter if board else "counter"
+
+    @property
     def name(self) -> str:
         """The board, and what of the run is not as usual for it."""
         lock = self.manifest.locking

@@ -11,7 +11,6 @@ from base.microseconds import digits
 from base.run_folder.edges import NS_PER_S
 
 MISSING = "–"
-NO_COUNTER = "wire: no counter"
 NO_CONTROL = "none"
 _LATENCY = "interrupt latency"
 MEANING = (
@@ -43,13 +42,20 @@ def _board(line: OnBoard) -> tuple[str, ...]:
         f"{hz / 1e6:g}",
         MISSING if figures.wait_states is None else f"{figures.wait_states}",
         _yes(core.clz if core else None),
-        MISSING if core is None else "DWT" if core.counter else "none in the core",
+        _counter(line),
         NO_CONTROL if figures.control is None else "yes",
         *entry,
         *_cycles_and_us(figures.answer),
         MISSING if figures.answer is None else f"{figures.answer.n:,}",
         line.run,
     )
+
+
+def _counter(line: OnBoard) -> str:
+    """`DWT`, or what stands in for it."""
+    if line.core is None or line.core.counter:
+        return line.counter
+    return f"none: {line.counter} stands in"
 
 
 def of_sections(group: Group) -> Rows:
@@ -73,8 +79,7 @@ def _sections(group: Group) -> Iterator[tuple[str, ...]]:
 def _section(words: str, line: OnBoard, worst: Worst | None) -> tuple[str, ...]:
     if worst is None:
         return (words, line.name, *([MISSING] * 7), line.run)
-    counter = line.core is None or line.core.counter
-    by = "counter" if worst.counted else "wire" if counter or words == _LATENCY else NO_COUNTER
+    by = line.counter if worst.counted else "wire"
     return (
         words,
         line.name,
@@ -99,8 +104,8 @@ def of_growth(groups: Sequence[Group]) -> Rows:
         (
             group.title,
             line.name,
-            f"{growth.cycles:.2f}",
-            f"{growth.cycles_uncertainty:.2f}",
+            signed(growth.cycles, 2),
+            signed(growth.cycles_uncertainty, 2),
             _fine(growth.ns),
             _fine(growth.ns_uncertainty),
             f"{growth.n:,}",
@@ -138,7 +143,13 @@ def _cycles_and_us(worst: Worst | None, *, whole: bool = False) -> tuple[str, st
 
 def _fine(ns: float) -> str:
     """In µs with four decimals, of what is less than a cycle or a few of them."""
-    return f"{ns / 1000:.4f}"
+    return signed(ns / 1000, 4)
+
+
+def signed(value: float, decimals: int) -> str:
+    """A number with its sign, and none of what rounds to nothing."""
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "−") if float(text) else text.removeprefix("-")
 
 
 def _yes(there: bool | None) -> str:

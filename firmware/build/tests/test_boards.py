@@ -30,11 +30,11 @@ def written(tmp_path: Path, *changes: tuple[str, str], name: str = "my-board", t
 
 def test_the_default_comes_first() -> None:
     assert boards.names()[0] == boards.DEFAULT
-    assert {"nucleo-f401re", "nucleo-f411re", "nucleo-f446re"} <= set(boards.names())
+    assert {"nucleo-f401re", "nucleo-f411re", "nucleo-f446re", "nucleo-l476rg"} <= set(boards.names())
 
 
-# ST's RM0368, RM0383 and RM0390: the most that each may have, the wait states for it at 2.7 V or
-# more (table "Number of wait states"), the SRAM.
+# ST's RM0368, RM0383, RM0390 and RM0351: the most that each may have, the wait states for it at
+# 2.7 V or more (table "Number of wait states"), the SRAM.
 @pytest.mark.parametrize(
     ("name", "core_hz", "apb1_hz", "wait_states", "sram_kib"),
     [
@@ -43,6 +43,7 @@ def test_the_default_comes_first() -> None:
         ("nucleo-f401re", 84_000_000, 42_000_000, 2, 96),
         ("nucleo-f411re", 100_000_000, 50_000_000, 3, 128),
         ("nucleo-f446re", 180_000_000, 45_000_000, 5, 128),
+        ("nucleo-l476rg", 80_000_000, 80_000_000, 4, 96),
     ],
 )
 def test_each_runs_at_the_most_that_its_chip_may(
@@ -168,6 +169,32 @@ def test_what_counts_and_what_witnesses_it() -> None:
     assert usual.default_lock(("basepri", "primask")) == "basepri"
     assert small.default_lock(("basepri", "primask")) == "primask"
     assert small.default_lock(("basepri",)) == "basepri"  # and so it is refused
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("n = 40", "n = 41", "clock.core_hz must be the 82,000,000"),
+        ("n = 40", "n = 7", "clock.pll.n"),
+        ("r = 2 }", "r = 2, q = 7 }", "clock.pll.q is unknown"),
+        ("apb1_divider = 1", "apb1_divider = 4", "clock.apb1_divider must be 2 or less"),
+        ("voltage_range = 1", "voltage_scale = 1", "clock.voltage_scale is unknown"),
+        ('at_osc_in = "nothing"', 'at_osc_in = "quartz"', "clock.at_osc_in"),
+    ],
+)
+def test_the_clock_tree_is_the_familys(tmp_path: Path, old: str, new: str, says: str) -> None:
+    text = (boards.FOLDER / "nucleo-l476rg" / board_table.TABLE).read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / board_table.TABLE).write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(BoardError) as refused:
+        boards.board(str(tmp_path / "mine"))
+    assert says in str(refused.value)
+
+
+def test_what_a_board_is_sold_with_at_osc_in_is_on_the_virtual_one() -> None:
+    assert boards.board("nucleo-l476rg").virtual_options == ("--chip", "stm32l476rg", "--hse", "none")
+    assert boards.board("nucleo-f446re").virtual_options == ("--chip", "stm32f446re")
 
 
 def test_a_name_that_nothing_has_is_told_with_what_there_is() -> None:

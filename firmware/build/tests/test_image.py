@@ -156,6 +156,30 @@ def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: st
     assert store // LINE_BYTES == (read + 1) // LINE_BYTES
 
 
+L4_LINE_BYTES = 8
+"""A flash line of the STM32L476 (RM0351, section 3.3.4: 64 bits)."""
+
+
+@pytest.mark.parametrize(
+    ("name", "store", "read"),
+    [
+        ("heap_port_critical_begin", "str", "ldr"),
+        ("heap_port_critical_end", "ldr", "str"),
+        ("operation_begin", "str", "ldr"),
+        ("operation_end", "ldr", "str"),
+        ("TIM2_IRQHandler", "strb", "ldr"),
+        ("TIM5_IRQHandler", "strh", "ldr"),
+    ],
+)
+def test_a_pair_lies_in_one_line_of_an_l4_too(name: str, store: str, read: str) -> None:
+    elf = firmware.build("tlsf", board="nucleo-l476rg").elf
+    names = {at: text.split()[0].removesuffix(".n") for at, text in _disassembly(elf, name).items()}
+    (first,) = (at for at, word in names.items() if word == store)
+    (last,) = (at for at, word in names.items() if word == read)
+    assert first < last
+    assert first // L4_LINE_BYTES == (last + 1) // L4_LINE_BYTES
+
+
 @pytest.mark.parametrize("allocator", ["tlsf", "umm_malloc"])
 def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
     """One of ours and one of others.
