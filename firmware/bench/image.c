@@ -84,6 +84,23 @@ static bool period_is_bad(uint32_t period_ticks, uint32_t minimum_ticks) {
     return period_ticks != 0u && period_ticks < minimum_ticks;
 }
 
+/* A counter of 16 bits would come round before such a period ends. A random interval is less than
+ * one and a half of it. */
+static bool periods_are_too_long(const image_header *header) {
+#if STIMULUS_TIMER_BITS < 32
+    const uint32_t most_ticks = STIMULUS_TIMER_LAST + 1u;
+    const uint32_t period_ticks = header->stimulus_period_ticks;
+    if (period_ticks > most_ticks || header->control_period_ticks > most_ticks) {
+        return true;
+    }
+    return header->stimulus_mode == STIMULUS_RANDOM &&
+           period_ticks / 2u > most_ticks - period_ticks;
+#else
+    (void)header;
+    return false;
+#endif
+}
+
 /* Bytes of the name before its NUL; IMAGE_NAME_BYTES if there is none. */
 static uint32_t name_bytes(const image_header *header) {
     uint32_t bytes = 0;
@@ -144,6 +161,9 @@ static image_fault check_header(const image_header *header, uint32_t capacity_by
     }
     if (period_is_bad(header->control_period_ticks, CONTROL_PERIOD_MIN_TICKS)) {
         return (image_fault){"period", header->control_period_ticks};
+    }
+    if (periods_are_too_long(header)) {
+        return (image_fault){"period", header->stimulus_period_ticks};
     }
 #ifndef CONTROL_TIMER
     if (header->control_period_ticks != 0u) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from base.run_folder.records import Boot, EndRecord
+from base.run_folder.records import Boot, EndRecord, FailRecord
 from capture.acquisition.duration import longest_s
 from firmware.build import boards
 from firmware.build import image as firmware
@@ -58,6 +58,27 @@ def test_an_l476_has_its_rate_from_what_is_there(asked: str, at_osc_in: tuple[st
     boot = run.records.first(Boot)
     assert boot is not None and (boot.clock, boot.core_hz) == (told, 80_000_000)
     assert run.records.first(EndRecord) is not None
+    assert run.records.damaged == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "at_osc_in", "told"),
+    [
+        ("bypass", (), ("bypass", 72_000_000)),
+        ("crystal", ("--hse", "8MHz"), ("crystal", 72_000_000)),
+        ("bypass", ("--hse", "none"), None),
+        ("internal", (), None),
+    ],
+)
+def test_an_f103_without_a_clock_says_so_by_the_64_mhz_of_its_hsi(
+    asked: str, at_osc_in: tuple[str, ...], told: tuple[str, int] | None
+) -> None:
+    words = ("--strict", "--chip", "stm32f103rb", *at_osc_in)
+    board = UserProgram(firmware.build("tlsf", board="nucleo-f103rb").elf, words)
+    run = simulator.run(board, until="300ms", image=short(clock=asked).image)
+    boot, failed = run.records.first(Boot), run.records.first(FailRecord)
+    assert (None if boot is None else (boot.clock, boot.core_hz)) == told
+    assert failed == (None if told else FailRecord("clock", 64_000_000))
     assert run.records.damaged == ()
 
 

@@ -1,0 +1,37 @@
+# spans: firmware/bench/image.c, firmware/bench/proof.c, firmware/bench/stimulus.c
+"""Timers of 16 bits: what they cannot count is refused, and their counter is proven like others."""
+
+import pytest
+
+from base.run_folder.records import FailRecord, Proof
+from firmware.build import image as firmware
+from firmware.tests.images import ALLOCATE, entry, image
+from firmware.tests.test_on_virtual_nucleo import Runner, runner
+
+PERIODIC, RANDOM = 1, 3
+ONE = entry(ALLOCATE, 0, 40)
+
+
+@pytest.fixture(scope="module")
+def run() -> Runner:
+    return runner(firmware.build("tlsf", board="nucleo-f103rb").elf)
+
+
+@pytest.mark.parametrize(
+    ("mode", "period", "control"),
+    [(PERIODIC, 65_537, 7919), (PERIODIC, 5003, 65_537), (RANDOM, 43_692, 7919), (RANDOM, 200_000, 7919)],
+)
+def test_a_period_that_16_bits_cannot_count_is_refused(
+    run: Runner, mode: int, period: int, control: int
+) -> None:
+    asked = image(ONE, mode=mode, stimulus_period=period, control_period=control)
+    assert run(asked).one(FailRecord) == FailRecord("period", period)
+
+
+@pytest.mark.parametrize(("mode", "period"), [(PERIODIC, 65_536), (RANDOM, 43_690)])
+def test_the_longest_that_they_count_is_played(run: Runner, mode: int, period: int) -> None:
+    done = run(image(ONE, mode=mode, stimulus_period=period, control_period=65_536))
+    assert not done.log.all(FailRecord)
+    proof = done.one(Proof)
+    assert proof.timer_ticks >= 32_768
+    assert abs(proof.dwt_cycles - proof.timer_ticks) <= 16
