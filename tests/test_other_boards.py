@@ -129,8 +129,8 @@ def test_a_virtual_board_samples_each_of_its_cycles() -> None:
 def test_an_image_runs_on_its_own_chip_where_none_is_named(board: str) -> None:
     elf = firmware.build("tlsf", board=board).elf
     assert user_program(elf).options == (f"--chip={boards.board(board).virtual_chip}",)
-    other = user_program(elf, chip="stm32f446re", any_core=True)
-    assert other.chip == "stm32f446re"
+    named = user_program(elf, chip="stm32f446re", any_core=True)
+    assert named.options == ("--chip=stm32f446re", "--any-core")
     assert user_program(firmware.build("tlsf").elf).options == ()
 
 
