@@ -166,9 +166,10 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
             yield f"No PROOF record says that {counter} counts; check the serial line and run again."
         return
     if not proof.timer_ticks or abs(proof.dwt_cycles - proof.timer_ticks) > PROOF_SLACK_CYCLES:
+        counter, witness = evidence.board.counter, evidence.board.witness
         yield (
-            f"{_counted(evidence, proof.dwt_cycles, proof.timer_ticks)}: it is not proven to count; "
-            "disconnect the debugger and run again."
+            f"{counter} counted {proof.dwt_cycles} cycles while {witness} counted {proof.timer_ticks}: "
+            "it is not proven to count; disconnect the debugger and run again."
         )
 
 
@@ -182,15 +183,11 @@ def dwt_not_proven_at_the_end(evidence: Evidence) -> Iterator[str]:
         counter = evidence.board.counter
         yield f"No STILL record says that {counter} counted to the end; check the serial line and run again."
     elif not still.timer_ticks or abs(still.dwt_cycles - still.timer_ticks) > PROOF_SLACK_CYCLES:
+        counter, witness = evidence.board.counter, evidence.board.witness
         yield (
-            f"At the end {_counted(evidence, still.dwt_cycles, still.timer_ticks)}: it stopped during the "
-            "run; disconnect the debugger and run again."
+            f"At the end {counter} counted {still.dwt_cycles} cycles while {witness} counted "
+            f"{still.timer_ticks}: it stopped during the run; disconnect the debugger and run again."
         )
-
-
-def _counted(evidence: Evidence, cycles: int, ticks: int) -> str:
-    board = evidence.board
-    return f"{board.counter} counted {cycles} cycles while {board.witness} counted {ticks}"
 
 
 def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:

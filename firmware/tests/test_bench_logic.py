@@ -9,6 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
+import tomllib
 import zlib
 from pathlib import Path
 from random import Random
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware.build import board_table, boards
 from firmware.tests.images import ALLOCATE, CALL, FREE, MARK, entry, image
 
 FIRMWARE = Path(__file__).resolve().parents[1]
@@ -29,7 +31,11 @@ class ImageFault(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    library = tmp_path_factory.mktemp("bench") / "bench.so"
+    folder = tmp_path_factory.mktemp("bench")
+    library = folder / "bench.so"
+    on = boards.default()
+    table = tomllib.loads((on.folder / board_table.TABLE).read_text(encoding="utf-8"))
+    (folder / "board_table.h").write_text(board_table.header(on.name, table), encoding="utf-8")
     sources = ["bench/crc.c", "bench/image.c", "bench/recorder.c", "tests/host.c"]
     # Debian's Python exports zlib's crc32. Without -Bsymbolic it would replace the firmware's.
     flags = [
@@ -41,6 +47,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         "-fPIC",
         "-Wl,-Bsymbolic",
         "-I.",
+        f"-I{folder}",
         "-DTAILSCOPE_SLOTS=2048",
     ]
     subprocess.run(["gcc", *flags, *sources, "-o", library], cwd=FIRMWARE, check=True)

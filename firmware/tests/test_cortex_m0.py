@@ -1,3 +1,4 @@
+# spans: firmware
 """The firmware of a board whose core has neither BASEPRI nor DWT: the Nucleo-F072RB."""
 
 from __future__ import annotations
