@@ -327,11 +327,11 @@ mod tests {
         for line in 0..64 {
             flash.instruction_line(16 * line, 1000 * u64::from(line));
         }
-        assert_eq!(flash.instruction_line(16 * 0, 70_000), 70_001);
+        assert_eq!(flash.instruction_line(0, 70_000), 70_001);
         assert_eq!(flash.instruction_line(16 * 64, 80_000), 80_003);
-        assert_eq!(flash.instruction_line(16 * 0, 90_000), 90_001);
+        assert_eq!(flash.instruction_line(0, 90_000), 90_001);
         assert_eq!(
-            flash.instruction_line(16 * 1, 91_000),
+            flash.instruction_line(16, 91_000),
             91_003,
             "line 1 gave way"
         );
