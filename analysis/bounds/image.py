@@ -42,9 +42,10 @@ _SUSPENDED = "uxSchedulerSuspended"
 _KEPT = 256
 """Images whose bounds a process remembers."""
 
-_FAMILY = "stm32f4"
+_FAMILIES = ("stm32f4", "stm32l4")
 _NO_MODEL = (
-    "The model of core and flash is that of a Cortex-M4 in an STM32F4, and {} is none: there is no bound."
+    "The model of core and flash is that of a Cortex-M4 in an STM32F4 or L4, and {} is none: "
+    "there is no bound."
 )
 _SCHEDULER = (
     "Interrupts are served inside a section that only suspends the scheduler: it has no bound of its own."
@@ -113,7 +114,7 @@ def bounds_of(
     the accelerator is on. Where there is no bound it says why. Raises BoardError.
     """
     on = boards.board(board)
-    if on.family != _FAMILY:
+    if on.family not in _FAMILIES:
         return {name: _none(_NO_MODEL.format(on.title)) for name in FACADES}
     if locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}

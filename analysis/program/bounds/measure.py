@@ -154,7 +154,7 @@ class BoundsReport:
         )
 
 
-_LINE = "F4"
+_LINES = ("F4", "L4")
 
 
 def bounds(
@@ -174,10 +174,11 @@ def bounds(
     With `observed`, a loop that nothing limits is taken to go round so many times as often as the
     run saw at the most, and what comes of that is an estimate.
     """
-    if (line := line_of(program.chip)).name != _LINE:
+    if (line := line_of(program.chip)).name not in _LINES:
         raise NoBoundError(
-            f"The model of core and flash is that of a Cortex-M4 in an STM32F4, and {program.chip} is a "
-            f"{line.core_title} of another line: there is no bound, and ./lab masks tells what a run shows."
+            "The model of core and flash is that of a Cortex-M4 in an STM32F4 or L4, and "
+            f"{program.chip} is a {line.core_title} of another line: there is no bound, and ./lab masks "
+            "tells what a run shows."
         )
     masks = measure_masks(program, until, False, tell, kernel=kernel)
     tell("following the machine code")
