@@ -1,11 +1,11 @@
 #include "board/clock.h"
 
-#include "board/polls.h"
+#include "board/oscillators.h"
 #include "board_table.h"
 #include "registers.h"
 
 /* RM0091, section 6.2. */
-enum { HSI_HZ = 8000000, HSE_HZ = BOARD_HSE_HZ };
+enum { HSE_HZ = BOARD_HSE_HZ };
 
 /* Either source / PREDIV = the PLL's input, x PLLMUL = the core's clock (6.4.2, 6.4.12). */
 enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N };
@@ -13,42 +13,11 @@ enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N };
 /* RM0091, section 3.5.1. */
 enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
 
-/* PPRE: a divider of 2 is 4, each further bit of it one more (6.4.2). One divider serves both
- * buses. */
-#define DIVIDER_BITS(divider) \
-    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
-
-/* The ST-Link's clock is there before the reset ends: it has 1 ms or more. A crystal takes 2 ms
- * (DS9826): it has 20 ms or more. The PLL locks within 0.2 ms, and a poll takes more than four
- * cycles of the HSI. */
-enum { BYPASS_POLLS = 2000, CRYSTAL_POLLS = 40000, READY_POLLS = 100000 };
-
 #ifdef TAILSCOPE_ART_OFF
 #define FLASH_ACCELERATOR 0u
 #else
 #define FLASH_ACCELERATOR FLASH_ACR_PRFTBE
 #endif
-
-static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
-    return wait_polls(target, mask, value, READY_POLLS);
-}
-
-/* HSEBYP may be written only while the HSE is off (6.4.1). An HSE that does not come is turned off
- * again. */
-static bool start_hse(clock_source wanted) {
-    if (wanted == CLOCK_INTERNAL) {
-        return false;
-    }
-    const bool bypass = wanted == CLOCK_BYPASS;
-    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
-    RCC_CR |= RCC_CR_HSEON;
-    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
-    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
-        return true;
-    }
-    RCC_CR &= ~RCC_CR_HSEON;
-    return false;
-}
 
 static bool start_pll(uint32_t source, uint32_t source_hz) {
     RCC_CFGR2 = source_hz / PLL_HZ - 1u;

@@ -72,7 +72,7 @@ static inline void clock_bus_in_sleep(void) {
 }
 
 /* RM 6.2: the core starts on the HSI. */
-enum { CORE_HZ_AT_RESET = 8000000 };
+enum { HSI_HZ = 8000000, CORE_HZ_AT_RESET = HSI_HZ };
 
 #endif
 #endif

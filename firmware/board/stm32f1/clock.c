@@ -1,11 +1,11 @@
 #include "board/clock.h"
 
-#include "board/polls.h"
+#include "board/oscillators.h"
 #include "board_table.h"
 #include "registers.h"
 
 /* RM0008, section 7.2. The PLL has half of the HSI. */
-enum { HSI_HZ = 8000000, PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
+enum { PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
 
 /* PLLMUL (7.3.2): 2 is 0. From the HSI the PLL makes 64 MHz at most, which is no board's clock, but
  * enough to say so by the serial line. */
@@ -14,41 +14,11 @@ enum { PLL_MULTIPLIER = BOARD_PLL_N, PLL_HSI_MULTIPLIER = 16 };
 /* PM0075, section 3.1. */
 enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
 
-/* PPREx: a divider of 2 is 4, each further bit of it one more (7.3.2). */
-#define DIVIDER_BITS(divider) \
-    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
-
-/* The ST-Link's clock is there before the reset ends: it has 2 ms or more. A crystal takes 2 ms
- * (DS5319): it has 40 ms or more. The PLL locks within 0.2 ms, and a poll takes more than four
- * cycles of the HSI. */
-enum { BYPASS_POLLS = 4000, CRYSTAL_POLLS = 80000, READY_POLLS = 200000 };
-
 #ifdef TAILSCOPE_ART_OFF
 #define FLASH_ACCELERATOR 0u
 #else
 #define FLASH_ACCELERATOR FLASH_ACR_PRFTBE
 #endif
-
-static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
-    return wait_polls(target, mask, value, READY_POLLS);
-}
-
-/* HSEBYP may be written only while the HSE is off (7.3.1). An HSE that does not come is turned off
- * again. */
-static bool start_hse(clock_source wanted) {
-    if (wanted == CLOCK_INTERNAL) {
-        return false;
-    }
-    const bool bypass = wanted == CLOCK_BYPASS;
-    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
-    RCC_CR |= RCC_CR_HSEON;
-    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
-    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
-        return true;
-    }
-    RCC_CR &= ~RCC_CR_HSEON;
-    return false;
-}
 
 /* Source, factor and dividers may be written only while the PLL is off (7.3.2). */
 static bool start_pll(uint32_t source_bit, uint32_t multiplier) {

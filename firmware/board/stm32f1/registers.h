@@ -111,7 +111,7 @@ static inline void enable_serial(uint32_t bits) {
 }
 
 /* RM 7.2: the core starts on the HSI. */
-enum { CORE_HZ_AT_RESET = 8000000 };
+enum { HSI_HZ = 8000000, CORE_HZ_AT_RESET = HSI_HZ };
 
 #endif
 #endif

@@ -1,11 +1,11 @@
 #include "board/clock.h"
 
-#include "board/polls.h"
+#include "board/oscillators.h"
 #include "board_table.h"
 #include "registers.h"
 
 /* RM0368, section 6.2. */
-enum { HSI_HZ = 16000000, HSE_HZ = BOARD_HSE_HZ };
+enum { HSE_HZ = BOARD_HSE_HZ };
 
 #ifndef BOARD_PLL_R
 #define BOARD_PLL_R 0 /* a second output, which not every chip has */
@@ -18,46 +18,16 @@ enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N, PLL_P = BOARD_PLL_P, PLL_Q = 
 /* At 2.7 V to 3.6 V: RM0368, section 3.4.1. */
 enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
 
-/* PPREx: a divider of 2 is 4, each further bit of it one more (6.3.3). */
-#define DIVIDER_BITS(divider) \
-    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
-
-/* The ST-Link's clock is there before the reset ends: it has 1 ms or more. A crystal takes 2 ms
- * (DS10086): it has 20 ms or more. The PLL locks within 0.3 ms, and a poll takes more than four
- * cycles of the HSI. */
-enum { BYPASS_POLLS = 4000, CRYSTAL_POLLS = 80000, READY_POLLS = 200000 };
-
 #ifdef TAILSCOPE_ART_OFF
 #define FLASH_ACCELERATOR 0u
 #else
 #define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
 #endif
 
-static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
-    return wait_polls(target, mask, value, READY_POLLS);
-}
-
 /* A scale (RM0368, section 5.4.1) may be chosen only while the PLL is off. */
 static void choose_voltage_scale(void) {
     turn_on(&RCC_APB1ENR, RCC_ENABLE_PWR);
     PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | (uint32_t)BOARD_VOLTAGE_SCALE << PWR_CR_VOS_Pos;
-}
-
-/* HSEBYP may be written only while the HSE is off (6.3.1). An HSE that does not come is turned off
- * again. */
-static bool start_hse(clock_source wanted) {
-    if (wanted == CLOCK_INTERNAL) {
-        return false;
-    }
-    const bool bypass = wanted == CLOCK_BYPASS;
-    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
-    RCC_CR |= RCC_CR_HSEON;
-    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
-    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
-        return true;
-    }
-    RCC_CR &= ~RCC_CR_HSEON;
-    return false;
 }
 
 static bool start_pll(uint32_t source_bit, uint32_t source_hz) {

@@ -1,11 +1,11 @@
 #include "board/clock.h"
 
-#include "board/polls.h"
+#include "board/oscillators.h"
 #include "board_table.h"
 #include "registers.h"
 
 /* RM0351, section 6.2. */
-enum { HSI_HZ = 16000000, HSE_HZ = BOARD_HSE_HZ };
+enum { HSE_HZ = BOARD_HSE_HZ };
 
 /* Either source / M = the PLL's input, x N, / R = the core's clock (6.4.4). */
 enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N, PLL_R = BOARD_PLL_R };
@@ -13,24 +13,11 @@ enum { PLL_HZ = BOARD_PLL_HZ, PLL_N = BOARD_PLL_N, PLL_R = BOARD_PLL_R };
 /* In range 1: RM0351, section 3.3.3. */
 enum { FLASH_WAIT_STATES = BOARD_WAIT_STATES };
 
-/* PPREx: a divider of 2 is 4, each further bit of it one more (6.4.3). */
-#define DIVIDER_BITS(divider) \
-    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
-
-/* The ST-Link's clock, if it is connected, is there before the reset ends: it has 1 ms or more. A
- * crystal takes 2 ms (DS10198): it has 20 ms or more. The PLL locks within 40 us, and a poll takes
- * more than four cycles of the HSI. */
-enum { BYPASS_POLLS = 4000, CRYSTAL_POLLS = 80000, READY_POLLS = 200000 };
-
 #ifdef TAILSCOPE_ART_OFF
 #define FLASH_ACCELERATOR 0u
 #else
 #define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
 #endif
-
-static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
-    return wait_polls(target, mask, value, READY_POLLS);
-}
 
 static bool choose_voltage_range(void) {
     turn_on(&RCC_APB1ENR1, RCC_ENABLE_PWR);
@@ -47,23 +34,6 @@ static bool move_to_hsi(void) {
     }
     RCC_CFGR = RCC_CFGR_SW_HSI;
     return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_HSI);
-}
-
-/* HSEBYP may be written only while the HSE is off (6.4.1). An HSE that does not come is turned off
- * again. */
-static bool start_hse(clock_source wanted) {
-    if (wanted == CLOCK_INTERNAL) {
-        return false;
-    }
-    const bool bypass = wanted == CLOCK_BYPASS;
-    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
-    RCC_CR |= RCC_CR_HSEON;
-    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
-    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
-        return true;
-    }
-    RCC_CR &= ~RCC_CR_HSEON;
-    return false;
 }
 
 static bool start_pll(uint32_t source, uint32_t source_hz) {

@@ -101,7 +101,7 @@ static inline void enable_serial(uint32_t bits) {
 }
 
 /* RM 6.2: the core starts on the MSI. */
-enum { CORE_HZ_AT_RESET = 4000000 };
+enum { HSI_HZ = 16000000, CORE_HZ_AT_RESET = 4000000 };
 
 #endif
 #endif

@@ -1,0 +1,62 @@
+/**
+ * What the clock of every family does alike: it waits for a bit with an end, and starts the HSE,
+ * whose bits of RCC_CR are the same in all.
+ */
+#ifndef TAILSCOPE_BOARD_OSCILLATORS_H
+#define TAILSCOPE_BOARD_OSCILLATORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/clock.h"
+#include "registers.h"
+
+/* The ST-Link's clock, if it is connected, is there before the reset ends: it has 1 ms or more. A
+ * crystal takes 2 ms (DS10086, DS10198, DS5319, DS9826): it has 20 ms or more. A PLL locks within
+ * 0.3 ms. A poll takes more than four cycles of the HSI. */
+enum {
+    BYPASS_POLLS = HSI_HZ / 4000,
+    CRYSTAL_POLLS = 20 * BYPASS_POLLS,
+    READY_POLLS = 50 * BYPASS_POLLS
+};
+
+/** PPREx of RCC_CFGR: a divider of 2 is 4, each further bit of it one more. */
+#define DIVIDER_BITS(divider) \
+    ((divider) == 1 ? 0u : (divider) == 2 ? 4u : (divider) == 4 ? 5u : (divider) == 8 ? 6u : 7u)
+
+/** True as soon as the bits of `mask` have `value`; false if they do not within `polls` reads. */
+static inline bool wait_polls(volatile uint32_t *target, uint32_t mask, uint32_t value,
+                              uint32_t polls) {
+    for (uint32_t poll = 0; poll < polls; poll++) {
+        if ((*target & mask) == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** The same, for as long as the slowest of all but an oscillator takes. */
+static inline bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
+    return wait_polls(target, mask, value, READY_POLLS);
+}
+
+/**
+ * True if the HSE runs. HSEBYP may be written only while it is off. An HSE that does not come is
+ * turned off again.
+ */
+static inline bool start_hse(clock_source wanted) {
+    if (wanted == CLOCK_INTERNAL) {
+        return false;
+    }
+    const bool bypass = wanted == CLOCK_BYPASS;
+    RCC_CR = bypass ? RCC_CR | RCC_CR_HSEBYP : RCC_CR & ~RCC_CR_HSEBYP;
+    RCC_CR |= RCC_CR_HSEON;
+    const uint32_t polls = bypass ? BYPASS_POLLS : CRYSTAL_POLLS;
+    if (wait_polls(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY, polls)) {
+        return true;
+    }
+    RCC_CR &= ~RCC_CR_HSEON;
+    return false;
+}
+
+#endif
