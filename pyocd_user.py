@@ -59,7 +59,8 @@ class STM32F072RB(low_density.STM32F051):
         FlashRegion(
             start=0x0800_0000,
             length=128 << 10,
-            blocksize=2 << 10,
+            sector_size=2 << 10,
+            page_size=1 << 10,  # the algorithm's two buffers have no more
             is_boot_memory=True,
             algo=low_density.FLASH_ALGO,
         ),

@@ -49,8 +49,8 @@ CLEARED_LATE: Edits = {
 }
 FLOAT_TOO_EARLY: Edits = {
     "board/startup.c": (
-        "    SCB_CPACR |= SCB_CPACR_FPU;",
-        "    volatile float half = 0.5f;\n    half = half * half;\n    SCB_CPACR |= SCB_CPACR_FPU;",
+        "    core_start(vector_table);",
+        "    volatile float half = 0.5f;\n    half = half * half;\n    core_start(vector_table);",
     )
 }
 SLOW_MARKERS: Edits = {

@@ -120,8 +120,8 @@ int main(void) {
     if (!clock_start(CLOCK_BYPASS)) {
         kernel_assertion_failed();
     }
-    RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA;
-    RCC_APB1ENR |= RCC_ENABLE_TIM2 | RCC_ENABLE_TIM5;
+    enable_ports(RCC_ENABLE_GPIOA);
+    enable_timers(RCC_ENABLE_TIM2 | RCC_ENABLE_TIM5);
     uart_start(1000000);
     for (unsigned index = 0; index < WORKS; index++) {
         (void)xTaskCreateStatic(run, "work", STACK_WORDS, (void *)(uintptr_t)index, PRIORITY,
