@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from simulator.chips import line_of
+
 _OPTION = "--chip"
 _L4_PORT = "art-64"
 _MOST_BYTES = 1 << 20
@@ -38,7 +40,7 @@ def of_options(options: Sequence[str]) -> FlashLines:
     """
     words = [part for word in options for part in word.split("=", 1)]
     chip = words[words.index(_OPTION) + 1] if _OPTION in words[:-1] else ""
-    of_l4 = _port(Path(chip)) == _L4_PORT if chip.endswith(".toml") else "l4" in chip.lower()
+    of_l4 = _port(Path(chip)) == _L4_PORT if chip.endswith(".toml") else line_of(chip).name == "L4"
     return OF_L4 if of_l4 else OF_F4
 
 

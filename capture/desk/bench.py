@@ -417,6 +417,10 @@ class BoardResource:
         pins = {channel: place.pin for channel, place in self.board.pins.items()}
         return ",".join(f"{inputs[name]}={pin}" for name, pin in pins.items() if pin != PINS[name])
 
+    def clipped(self, more: str) -> str:
+        """The same, with `more` behind them; they hold where both name an input."""
+        return ",".join(part for part in (self.clips, more) if part)
+
     @property
     def is_real(self) -> bool:
         """Whether a board stands on the desk."""

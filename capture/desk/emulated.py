@@ -76,7 +76,7 @@ def desk_of(
         image=image,
         channels=emulated.channels,
         bare=emulated.bare,
-        clips=",".join(part for part in (resource.clips, emulated.clips) if part),
+        clips=resource.clipped(emulated.clips),
         clock_error_ppm=emulated.clock_error_ppm,
         flash_acr=emulated.flash_acr,
         options=(*options, *of_board),

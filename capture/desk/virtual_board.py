@@ -45,7 +45,7 @@ class VirtualBoard:
         named = any(word.startswith("--chip") for word in options)
         self._options = options if named else (*options, *resource.board.virtual_options)
         self._counted = counted
-        self._clips = ",".join(part for part in (resource.clips, clips) if part)
+        self._clips = resource.clipped(clips)
         self._program = program
         self._probed = probed
         self._looks = looks

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from analysis.compare.boards.cores import board_of
 from base.run_folder.manifest import Manifest
 from base.run_index.naming import configuration
 from dashboards.caveats import CONTROL, CONTROL_TOO, LOCKS
 from dashboards.formatting import samplerate
 from dashboards.loaded.runs import LoadedRun
-from firmware.build import boards
 
 INK = "var(--ink)"
 MUTED = "var(--muted)"
@@ -175,21 +175,13 @@ def spares_control(one: Series) -> bool:
 
 def counter_of(manifest: Manifest) -> str:
     """What counted the cycles of a run: DWT, or a timer where the core has none."""
-    return board.counter if (board := _board(manifest)) else "DWT"
+    return board.counter if (board := board_of(manifest)) else "DWT"
 
 
 def could_have_control(one: Series) -> bool:
     """Whether the board has an interrupt that a lock can leave unmasked."""
-    board = _board(one.run.manifest)
+    board = board_of(one.run.manifest)
     return board is None or board.has_control
-
-
-def _board(manifest: Manifest) -> boards.Board | None:
-    """None where the board's folder is gone."""
-    try:
-        return boards.board_of(manifest.asked)
-    except boards.BoardError:
-        return None
 
 
 def spares_interrupts(one: Series) -> bool:

@@ -12,6 +12,16 @@
 
 #include <stdbool.h>
 
+/** `apply` to port and pin of each channel, by its number, with `between` between them. */
+#define EACH_CHANNEL(apply, between) \
+    apply(CRIT_PORT, CRIT_PIN) between apply(OP_PORT, OP_PIN) \
+    between apply(STIM_PORT, STIM_PIN) \
+    between apply(ISR_PORT, ISR_PIN) \
+    between apply(TASK_PORT, TASK_PIN) \
+    between apply(CTRL_PORT, CTRL_PIN) \
+    between apply(CISR_PORT, CISR_PIN) \
+    between apply(SYNC_PORT, SYNC_PIN)
+
 /** All eight pins become outputs and low, and the serial line is held high. */
 void pins_start(void);
 

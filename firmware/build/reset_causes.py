@@ -13,6 +13,7 @@ from types import MappingProxyType
 POWER_UP = "a power-up"
 _BROWN_OUT = "a brown-out"
 _INDEPENDENT, _WINDOW = "the independent watchdog", "the window watchdog"
+_OPTION_BYTES = "a load of its option bytes"
 _LOW_POWER = "an entry into a low-power mode"
 
 
@@ -27,13 +28,18 @@ class _Flags:
 _WATCHDOGS = {29: _INDEPENDENT, 30: _WINDOW, 31: _LOW_POWER}
 _F4 = _Flags({25: _BROWN_OUT, 27: POWER_UP, **_WATCHDOGS}, {25: 27})
 """RM0368, section 6.3.18. A power-up sets the flag of the brown-out too."""
-_L4 = _Flags({24: "the firewall", 25: "a load of its option bytes", 27: POWER_UP, **_WATCHDOGS}, {})
+_L4 = _Flags({24: "the firewall", 25: _OPTION_BYTES, 27: POWER_UP, **_WATCHDOGS}, {})
 """RM0351, section 6.4.29. One flag tells of a power-up or a brown-out."""
 
 _F1 = _Flags({27: POWER_UP, **_WATCHDOGS}, {})
 """RM0008, section 7.3.10."""
 
-FAMILIES: Mapping[str, _Flags] = MappingProxyType({"stm32f4": _F4, "stm32l4": _L4, "stm32f1": _F1})
+_F0 = _Flags({25: _OPTION_BYTES, 27: POWER_UP, **_WATCHDOGS}, {})
+"""RM0091, section 6.4.10. One flag tells of a power-up or a brown-out."""
+
+FAMILIES: Mapping[str, _Flags] = MappingProxyType(
+    {"stm32f4": _F4, "stm32l4": _L4, "stm32f1": _F1, "stm32f0": _F0}
+)
 
 
 def causes(flags: int | None, family: str) -> tuple[str, ...]:

@@ -37,10 +37,8 @@ typedef struct {
 } place;
 
 /* By the number of the channel. */
-static const place places[] = {
-    {CRIT_PORT, CRIT_PIN}, {OP_PORT, OP_PIN},     {STIM_PORT, STIM_PIN}, {ISR_PORT, ISR_PIN},
-    {TASK_PORT, TASK_PIN}, {CTRL_PORT, CTRL_PIN}, {CISR_PORT, CISR_PIN}, {SYNC_PORT, SYNC_PIN},
-};
+#define PLACE(port, pin) {port, pin},
+static const place places[] = {EACH_CHANNEL(PLACE, )};
 
 static void wait_us(uint32_t duration_us) {
     cycle_counter_wait(duration_us * CYCLES_PER_US);

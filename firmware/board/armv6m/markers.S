@@ -25,21 +25,6 @@
     /* a word of the flash begins here */
     .endm
 
-    /* Left out one by one, to measure what they cost (docs/reference/perturbation.md). */
-    .macro write_pin
-#ifndef TAILSCOPE_WITHOUT_PINS
-    str     r3, [r1]
-#endif
-    .endm
-
-    .macro read_counter
-#ifdef TAILSCOPE_WITHOUT_DWT
-    movs    r0, #0
-#else
-    ldr     r0, [r2]
-#endif
-    .endm
-
     .macro marker_epilogue name, port
     msr     primask, r12
     bx      lr
@@ -51,23 +36,4 @@
     .size   \name, . - \name
     .endm
 
-    /* Raises the pin, then reads the counter. */
-    .macro begin_marker name, port, pin
-    marker_prologue \name, \port, \pin
-    write_pin
-    read_counter
-    marker_epilogue \name, \port
-    .endm
-
-    /* Reads the counter, then lowers the pin. */
-    .macro end_marker name, port, pin
-    marker_prologue \name, \port, (\pin + 16)
-    read_counter
-    write_pin
-    marker_epilogue \name, \port
-    .endm
-
-    begin_marker heap_port_critical_begin, CRIT_PORT, CRIT_PIN
-    end_marker   heap_port_critical_end, CRIT_PORT, CRIT_PIN
-    begin_marker operation_begin, OP_PORT, OP_PIN
-    end_marker   operation_end, OP_PORT, OP_PIN
+#include "board/marker_pair.inc"

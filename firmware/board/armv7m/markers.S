@@ -13,9 +13,9 @@
     .syntax unified
     .thumb
 
-    .macro marker_prologue name, port, mask
+    .macro marker_prologue name, port, bit
     marker_function \name
-    mov.w   r3, #\mask
+    mov.w   r3, #(1 << (\bit))
     movw    r1, #:lower16:(\port + GPIO_BSRR_OFFSET)
     movt    r1, #:upper16:(\port + GPIO_BSRR_OFFSET)
     movw    r2, #:lower16:CYCLE_COUNTER_ADDRESS
@@ -26,44 +26,10 @@
     cpsid   i
     .endm
 
-    /* Left out one by one, to measure what they cost (docs/reference/perturbation.md). */
-    .macro write_pin
-#ifndef TAILSCOPE_WITHOUT_PINS
-    str     r3, [r1]
-#endif
-    .endm
-
-    .macro read_counter
-#ifdef TAILSCOPE_WITHOUT_DWT
-    movs    r0, #0
-#else
-    ldr     r0, [r2]
-#endif
-    .endm
-
-    .macro marker_epilogue name
+    .macro marker_epilogue name, port
     msr     primask, r12
     bx      lr
     .size   \name, . - \name
     .endm
 
-    /* Raises the pin, then reads the counter. */
-    .macro begin_marker name, port, pin
-    marker_prologue \name, \port, (1 << \pin)
-    write_pin
-    read_counter
-    marker_epilogue \name
-    .endm
-
-    /* Reads the counter, then lowers the pin. */
-    .macro end_marker name, port, pin
-    marker_prologue \name, \port, (1 << (\pin + 16))
-    read_counter
-    write_pin
-    marker_epilogue \name
-    .endm
-
-    begin_marker heap_port_critical_begin, CRIT_PORT, CRIT_PIN
-    end_marker   heap_port_critical_end, CRIT_PORT, CRIT_PIN
-    begin_marker operation_begin, OP_PORT, OP_PIN
-    end_marker   operation_end, OP_PORT, OP_PIN
+#include "board/marker_pair.inc"

@@ -29,12 +29,5 @@ void pins_start(void) {
     enable_ports(RCC_ENABLE_GPIOA | RCC_ENABLE_GPIOB);
     choose_functions();
     PIN_PULL_UP(UART_TX_PORT, UART_TX_PIN); /* the ST-Link would read noise */
-    start_low(CRIT_PORT, CRIT_PIN);
-    start_low(OP_PORT, OP_PIN);
-    start_low(STIM_PORT, STIM_PIN);
-    start_low(ISR_PORT, ISR_PIN);
-    start_low(TASK_PORT, TASK_PIN);
-    start_low(CTRL_PORT, CTRL_PIN);
-    start_low(CISR_PORT, CISR_PIN);
-    start_low(SYNC_PORT, SYNC_PIN);
+    EACH_CHANNEL(start_low, ;);
 }

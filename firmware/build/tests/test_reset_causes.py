@@ -25,6 +25,9 @@ from firmware.build.reset_causes import causes
         ("stm32f1", 0x0400_0000, ()),
         ("stm32f1", 0x2600_0000, ("the independent watchdog",)),  # bit 25 is reserved
         ("stm32f1", 0xC400_0000, ("the window watchdog", "an entry into a low-power mode")),
+        ("stm32f0", 0x0C00_0000, ("a power-up",)),
+        ("stm32f0", 0x0600_0000, ("a load of its option bytes",)),
+        ("stm32f0", 0x2400_0000, ("the independent watchdog",)),
         ("somebodys-own", 0x0600_0000, ("a brown-out",)),
     ],
 )
