@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from cli.shell import completing
+from base.paths import INSTALLED
+from cli.shell import start
 from cli.shell.declare import argument, declare
 from cli.shell.values import Choice
 
 
 @declare(section="Set up")
-@argument("shell", type=Choice(*completing.SHELLS), help="bash, zsh or fish")
+@argument("shell", type=Choice("bash", "zsh", "fish"), help="bash, zsh or fish")
 def command(shell: str) -> None:
     """Print what has Tab complete commands and names.
 
@@ -16,4 +17,4 @@ def command(shell: str) -> None:
 
     In fish: ./lab completion fish | source
     """
-    print(completing.script(shell))
+    print(start.completion(shell, "tailscope" if INSTALLED else "lab"))

@@ -1,4 +1,3 @@
-# spans: capture
 """Runs one after another, as a soak has them: what one run took is given back before the next."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: capture/conduct.py
 import errno
 import json
 import os

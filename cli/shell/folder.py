@@ -12,8 +12,7 @@ from typing import Any
 import click
 import cloup
 
-from base.files.errors import CANNOT_SAY, TailscopeError, near_miss, nearest
-from cli.shell.old_words import NEW_WORDS
+from base.files.errors import CANNOT_SAY, TailscopeError, near_miss
 
 _WIDTH = 100
 _SETTINGS: dict[str, Any] = {
@@ -165,14 +164,7 @@ def _no_such_command(folder: CommandFolder, ctx: click.Context, word: str) -> st
     if word.startswith("-"):
         known = [name for one in folder.get_params(ctx) for name in one.opts]
         return f"There is no option {word[:80]!r}.{near_miss(word, known)}"
-    if ctx.parent is None and word in NEW_WORDS:
-        return f"{ctx.command_path} {word} is now {ctx.command_path} {NEW_WORDS[word]}."
-    words = {name: name for name in folder.list_commands(ctx)}
-    found = nearest(word, words, 1)
-    if ctx.parent is None and not found:
-        words = dict(NEW_WORDS)
-        found = nearest(word, words, 1)
-    near = f" Did you mean {words[found[0]]}?" if found else ""
+    near = near_miss(word, folder.list_commands(ctx))
     return f"There is no command {word[:80]!r}.{near or f' {ctx.command_path} --help lists them all.'}"
 
 

@@ -12,14 +12,16 @@ import sys
 from collections.abc import Sequence
 
 import click
+from click.shell_completion import get_completion_class
 
 from base.files.errors import CANNOT_SAY as CANNOT_SAY
 from base.files.errors import TailscopeError
 from base.processes import signals
-from cli.shell import completing, extras, refusals, streams
+from cli.shell import extras, refusals, streams
 from cli.shell.folder import CommandFolder
 
 PROGRAM = "./lab"
+_COMPLETE = "_TAILSCOPE_COMPLETE"  # what a shell's script sets when it asks for candidates
 
 
 def lab() -> CommandFolder:
@@ -48,9 +50,6 @@ def _status(words: Sequence[str]) -> int:
     try:
         try:
             signals.listen()
-            if completing.is_asked_for():
-                completing.answer(lab())
-                return 0
             return run(words)
         finally:
             signals.leave()
@@ -84,7 +83,14 @@ def run(words: Sequence[str]) -> int:
 
     Raises ClickException, TailscopeError, signals.Stopped.
     """
-    return lab().main([*words], PROGRAM, standalone_mode=False) or 0
+    return lab().main([*words], PROGRAM, complete_var=_COMPLETE, standalone_mode=False) or 0
+
+
+def completion(shell: str, program: str) -> str:
+    """The script of Click that has `shell` (bash, zsh or fish) complete the words of `program`."""
+    shell_complete = get_completion_class(shell)
+    assert shell_complete is not None
+    return shell_complete(lab(), {}, program, _COMPLETE).source()
 
 
 def leave(status: int) -> None:

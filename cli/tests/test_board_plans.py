@@ -1,4 +1,3 @@
-# spans: cli
 """What a board lacks is refused where a command asks for it, and left out where a scenario does."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: cli
 """Commands as they are found and declared: their help, what is refused, and what one file adds."""
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 import cli
 from base.paths import ROOT
 from base.run_folder.records import Locking
 from cli.scenario import command as scenario
-from cli.shell import completing, shared, start
+from cli.shell import shared, start
 from cli.shell.folder import CommandFolder
-from cli.shell.old_words import NEW_WORDS
 from cli.tests.typed import refused
 from scenarios.operations import RECORDS
 from tests import lab
@@ -114,8 +113,9 @@ def test_a_new_command_is_one_file(
     assert start.run(["say-hello", "virtual"]) == 1
     assert capsys.readouterr().out == "hello virtual\n"
     assert refused("say-hallo") == "There is no command 'say-hallo'. Did you mean say-hello?"
-    assert [item.value for item in completing.candidates(start.lab(), [], "say")] == ["say-hello"]
-    assert [item.value for item in completing.candidates(start.lab(), ["say-hello"], "des")] == ["desk"]
+    completion = ShellComplete(start.lab(), {}, "lab", "")
+    assert [item.value for item in completion.get_completions([], "say")] == ["say-hello"]
+    assert [item.value for item in completion.get_completions(["say-hello"], "des")] == ["desk"]
     sys.modules.pop("cli.say_hello")
 
 
@@ -126,10 +126,6 @@ def test_a_new_command_is_one_file(
         ("xyzzy", "There is no command 'xyzzy'. ./lab --help lists them all."),
         ("heap xyzzy", "There is no command 'xyzzy'. ./lab heap --help lists them all."),
         ("heap wurst", "There is no command 'wurst'. Did you mean worst?"),
-        ("fragmentation mem_frag", "./lab fragmentation is now ./lab heap fragmentation."),
-        ("fragmentaton", "There is no command 'fragmentaton'. Did you mean heap fragmentation?"),
-        ("site", "./lab site is now ./lab dev site."),
-        ("inventory", "./lab inventory is now ./lab list."),
         ("--versio", "./lab has no option --versio. Did you mean --version?"),
         (
             "scenario mem_frag --alocator=tlsf",
@@ -183,11 +179,6 @@ def test_misuse_is_status_2_and_one_sentence(words: str) -> None:
     done = lab.run(*words.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
-
-
-def test_every_old_word_answers_with_a_command_that_is_there() -> None:
-    for new in NEW_WORDS.values():
-        assert tuple(new.split()) in COMMANDS
 
 
 def test_words_that_are_held_twice_to_load_nothing_are_the_same() -> None:

@@ -1,4 +1,3 @@
-# spans: cli/masks.py, cli/latency.py, cli/bounds.py, cli/observe.py
 """A program that was made for another core than its chip has is refused, whoever takes it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: cli/scenario.py, cli/work/where.py, cli/work/runs.py
 """`./lab scenario --board a,b`: which runs, how they are called, what is refused before any."""
 
 from __future__ import annotations

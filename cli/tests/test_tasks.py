@@ -1,4 +1,3 @@
-# spans: tasks.py
 """The invoke tasks: each calls its command, with the options that the command declares."""
 
 from __future__ import annotations

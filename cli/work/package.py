@@ -142,7 +142,7 @@ def _stage(
 
 def _shared(folder: Path) -> None:
     """The manual page, and what completes words, where shells look for them."""
-    from cli.shell import completing
+    from cli.shell import start
     from cli.work import manual
 
     places = {
@@ -151,7 +151,7 @@ def _shared(folder: Path) -> None:
         "fish": "fish/vendor_completions.d/tailscope.fish",
     }
     for shell, place in places.items():
-        _put(folder / place, completing.of_package(shell))
+        _put(folder / place, start.completion(shell, "tailscope"))
     _put(folder / "man/man1/tailscope.1", manual.page())
 
 

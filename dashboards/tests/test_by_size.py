@@ -1,4 +1,3 @@
-# spans: dashboards/figures/cycles.py, dashboards/loaded/quantities.py, dashboards/terminal.py
 """The table and the figure of the scenario `sizes`, from runs whose cycles are known."""
 
 from __future__ import annotations

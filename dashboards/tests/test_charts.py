@@ -1,4 +1,3 @@
-# spans: dashboards/figures
 """Whole charts of runs that are small enough to work them out by hand: words, places and keys.
 
 A sample is a cycle, at 84 MS/s. The first operation begins (OP) at sample 10,040, its section 20

@@ -1,4 +1,3 @@
-# spans: dashboards/pages/catalogue.py, docs
 """docs/how-to/dashboard.md explains every page that the report has, under its own name."""
 
 from __future__ import annotations

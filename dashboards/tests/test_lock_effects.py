@@ -1,4 +1,3 @@
-# spans: dashboards/figures, dashboards/headline.py, dashboards/report.py
 """Runs under other locks than the usual: told apart by name, in words that hold for them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: dashboards/pages, dashboards/page, dashboards/report.py
 """Each page of a report looks as it did."""
 
 from __future__ import annotations

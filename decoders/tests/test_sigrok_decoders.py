@@ -1,4 +1,3 @@
-# spans: decoders/critical_section, decoders/irq_latency
 """The decoders in sigrok-cli, against known truth and capture/reading/vectorised.py."""
 
 import ast

@@ -1,4 +1,3 @@
-# spans: decoders/critical_section, decoders/irq_latency
 """What libsigrokdecode's maintainers ask of a decoder, and its tests as sigrok-test runs them.
 
 The rules are those of libsigrokdecode's HACKING, the form of the tests is that of sigrok-test's

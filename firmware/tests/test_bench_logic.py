@@ -1,4 +1,3 @@
-# spans: firmware/bench
 """The bench's logic that needs no board, compiled for the host: image check and recorder."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: capture, firmware, scenarios, simulator
 """What the image asks of the board's clock and serial line, on boards that have it or have not."""
 
 from __future__ import annotations

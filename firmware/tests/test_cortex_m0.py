@@ -1,4 +1,3 @@
-# spans: firmware
 """The firmware of a board whose core has neither BASEPRI nor DWT: the Nucleo-F072RB."""
 
 from __future__ import annotations

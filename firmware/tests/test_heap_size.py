@@ -1,4 +1,3 @@
-# spans: firmware/build/image.py, firmware/build/region.py
 """The size of the region, a choice of the build: what fits the board, and what then runs there."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: firmware/bench/image.c, firmware/bench/proof.c, firmware/bench/stimulus.c
 """Timers of 16 bits: what they cannot count is refused, and their counter is proven like others."""
 
 import pytest

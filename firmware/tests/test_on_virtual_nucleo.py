@@ -1,4 +1,3 @@
-# spans: firmware, simulator
 """The firmware on the virtual Nucleo: its pins and records against docs/reference/wire.md, edge by
 edge."""
 

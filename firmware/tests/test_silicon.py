@@ -1,4 +1,3 @@
-# spans: firmware, scenarios, simulator
 """What silicon punishes, planted in the bench's own firmware: the simulator must notice each.
 
 A mutation is an edit of the sources, so this file is not in step with them if one does not apply.

@@ -1,4 +1,3 @@
-# spans: firmware/bench/stimulus.c, simulator
 """Each mode of the stimulus on the virtual Nucleo: its edges against docs/reference/wire.md."""
 
 from __future__ import annotations

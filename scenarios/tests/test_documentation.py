@@ -1,4 +1,3 @@
-# spans: scenarios, docs
 """The pages of scenarios: the generator that is shown is one, and the keys are those of a file."""
 
 from __future__ import annotations

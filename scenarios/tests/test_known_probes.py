@@ -1,4 +1,3 @@
-# spans: scenarios, firmware/heap
 """The compiled scenarios must give the probe counts that a real F401 gave with both indexes.
 
 The counts are the article's. article_heap is a model of the heap that they came from. A wrong size,

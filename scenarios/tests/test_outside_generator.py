@@ -1,4 +1,3 @@
-# spans: scenarios/generators
 """Generators in a user's own Python file, outside the repository."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: scenarios/place.py, scenarios/scenario.py, scenarios/generator.py
 """Scenarios on a board with a smaller heap: the same question with fewer blocks, or a refusal."""
 
 import pytest

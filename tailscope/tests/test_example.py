@@ -1,4 +1,3 @@
-# spans: tailscope/pytest_plugin.py, tailscope/_program.py, tailscope/_run.py, docs
 """The example project, the notebook and the Python of the pages do what the pages say."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: tailscope/_masks.py, tailscope/_latency.py, tailscope/_program.py
 """`tailscope.masks` and `tailscope.latency` on a program whose sections one can count."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: tailscope/pytest_plugin.py, tailscope/_baseline.py, tailscope/_figures.py
 """The fixtures in a project of somebody's: its pytest runs in a process of its own."""
 
 from __future__ import annotations

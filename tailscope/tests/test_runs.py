@@ -1,4 +1,3 @@
-# spans: tailscope/_run.py, tailscope/_tables.py, tailscope/_pages.py, base/run_folder
 """A run folder as `tailscope.Run` reads it: as the bench's own readers do, and as a stranger's."""
 
 from __future__ import annotations

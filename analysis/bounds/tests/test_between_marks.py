@@ -1,4 +1,3 @@
-# spans: analysis/bounds/sections.py, analysis/bounds/counted.py, analysis/bounds/image.py
 """Bounds between two marks: of code whose longest path is known, and of real images beside what
 their runs took.
 """

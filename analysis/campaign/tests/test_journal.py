@@ -1,4 +1,3 @@
-# spans: analysis/campaign/rows.py, analysis/campaign/store.py, analysis/campaign/work.py
 """What counts as done, what is forgotten, and what a campaign's folder says of itself."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: analysis/campaign/cluster.py, analysis/campaign/conduct.py, analysis/campaign/order.py
 """A campaign of any size: what is done is recognized, what is held bounded, a task long enough."""
 
 from __future__ import annotations

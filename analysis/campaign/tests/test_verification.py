@@ -1,4 +1,3 @@
-# spans: analysis/campaign/work.py
 """Two run folders that differ are sent as one archive; one that was tampered with is refused."""
 
 from __future__ import annotations

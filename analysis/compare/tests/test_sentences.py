@@ -1,4 +1,3 @@
-# spans: analysis/compare/sentences.py, analysis/compare/rows.py, analysis/compare/settings.py
 """Whole sentences of comparisons, of worst cases and pairs that are written by hand."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: analysis/compare/worst.py, analysis/compare/compared.py
 """Latencies by what was hit, of which the wire does not tell whether all belong."""
 
 from __future__ import annotations

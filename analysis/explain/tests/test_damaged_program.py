@@ -1,4 +1,3 @@
-# spans: analysis/explain/program.py, analysis/explain/execution.py, analysis/program/masks/tasks.py
 """A program whose file is damaged, at any place: it is read, or refused in one sentence."""
 
 from __future__ import annotations

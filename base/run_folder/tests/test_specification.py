@@ -1,4 +1,3 @@
-# spans: base/run_folder, docs/reference
 """The pages of a run folder against the schemas and models that write and read it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: capture/desk/nucleo_board.py, capture/desk/virtual_board.py
 """Both boards against stand-ins for the tools behind them:
 what they ask, and what they say of a failure.
 """

@@ -1,4 +1,3 @@
-# spans: capture/desk
 """Boards and analyzers in files of the user's own, outside the repository."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: capture/desk/labgrid.py, capture/desk/places.py
 """Places of labgrid, from what labgrid-client 26.0.1 printed for its own coordinator."""
 
 from __future__ import annotations

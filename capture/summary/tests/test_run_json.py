@@ -1,4 +1,3 @@
-# spans: capture/summary, base/run_folder
 """What run.json counts, against the lines and the edges that a run is made from."""
 
 from __future__ import annotations

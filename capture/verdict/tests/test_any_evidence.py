@@ -1,4 +1,3 @@
-# spans: capture/verdict
 """The judge never fails: whatever happened to edges and records, there
 is a verdict and a run.json.
 """

@@ -1,4 +1,3 @@
-# spans: capture/verdict
 """Where a rule begins to speak: at its limit it is silent, the next number beyond it is told."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: dashboards/app/server.py, dashboards/app/shown.py
 """A figure of many points: drawn in part, and at full resolution where a reader zooms in."""
 
 from __future__ import annotations

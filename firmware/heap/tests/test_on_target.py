@@ -1,4 +1,3 @@
-# spans: firmware/heap
 """The contract of allocators that exist for the target only, as firmware on the virtual Nucleo."""
 
 from __future__ import annotations

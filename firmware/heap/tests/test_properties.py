@@ -1,4 +1,3 @@
-# spans: firmware/heap
 """Properties of every allocator that builds on the host, against models that know none of its code.
 
 The heap runs in `dialogue`, a 32-bit program at the end of a pipe. Hypothesis chooses the

@@ -1,4 +1,3 @@
-# spans: quality/differential, simulator
 """Every IT instruction with every combination of flags, step by step, against the pseudocode."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: quality/faults, docs
 """docs/reference/planted-faults.md, against the kinds that there are and what the report says."""
 
 from __future__ import annotations

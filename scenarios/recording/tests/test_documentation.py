@@ -1,4 +1,3 @@
-# spans: scenarios/recording, docs
 """docs/how-to/traces.md against the recordings that are here."""
 
 from __future__ import annotations

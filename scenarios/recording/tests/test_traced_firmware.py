@@ -1,4 +1,3 @@
-# spans: scenarios/recording, firmware/trace
 """A FreeRTOS program on heap_4, traced on the virtual Nucleo, against what it says of itself."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# spans: analysis/compare/gate/repeated.py, analysis/compare/gate/limits.py
 """Whole checks of runs on a real board, beside repetitions that are written by hand."""
 
 from __future__ import annotations

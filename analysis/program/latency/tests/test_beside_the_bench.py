@@ -1,4 +1,3 @@
-# spans: analysis/program/latency, capture
 """The latency of copies beside that on the wire: the bench's own sweep of its own firmware."""
 
 from __future__ import annotations
