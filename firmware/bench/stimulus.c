@@ -27,7 +27,7 @@ enum { RANDOM_ORIGIN = 0x5DEECE66 };
 static TaskHandle_t woken_task;
 static StaticTask_t woken_task_control;
 static StackType_t woken_task_stack[STACK_WORDS];
-static uint32_t preempted_operations;
+static volatile uint32_t preempted_operations; /* counted in the interrupt, read by the task */
 
 /* What a handler needs lies together: one address to load. */
 typedef struct {
