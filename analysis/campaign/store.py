@@ -6,7 +6,6 @@ whenever the program is killed.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ from analysis.campaign import rows, work
 from analysis.campaign.journal import Journal, Kept, Noted, Recognized
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
+from base.files import locks
 from base.files.documents import TOML_BYTES_MAX, Table, read_json
 from base.files.whole import WriteError, read_bytes, why, write_all, write_bytes, write_whole
 from base.run_folder.folder import check_members
@@ -122,6 +122,7 @@ class Store:
                 self._journal.take((), self._noted)
                 self._noted.clear()
         finally:
+            locks.let_go(locked)
             os.close(locked)
 
     def keep_matrix(self, text: bytes, points: int) -> None:
@@ -280,6 +281,6 @@ def _check(outcome: Outcome) -> None:
 
 def _lock(folder_descriptor: int, folder: Path) -> None:
     try:
-        fcntl.flock(folder_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        locks.take(folder_descriptor)
     except BlockingIOError:
         raise CampaignError(f"Another campaign writes to {folder}: wait for it, or end it.") from None

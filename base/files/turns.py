@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from base.files import locks
 from base.files.whole import WriteError, why
 from base.processes import signals
 
@@ -32,7 +32,10 @@ def taking_turns(folder: Path) -> Iterator[None]:
         raise WriteError(f"{path} cannot be written: {why(error)}.") from None
     with file:
         _lock(file, path)
-        yield
+        try:
+            yield
+        finally:
+            locks.let_go(file.fileno())
 
 
 def _lock(file: IO[str], path: Path) -> None:
@@ -40,7 +43,7 @@ def _lock(file: IO[str], path: Path) -> None:
     deadline_s = time.monotonic() + WAIT_MOST_S
     while True:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locks.take(file.fileno())
             return
         except BlockingIOError:
             pass

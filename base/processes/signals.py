@@ -101,25 +101,23 @@ def orderly() -> Iterator[None]:
         return
     before = _install() if not (_state.listening or _state.depth) else {}
     _state.depth += 1
+    stopped = False
     try:
         yield
     except Stopped:
+        stopped = True
         raise
-    except BaseException:
-        if _state.depth == 1:
-            _raise_asked()
-        raise
-    else:
-        if _state.depth == 1:
-            _raise_asked()
     finally:
+        # A signal is noted up to here; from here on one raises. None comes in between.
         _state.depth -= 1
         if not _state.depth:
-            if _state.listening and _state.asked is not None:
+            noted, _state.asked, _state.told_again = _state.asked, None, False
+            if _state.listening and noted is not None:
                 leave()  # all that is left is to say so
-            _state.asked, _state.told_again = None, False
         for number, handler in before.items():
             signal.signal(number, handler)
+        if not _state.depth and noted is not None and not stopped:
+            raise Stopped(noted) from None
 
 
 @contextmanager
@@ -134,11 +132,6 @@ def passed_on(to: Callable[[int], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _raise_asked() -> None:
-    if _state.asked is not None:
-        raise Stopped(_state.asked) from None
 
 
 def _install() -> dict[int, signal._HANDLER]:

@@ -7,8 +7,6 @@ kept in blocks, each with its own length and checksum, and whoever reads them ta
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import os
 import struct
@@ -24,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from base.files import locks
 from base.files.documents import Table, check
 from base.files.errors import CaptureError
 from base.files.whole import WriteError, open_regular, why
@@ -81,11 +80,11 @@ class EdgeWriter:
         except OSError as error:
             raise WriteError(f"{path} cannot be made: {why(error)}; nothing was captured.") from None
         with suppress(OSError):  # not every file system has locks
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locks.take(self._file.fileno())
         try:
             self._write(json.dumps(header, separators=(",", ":")).encode() + b"\n")
         except WriteError:
-            self._file.close()
+            self.close()
             raise
 
     def __enter__(self) -> EdgeWriter:
@@ -123,7 +122,9 @@ class EdgeWriter:
 
     def close(self) -> None:
         """Lets the file go."""
-        self._file.close()
+        if not self._file.closed:
+            locks.let_go(self._file.fileno())
+            self._file.close()
 
     def _write(self, *parts: bytes | memoryview) -> None:
         """Writes all of `parts` or nothing: what was written of them is taken back."""
@@ -239,11 +240,8 @@ class NewEdges:
 
 
 def _check_finished(path: Path, file: BinaryIO) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno == errno.EWOULDBLOCK:
-            raise CaptureError(f"{path} is still being captured; wait for the end of that run.") from None
+    if locks.is_taken(file.fileno()):
+        raise CaptureError(f"{path} is still being captured; wait for the end of that run.")
 
 
 def _header(path: Path, file: BinaryIO) -> _Header:

@@ -9,8 +9,6 @@ on, without a clock.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
+from base.files import locks
 from base.files.documents import Table, read_json
 from base.files.errors import TailscopeError
 from base.run_folder.folder import PROGRESS, check_members
@@ -83,12 +82,9 @@ def _held(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno == errno.EWOULDBLOCK
+        return locks.is_taken(descriptor)
     finally:
         os.close(descriptor)
-    return False
 
 
 class ProgressFile:
@@ -105,7 +101,7 @@ class ProgressFile:
     def __enter__(self) -> Self:
         with suppress(OSError):
             self._descriptor = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            locks.take(self._descriptor)
         return self
 
     def __exit__(
@@ -115,6 +111,7 @@ class ProgressFile:
             with suppress(OSError):
                 path.unlink()
         if self._descriptor is not None:
+            locks.let_go(self._descriptor)
             os.close(self._descriptor)
 
     def write(self, so_far: SoFar) -> None:

@@ -58,6 +58,33 @@ def test_what_a_signal_broke_is_no_error() -> None:
         raise OSError("the tool was interrupted")
 
 
+@pytest.mark.parametrize("after", [False, True])
+def test_none_is_lost_in_the_last_moment_of_a_block(after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes right before the block is left, or right after."""
+
+    class Sending(signals._State):
+        def __setattr__(self, name: str, value: object) -> None:
+            if not after and (name, value) == ("depth", 0):
+                send(signal.SIGTERM)
+            super().__setattr__(name, value)
+            if after and (name, value) == ("depth", 0):
+                send(signal.SIGTERM)
+
+    state = Sending()
+    state.listening = True
+    monkeypatch.setattr(signals, "_state", state)
+    before = {number: signal.getsignal(number) for number in signals.HEARD}
+    signal.signal(signal.SIGTERM, signals._hear)
+    try:
+        with pytest.raises(Stopped) as stopped, signals.orderly():
+            pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert stopped.value.number == signal.SIGTERM
+    assert signals.asked() is None
+
+
 def test_errors_are_raised_as_ever_and_handlers_given_back() -> None:
     before = [signal.getsignal(number) for number in signals.HEARD]
     with pytest.raises(OSError, match="disk"), signals.orderly():

@@ -1,0 +1,82 @@
+"""A lock that was let go is free, though a child that was forked meanwhile still has its file open:
+between the fork and the start of its program it has what its parent had.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from base.files import locks
+from base.files.turns import taking_turns
+from base.run_folder import progress_file
+from base.run_folder.edge_stream import EdgeWriter, read_stream
+from base.run_folder.edges import CHANNELS
+from base.run_folder.progress_file import ProgressFile
+
+
+@contextmanager
+def forked() -> Iterator[None]:
+    """A child of this moment, which has not started its program yet."""
+    child = os.fork()
+    if not child:
+        signal.pause()
+        os._exit(0)
+    try:
+        yield
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def stream(folder: Path) -> EdgeWriter:
+    return EdgeWriter(folder / "s", 1_000_000, CHANNELS, 1)
+
+
+def read_the_stream(folder: Path) -> None:
+    read_stream(folder / "s")
+
+
+def take_a_turn(folder: Path) -> None:
+    with taking_turns(folder):
+        pass
+
+
+def see_no_run(folder: Path) -> None:
+    assert not progress_file._held(folder)
+
+
+@pytest.mark.parametrize(
+    ("holder", "then"),
+    [(stream, read_the_stream), (taking_turns, take_a_turn), (ProgressFile, see_no_run)],
+)
+def test_a_fork_keeps_no_lock(
+    holder: Callable[[Path], AbstractContextManager[object]],
+    then: Callable[[Path], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("base.files.turns.WAIT_MOST_S", 0.0)
+    with holder(tmp_path):
+        child = forked()
+        child.__enter__()
+    try:
+        then(tmp_path)
+    finally:
+        child.__exit__(None, None, None)
+
+
+def test_a_reader_that_forks_keeps_no_writer_out(tmp_path: Path) -> None:
+    """Who looks whether a lock is taken has it for a moment."""
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    try:
+        assert not locks.is_taken(descriptor)
+        with forked(), ProgressFile(tmp_path):
+            assert progress_file._held(tmp_path)
+    finally:
+        os.close(descriptor)
