@@ -57,7 +57,6 @@ SMALL = {
     "bench simulator": "--repeats 1",
     "bench dashboard": "--repeats 1",
     "bench capture": "--repeats 1",
-    "bench campaign": "--repeats 1",
 }
 """What is typed behind a command of `./lab` that has these words: the same work, but less of it."""
 _ALONE = re.compile(r"\./lab [^|&;<>$`*?~{}()\[\]#!\\\n]*")

@@ -11,21 +11,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
-from analysis.campaign import cluster, conduct, matrix, work
-from analysis.campaign.cluster import Job, Lost
-from analysis.campaign.journal import MOST_ATTEMPTS
+from analysis.campaign import conduct, matrix, work
 from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
 from analysis.campaign.rows import COLUMNS
-from analysis.campaign.store import RUNS, Store
-from analysis.campaign.tests.made import Inline
+from analysis.campaign.store import ATTEMPTS_MAX, RUNS, Store
+from analysis.campaign.tests.made import inline
 from analysis.campaign.work import Outcome, Sample
 from analysis.errors import CampaignError
 from base.files.errors import TailscopeError
@@ -54,19 +53,30 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> matrix.Matrix:
     return matrix.read(path)
 
 
-def conducted(asked: matrix.Matrix, folder: Path, workers: Inline) -> tuple[Store, conduct.Course]:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with inline(tmp_path_factory.mktemp("worker")) as made:
+        yield made
+
+
+def conducted(asked: matrix.Matrix, folder: Path, client: Client) -> tuple[Store, conduct.Course]:
     store = Store(folder)
     with store.writing():
-        course = conduct.run(asked, store, workers, asked.count(), lambda _: None)
+        store.keep_matrix(asked.text, asked.count())
+        course = conduct.run(asked, store, client, asked.count(), lambda _: None)
     return store, course
 
 
+def complete(store: Store) -> int:
+    return sum(result.complete for result in store.results.values())
+
+
 @pytest.fixture(scope="module")
-def undisturbed(asked: matrix.Matrix, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the campaign without a cluster, in this process, in another order."""
+def undisturbed(asked: matrix.Matrix, client: Client, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the campaign, made in this process."""
     simulator.build()
     folder = tmp_path_factory.mktemp("undisturbed")
-    store, course = conducted(asked, folder, Inline(tmp_path_factory.mktemp("scratch")))
+    store, course = conducted(asked, folder, client)
     assert (course.settled, course.incomplete) == (4, 0)
     store.write_runs()
     return folder
@@ -77,11 +87,7 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 
 def stored(folder: Path) -> int:
-    """Runs in the journal; 0 while the command makes it."""
-    try:
-        return Store(folder).stored
-    except CampaignError:
-        return 0
+    return len([*folder.glob("results/*.json")])
 
 
 def wait_for_runs(folder: Path, most: int, command: subprocess.Popen[bytes]) -> None:
@@ -117,10 +123,21 @@ def test_with_worker_and_command_killed_the_tables_are_the_same(
     assert tables(tmp_path / "out") == tables(undisturbed)
 
 
-def test_what_is_done_is_not_done_again(asked: matrix.Matrix, undisturbed: Path, tmp_path: Path) -> None:
-    workers = Inline(tmp_path)
-    _, course = conducted(asked, undisturbed, workers)
-    assert (workers.attempts, course.settled) == ([], 4)
+def no_run(_order: Order, _image: ShippedImage, _scratch: Path) -> Outcome:
+    raise AssertionError("a run was made")
+
+
+def test_what_is_done_is_not_done_again_whatever_words_ask_for_it(
+    undisturbed: Path, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(undisturbed, tmp_path / "out")
+    path = tmp_path / "matrix.toml"
+    path.write_text(
+        MATRIX.replace("depth = 2, trials = 1", 'depth = "2", trials = 1 }, { depth = 2, trials = 1')
+    )
+    monkeypatch.setattr(work, "run", no_run)
+    store, course = conducted(matrix.read(path), tmp_path / "out", client)
+    assert (course.settled, course.made, store.asked) == (6, 0, (4, True))
 
 
 def test_any_reader_of_parquet_has_runs_and_partitions(undisturbed: Path) -> None:
@@ -166,23 +183,23 @@ def test_runs_of_an_earlier_matrix_do_not_stand_in_for_those_that_miss(
     assert "The campaign is not over: the same command goes on." in done.stdout
 
 
-def test_a_run_that_fails_is_tried_a_bounded_number_of_times_and_told(
-    asked: matrix.Matrix, tmp_path: Path
+def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
+    asked: matrix.Matrix, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(order: Order, _image: ShippedImage, _scratch: Path) -> Lost:
-        return Lost(order, "the worker burnt down")
+    attempts = []
 
-    workers = Inline(tmp_path, lost)
-    store, course = conducted(asked, tmp_path / "out", workers)
+    def breaks(order: Order, _image: ShippedImage, _scratch: Path) -> Outcome:
+        attempts.append(order.key)
+        raise RuntimeError("the worker burnt down")
+
+    monkeypatch.setattr(work, "run", breaks)
+    store, course = conducted(asked, tmp_path / "out", client)
     assert (course.settled, course.incomplete) == (4, 4)
-    assert len(workers.attempts) == 4 * MOST_ATTEMPTS
-    assert {attempt for _, attempt in workers.attempts} == set(range(1, MOST_ATTEMPTS + 1))
-    rows = store.rows().collect()
-    assert rows.select("state", "verdict", "reason").unique().rows() == [
-        ("failed", None, "the worker burnt down")
+    assert sorted(attempts) == sorted(ATTEMPTS_MAX * [*store.results])
+    assert store.rows().select("state", "verdict", "reason").unique().rows() == [
+        ("failed", None, "No worker brought it to an end: RuntimeError: the worker burnt down")
     ]
-    assert conducted(asked, tmp_path / "out", workers)[1].settled == 4
-    assert len(workers.attempts) == 4 * MOST_ATTEMPTS
+    assert conducted(asked, tmp_path / "out", client)[1].made == 0
 
 
 def test_a_key_is_of_all_that_decides_and_of_nothing_else(asked: matrix.Matrix) -> None:
@@ -206,35 +223,32 @@ def test_the_digest_of_the_sources_changes_with_each(tmp_path: Path) -> None:
 def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> None:
     path = tmp_path / "matrix.toml"
     path.write_text('scenarios = ["mem_frag"]\nparameters = [{ deepth = 3 }]\n', encoding="utf-8")
-    with pytest.raises(CampaignError, match=r"matrix.toml:2: .*deepth"):
+    with pytest.raises(CampaignError, match=r"matrix.toml: mem_frag on seglist, deepth=3 cannot"):
         conduct.check(matrix.read(path), lambda _plan, _allocator, _board: None, lambda _: None)
 
 
 def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
     asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
 ) -> None:
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        host="127.0.0.1",
-        protocol="tcp",
-        dashboard_address=None,
-        local_directory=str(tmp_path / "scratch"),
-    ) as there:
-        one, *_, other = (Orders(asked).make(point) for point in asked.points())
-        with cluster.remote(there.scheduler_address) as workers:
-            workers.submit([Job(*one, 1)])
-            (found,) = next(filter(None, iter(lambda: workers.next(1.0), object())))
-            assert isinstance(found, Outcome)
-            for what, content in found.tables.items():
-                (path,) = (undisturbed / what).rglob(f"{one[0].key}.parquet")
-                assert path.read_bytes() == content
-            workers.submit([Job(*other, 1)])
-            there.close()
-            with pytest.raises(CampaignError, match="scheduler is gone"):
-                while workers.room() or True:
-                    workers.next(1.0)
+    with (
+        LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            host="127.0.0.1",
+            protocol="tcp",
+            dashboard_address=None,
+            local_directory=str(tmp_path / "scratch"),
+        ) as there,
+        conduct.remote(there.scheduler_address) as client,
+    ):
+        store, course = conducted(asked, tmp_path / "out", client)
+        assert course.settled == 4
+        store.write_runs()
+        assert tables(store.folder) == tables(undisturbed)
+        there.close()
+        with pytest.raises(CampaignError, match="scheduler is gone"):
+            conducted(asked, tmp_path / "other", client)
 
 
 @pytest.fixture(scope="module")
@@ -246,11 +260,9 @@ def direct(tmp_path_factory: pytest.TempPathFactory) -> matrix.Matrix:
 
 
 @pytest.fixture(scope="module")
-def direct_folder(direct: matrix.Matrix, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def direct_folder(direct: matrix.Matrix, client: Client, tmp_path_factory: pytest.TempPathFactory) -> Path:
     simulator.build()
-    store, course = conducted(
-        direct, tmp_path_factory.mktemp("direct"), Inline(tmp_path_factory.mktemp("scratch"))
-    )
+    store, course = conducted(direct, tmp_path_factory.mktemp("direct"), client)
     assert (course.settled, course.incomplete, course.differs) == (4, 0, None)
     store.write_runs()
     return store.folder
@@ -285,7 +297,7 @@ def test_the_first_run_of_each_image_at_each_samplerate_is_verified(
     )
 
 
-def test_placements_are_runs_of_one_campaign(tmp_path: Path) -> None:
+def test_placements_are_runs_of_one_campaign(tmp_path: Path, client: Client) -> None:
     path = tmp_path / "placed.toml"
     path.write_text(
         'scenarios = ["mem_frag"]\nallocators = ["tlsf"]\nparameters = [{ depth = 2, trials = 1 }]\n'
@@ -293,9 +305,9 @@ def test_placements_are_runs_of_one_campaign(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     asked = matrix.read(path)
-    store, course = conducted(asked, tmp_path / "placed", Inline(tmp_path / "scratch"))
+    store, course = conducted(asked, tmp_path / "placed", client)
     assert (course.settled, course.incomplete, course.differs) == (3, 0, None)
-    runs = store.rows().collect().sort("placement")
+    runs = store.rows().sort("placement")
     # The first run of an image is verified; a placement of it is no other image.
     assert runs.select("placement", "verified").rows() == [(0, True), (1, False), (2, False)]
     plan = asked.scenario(next(asked.points())).compile()
@@ -328,22 +340,25 @@ def test_a_run_without_a_folder_gives_the_bytes_of_one_with_it(direct: matrix.Ma
     assert (alone.tables, alone.digests) == (beside.tables, beside.digests)
 
 
-def test_a_greater_share_verifies_what_is_done(direct_folder: Path, tmp_path: Path) -> None:
+def test_a_greater_share_verifies_what_is_done(direct_folder: Path, client: Client, tmp_path: Path) -> None:
     shutil.copytree(direct_folder, tmp_path / "out")
     path = tmp_path / "direct.toml"
     path.write_text(f'{MATRIX}capture = "direct"\nverify = 1\n', encoding="utf-8")
-    workers = Inline(tmp_path)
-    store, _ = conducted(matrix.read(path), tmp_path / "out", workers)
-    assert [attempt for _, attempt in workers.attempts] == [2, 2]
-    assert (store.complete, store.verified) == (4, 4)
+    store, course = conducted(matrix.read(path), tmp_path / "out", client)
+    assert (course.made, complete(store)) == (2, 4)
+    assert store.rows()["verified"].to_list() == [True] * 4
 
 
 def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
-    direct: matrix.Matrix, direct_folder: Path, tmp_path: Path
+    direct: matrix.Matrix,
+    direct_folder: Path,
+    client: Client,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    altered = one_edge_late(tmp_path)
-    workers = Inline(tmp_path, partial(work.run, program=altered))
-    store, course = conducted(direct, tmp_path / "out", workers)
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "run", partial(work.run, program=one_edge_late(tmp_path)))
+        store, course = conducted(direct, tmp_path / "out", client)
     assert course.differs is not None
     key = course.differs["key"]
     assert course.differs["reason"].startswith(
@@ -364,10 +379,10 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     assert f"Both runs are kept in {kept}." in status.stdout.splitlines()[0]
 
     # With the simulator mended, the same command goes on.
-    before = store.stored
+    before = len(store.results)
     forgotten = json.loads(lab.run("campaign", "clean", store.folder, "--json").stdout)["forgotten"]
     assert forgotten == before
-    store, course = conducted(direct, store.folder, Inline(tmp_path))
+    store, course = conducted(direct, store.folder, client)
     assert course.differs is None and not kept.exists()
     store.write_runs()
     assert tables(store.folder) == tables(direct_folder)
@@ -397,10 +412,10 @@ def test_a_worker_knows_an_allocator_from_outside_by_its_image(
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_WITHIN_S", 0.5)
+    monkeypatch.setattr(conduct, "CONNECT_WITHIN_S", 0.5)
     with (
         pytest.raises(CampaignError, match=r"no scheduler at tcp://127\.0\.0\.1:9"),
-        cluster.remote("tcp://127.0.0.1:9"),
+        conduct.remote("tcp://127.0.0.1:9"),
     ):
         pass
 

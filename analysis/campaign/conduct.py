@@ -1,17 +1,21 @@
-"""Conducts a campaign: hands out what is not done yet, and stores what comes."""
+"""Conducts a campaign: workers of Dask make the runs that are not settled yet, and what comes is
+stored.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import logging
+import os
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from analysis.campaign.cluster import Job, Lost, Workers
-from analysis.campaign.journal import Recognized
+from analysis.campaign import work
 from analysis.campaign.matrix import Matrix, Point
 from analysis.campaign.order import (
     RECORDS,
@@ -28,64 +32,16 @@ from analysis.campaign.order import (
 from analysis.campaign.rows import DIFFERS, failed_row
 from analysis.campaign.store import Store
 from analysis.campaign.work import Outcome, Sample
-from base.files.errors import TailscopeError
+from analysis.errors import CampaignError
+from base.files.errors import TailscopeError, first_line
 from base.processes import signals
 from capture.acquisition import direct
-from firmware.build import region
 from scenarios.plan import Plan
 
-
-class Wishes:
-    """The wishes of a matrix. It reads the matrix's scenarios once."""
-
-    def __init__(self, matrix: Matrix) -> None:
-        self._matrix = matrix
-        self._scenarios: dict[tuple[str, str, int | None, str], tuple[str, int]] = {}
-
-    def of(self, point: Point) -> bytes:
-        """The digest of a wish. Raises TailscopeError where the scenario cannot be read."""
-        scenario, _ = self._scenario(point)
-        return hashlib.sha256("\0".join((scenario, repr(point))).encode()).digest()
-
-    def image(self, point: Point, found: Recognized) -> ShippedImage | None:
-        """The image of a wish; None if it is not the one that it was. Raises TailscopeError."""
-        _, heap_bytes = self._scenario(point)
-        image = shipped(Needs.with_extras(point, found.extras, heap_bytes))
-        return image if identity(image) == found.image else None
-
-    def _scenario(self, point: Point) -> tuple[str, int]:
-        """What all seeds share, as text: all that decides their plans and runs; and the heap."""
-        name = (point.scenario, repr(point.parameters), point.heap_bytes, point.board)
-        if name not in self._scenarios:
-            scenario, on = self._matrix.scenario(replace(point, seed=None)), board(point.board)
-            heap_bytes = scenario.heap_on(region.place(on.board))
-            decided = {
-                "name": scenario.name,
-                "generator": type(scenario.generator).__qualname__,
-                "parameters": asdict(scenario.generator),
-                "origin": scenario.generator.origin(),
-                "stimulus": asdict(scenario.stimulus),
-                "heap_bytes": heap_bytes,
-                "board": str(on),
-                "records": RECORDS,
-                "capture": self._matrix.capture,
-                "bench": digest(),
-            }
-            self._scenarios[name] = json.dumps(decided, sort_keys=True), heap_bytes
-        return self._scenarios[name]
-
-
-def recognized(order: Order, image: ShippedImage) -> Recognized:
-    """The key and the image that the wish of an order came to."""
-    return Recognized(order.key, order.plan.extras, identity(image))
-
-
-def identity(image: ShippedImage) -> bytes:
-    """The digest of everything that a key says of an image."""
-    return hashlib.sha256(f"{image.digest}{image.looks}{bool(image.replayer.program)}".encode()).digest()
-
-
+CONNECT_WITHIN_S = 10.0
 _PATIENCE_S = 0.2
+_PER_THREAD = 2
+"""Runs that are handed out for each thread: one under way, one waiting."""
 
 
 @dataclass
@@ -97,17 +53,17 @@ class Course:
 
     points: int
     settled: int = 0
-    done_now: int = 0
+    made: int = 0
     incomplete: int = 0
     worst: dict[str, Any] | None = None
     differs: dict[str, Any] | None = None
-    began_s: float = 0.0
+    start_s: float = 0.0
 
     @property
     def per_minute(self) -> float | None:
         """Runs a minute since this command began to hand them out; None before the first."""
-        taken_s = time.monotonic() - self.began_s
-        return self.done_now / taken_s * 60 if self.done_now and taken_s > 0 else None
+        taken_s = time.monotonic() - self.start_s
+        return self.made / taken_s * 60 if self.made and taken_s > 0 else None
 
     @property
     def left_s(self) -> float | None:
@@ -116,9 +72,9 @@ class Course:
         return (self.points - self.settled) / rate * 60 if rate else None
 
     def take(self, row: dict[str, Any]) -> None:
-        """A run is settled."""
+        """Counts a run that is settled."""
         self.settled += 1
-        self.done_now += 1
+        self.made += 1
         self.incomplete += row["verdict"] != "complete"
         longest = row.get("critical_ns_max")
         if longest is not None and (self.worst is None or longest > self.worst["critical_ns_max"]):
@@ -137,26 +93,25 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
     board. Raises CampaignError for whatever else cannot be run, with its line.
     """
     orders = Orders(matrix)
-    tried: set[tuple[Any, ...]] = set()
+    tried: set[str] = set()
     unfit: set[str] = set()
     for point in matrix.points():
-        choice = (
-            *(point.scenario, str(point.parameters), point.heap_bytes, point.board),
-            *(point.allocator, point.locking, point.art, str(point.knobs), point.samplerate, point.placement),
-        )
+        choice = repr(replace(point, seed=None))
         if choice in tried or point.allocator in unfit:
             continue
         tried.add(choice)
         signals.check()
         try:
-            on = board(point.board)
+            resource = board(point.board)
             if matrix.capture == "direct":
-                direct.check(on, RECORDS)
-            on.analyzer.check_rate(samplerate_hz(point))
+                direct.check(resource, RECORDS)
+            resource.analyzer.check_rate(samplerate_hz(point))
             plan = orders.plan(point)
-            if (objection := _objection(refuse, plan, point)) is not None:
+            try:
+                refuse(plan, point.allocator, point.board)
+            except TailscopeError:
                 if not matrix.takes_all:
-                    raise objection
+                    raise
                 unfit.add(point.allocator)
                 continue
             tell(f"building firmware with {point.allocator} for {point.board}")
@@ -166,122 +121,217 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
     return matrix.without(unfit)
 
 
-def _objection(refuse: Refuse, plan: Plan, point: Point) -> TailscopeError | None:
-    try:
-        refuse(plan, point.allocator, point.board)
-    except TailscopeError as error:
-        return error
-    return None
-
-
-def run(matrix: Matrix, store: Store, workers: Workers, points: int, tell: OnCourse) -> Course:
-    """Runs what is not settled, or as much until a difference shows. To be called within
-    store.writing() and signals.orderly().
+def run(matrix: Matrix, store: Store, client: Any, points: int, tell: OnCourse) -> Course:
+    """Makes what is not settled by the workers of a Dask `client`, until a difference shows. To be
+    called within store.writing() and signals.orderly().
 
     A signal raises signals.Stopped; what was done is stored. Raises CampaignError where the workers
     are gone.
     """
-    course = _Conductor(matrix, store, workers, points, tell).run()
+    conductor = _Conductor(matrix, store, client, Course(points, start_s=time.monotonic()), tell)
+    course = conductor.run()
     if course.differs is None:
-        store.end()
+        store.keep_matrix(matrix.text, conductor.runs, over=True)
     return course
 
 
 class _Conductor:
-    def __init__(self, matrix: Matrix, store: Store, workers: Workers, points: int, tell: OnCourse) -> None:
+    def __init__(self, matrix: Matrix, store: Store, client: Any, course: Course, tell: OnCourse) -> None:
         self._orders = Orders(matrix)
-        self._wishes = Wishes(matrix)
         self._sample = Sample(matrix.verify)
-        self._waiting = matrix.points()
+        self._points = matrix.points()
+        self._keys: set[str] = set()
         self._store = store
-        self._workers = workers
+        self._client = client
+        self._course = course
         self._tell = tell
-        self._course = Course(points, began_s=time.monotonic())
-        self._out: dict[str, tuple[Order, ShippedImage]] = {}
+        self._under_way: dict[Any, tuple[Order, ShippedImage]] = {}
+        self._images: dict[str, Any] = {}
 
     def run(self) -> Course:
-        while True:
-            self._hand_out()
-            if not self._out:
-                return self._course
-            signals.check()
-            came = self._workers.next(_PATIENCE_S)
-            signals.check()
-            self._take(came)
-            self._tell(self._course)
-            if self._course.differs is not None:
-                return self._course
+        try:
+            while self._hand_out():
+                self._take()
+                self._tell(self._course)
+                if self._course.differs is not None:
+                    break
+        except (OSError, TimeoutError):
+            raise _gone() from None
+        return self._course
 
-    def _hand_out(self) -> None:
-        while most := self._workers.room():
-            orders = list(islice(self._to_be_made(), most))
-            if not orders:
-                return
-            self._submit(orders)
-
-    def _to_be_made(self) -> Iterator[tuple[Order, ShippedImage]]:
-        """The orders of the next points that are neither settled nor equal to one under way."""
-        for point in self._waiting:
+    def _hand_out(self) -> bool:
+        """Fills the workers; False where nothing is under way or to be made."""
+        room = _PER_THREAD * max(sum(self._client.nthreads().values()), 1)
+        while len(self._under_way) < room and (point := next(self._points, None)) is not None:
             signals.check()
             self._tell(self._course)
             try:
-                found = self._order(point)
+                order, image = self._orders.make(point)
             except TailscopeError as error:
                 self._give_up(point, str(error))
                 continue
-            if found is None:
+            rate = samplerate_hz(point)
+            verify = self._sample.takes(order.key, image, rate, point.placement)
+            is_repeated = order.key in self._keys
+            self._keys.add(order.key)
+            if is_repeated or self._store.settled(order.key, verify):
                 self._course.settled += 1
             else:
-                self._out[found[0].key] = found
-                yield found
+                self._submit(replace(order, verify=verify), image)
+        return bool(self._under_way)
 
-    def _order(self, point: Point) -> tuple[Order, ShippedImage] | None:
-        """None of a run that is not to be made. Raises TailscopeError of one that cannot be."""
-        wish = self._wishes.of(point)
-        found = self._store.recognized(wish)
-        image = None if found is None else self._wishes.image(point, found)
-        order = None
-        if found is None or image is None:
-            order, image = self._orders.make(point)
-            found = recognized(order, image)
-            self._store.note(wish, found)
-        verify = self._sample.takes(found.key, image, samplerate_hz(point), point.placement)
-        if self._is_done(found.key, verify):
-            return None
-        return replace(order or self._orders.make(point)[0], verify=verify), image
-
-    def _is_done(self, key: str, verify: bool) -> bool:
-        return key in self._out or self._store.settled(key, verify)
+    @property
+    def runs(self) -> int:
+        """How many runs the points came to."""
+        return len(self._keys)
 
     def _give_up(self, point: Point, why: str) -> None:
-        """Stores the failure of a run that cannot even be ordered: trying again would not help."""
-        key = key_without_run(point)
-        row = failed_row(key, point, why)
-        if not self._store.settled(key):
-            self._store.add(Outcome(key, row))
+        """Stores the failure of a run that cannot even be ordered."""
+        row = failed_row(key_without_run(point), point, why)
+        self._keys.add(row["key"])
+        self._store.add(Outcome(row["key"], row))
         self._course.take(row)
 
-    def _submit(self, orders: Sequence[tuple[Order, ShippedImage]]) -> None:
-        jobs = [Job(order, image, self._store.attempts(order.key) + 1) for order, image in orders]
-        self._workers.submit(jobs)
+    def _submit(self, order: Order, image: ShippedImage) -> None:
+        """An image is sent once, under its content's name; workers hand it to each other."""
+        if image.digest not in self._images:
+            name = f"image-{image.digest}"
+            self._images[image.digest] = self._client.submit(_itself, image, key=name, pure=False)
+        future = self._client.submit(_make, order, self._images[image.digest], pure=False)
+        self._under_way[future] = order, image
 
-    def _take(self, came: Sequence[Outcome | Lost]) -> None:
-        """Stores what came. What failed with others in a task is tried again alone."""
-        outcomes = [_outcome(one) for one in came]
-        if outcomes:
-            self._store.add(*outcomes)
-        for outcome in outcomes:
-            order, image = self._out[outcome.key]
+    def _take(self) -> None:
+        """Waits a while for runs that end, and stores them; what failed is tried again."""
+        from distributed import wait
+
+        if self._client.status != "running":
+            raise _gone()
+        try:
+            ended = wait([*self._under_way], timeout=_PATIENCE_S, return_when="FIRST_COMPLETED").done  # type: ignore[no-untyped-call]
+        except TimeoutError:
+            ended = set()
+        signals.check()
+        for future in ended:
+            order, image = self._under_way.pop(future)
+            outcome = _outcome(future, order)
+            self._store.add(outcome)
             if outcome.row["state"] == DIFFERS:
                 self._course.differs = outcome.row
-            elif self._store.settled(outcome.key, order.verify):
-                del self._out[outcome.key]
+            elif self._store.settled(order.key, order.verify):
                 self._course.take(outcome.row)
             else:
-                self._submit([(order, image)])
+                self._submit(order, image)
 
 
-def _outcome(came: Outcome | Lost) -> Outcome:
-    if isinstance(came, Outcome):
-        return came
-    return Outcome(came.order.key, failed_row(came.order.key, came.order.point, came.why))
+def _outcome(future: Any, order: Order) -> Outcome:
+    """The outcome of a run that ended. Raises CampaignError where the scheduler is gone."""
+    if future.status == "cancelled":
+        raise _gone()
+    error = future.exception()
+    if error is None:
+        outcome: Outcome = future.result()
+        return outcome
+    why = f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}"
+    return Outcome(order.key, failed_row(order.key, order.point, why))
+
+
+def _gone() -> CampaignError:
+    return CampaignError("The scheduler is gone. What was done is kept: the same command goes on.")
+
+
+def _itself(image: ShippedImage) -> ShippedImage:
+    return image
+
+
+def _make(order: Order, image: ShippedImage) -> Outcome:
+    """Makes a run on a worker."""
+    from distributed import get_worker
+
+    return work.run(order, image, Path(get_worker().local_directory))
+
+
+@contextmanager
+def local(scratch: Path, workers: int = 0) -> Iterator[Any]:
+    """A client of workers of this machine, one a core where `workers` is 0, on the loopback.
+
+    They end with the block, and die with this program if it is killed. `scratch` is removed before
+    and after.
+    """
+    from distributed import Client, LocalCluster
+
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    try:
+        with (
+            _configured(),
+            LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=workers or len(os.sched_getaffinity(0)),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                local_directory=str(scratch),
+                silence_logs=logging.CRITICAL,
+                preload=["analysis.campaign.quiet_worker"],
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+            ) as cluster,
+            Client(cluster) as client,  # type: ignore[no-untyped-call]
+        ):
+            yield client
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def remote(address: str) -> Iterator[Any]:
+    """A client of the scheduler at `address`, such as tcp://host:8786.
+
+    Raises CampaignError where there is none, or its workers have other sources than these.
+    """
+    from distributed import Client
+
+    with _configured():
+        try:
+            client = Client(address, timeout=CONNECT_WITHIN_S)  # type: ignore[no-untyped-call]
+        except (OSError, TimeoutError, ValueError) as error:
+            raise CampaignError(f"There is no scheduler at {address}: {first_line(error)}.") from None
+        try:
+            digests = client.run(digest, on_error="return")
+            if not digests:
+                raise CampaignError(
+                    "The scheduler has no workers: start one (docs/how-to/campaigns.md), then try again."
+                )
+            for worker, sources in digests.items():
+                if sources != digest():
+                    raise CampaignError(
+                        f"The checkout of the worker at {worker} is another than this one: give it the same "
+                        "sources, or end it."
+                    )
+            yield client
+        finally:
+            client.close(timeout=1.0)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _configured() -> Iterator[None]:
+    """Configures Dask: no pages of scheduler and workers, no reports home, no words of theirs in
+    ours, and what it keeps in a folder that is removed at the end.
+    """
+    import dask
+    import distributed  # it gives its own loggers their levels
+
+    del distributed
+    loggers = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for name in ("distributed", *loggers, "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with tempfile.TemporaryDirectory(prefix="tailscope-dask-", ignore_cleanup_errors=True) as folder:
+        settings = {
+            "temporary-directory": folder,
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
+            # It would look at each thread's stack a hundred times a second.
+            "distributed.worker.profile.enabled": False,
+            "distributed.comm.timeouts.connect": f"{CONNECT_WITHIN_S:g}s",
+        }
+        with dask.config.set(settings):
+            yield

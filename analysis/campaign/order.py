@@ -102,14 +102,9 @@ class Needs:
 
     @classmethod
     def of(cls, point: Point, plan: Plan) -> Needs:
-        return cls.with_extras(point, plan.extras, plan.heap_bytes)
-
-    @classmethod
-    def with_extras(cls, point: Point, extras: tuple[str, ...], heap_bytes: int) -> Needs:
-        """The needs of a point whose plan asks this of the firmware, and this size of heap."""
         knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        asked = (point.allocator, point.art == "on", point.locking, knobs, extras, heap_bytes)
-        return cls(*asked, point.placement, point.board)
+        choices = (point.allocator, point.art == "on", point.locking, knobs)
+        return cls(*choices, plan.extras, plan.heap_bytes, point.placement, point.board)
 
 
 def word(board: str) -> str:
@@ -165,26 +160,6 @@ def _replayer(image: FirmwareImage) -> Replayer:
         return Replayer(program.parent.name, program.read_bytes())
     except TailscopeError as error:
         return Replayer(why_none=first_line(error))
-
-
-def order(point: Point, plan: Plan, image: ShippedImage, capture: Capture, duration_s: float) -> Order:
-    """The order of a run, with its key. `duration_s` is longest_s(plan), which takes a while."""
-    rate = samplerate_hz(point)
-    decided = {
-        "image": image.digest,
-        "looks": image.looks,
-        "operations": hashlib.sha256(plan.image).hexdigest(),
-        "parameters": plan.parameters,
-        "scenario": plan.name,
-        "duration_s": duration_s,
-        "samplerate_hz": rate,
-        "board": str(board(point.board)),
-        "records": RECORDS,
-        "capture": capture,
-        "replayed": bool(image.replayer.program),
-        "bench": digest(),
-    }
-    return Order(_hashed(decided), point, plan, rate, capture, digest())
 
 
 def key_without_run(point: Point) -> str:
@@ -243,4 +218,19 @@ class Orders:
         """
         plan, duration_s = self._compiled(point)
         image = shipped(Needs.of(point, plan))
-        return order(point, plan, image, self._matrix.capture, duration_s), image
+        rate, capture = samplerate_hz(point), self._matrix.capture
+        decisions = {
+            "image": image.digest,
+            "looks": image.looks,
+            "operations": hashlib.sha256(plan.image).hexdigest(),
+            "parameters": plan.parameters,
+            "scenario": plan.name,
+            "duration_s": duration_s,
+            "samplerate_hz": rate,
+            "board": str(board(point.board)),
+            "records": RECORDS,
+            "capture": capture,
+            "replayed": bool(image.replayer.program),
+            "bench": digest(),
+        }
+        return Order(_hashed(decisions), point, plan, rate, capture, digest()), image

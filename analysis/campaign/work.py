@@ -8,10 +8,8 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cache
 from io import BytesIO
-from pathlib import Path, PurePosixPath
-from stat import S_IFMT, S_ISDIR, S_ISREG
+from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 import polars as pl
 
@@ -36,9 +34,6 @@ from capture.conduct import run as conduct
 from capture.summary.summary import summarise_run
 from firmware.build import catalogue
 from firmware.build.image import FirmwareImage
-
-SIGROK, DIRECT = "sigrok", "direct"
-"""The folders of the two runs that differ."""
 
 
 class Sample:
@@ -72,43 +67,18 @@ def difference(real: Path, direct: Path) -> str | None:
     lost = read_manifest(real / names.MANIFEST).tool_report.losses
     if lost and not read_manifest(direct / names.MANIFEST).tool_report.losses:
         raise TailscopeError(f"It could not be verified, since the real tools lost samples: {lost[0]}")
-    found = same.first_difference(real, direct)
-    return None if found is None else f"The direct capture is not what the real tools bring: {found}"
+    place = same.first_difference(real, direct)
+    return None if place is None else f"The direct capture is not what the real tools bring: {place}"
 
 
-def packed(real: Path, direct: Path) -> bytes:
-    """Both folders as one archive, to be sent. Raises OSError."""
-    held = BytesIO()
-    with ZipFile(held, "w", ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, folder in ((SIGROK, real), (DIRECT, direct)):
-            for path in sorted(folder.rglob("*")):
-                archive.write(path, Path(name, path.relative_to(folder)))
-    return held.getvalue()
-
-
-def unpack(archive: bytes, folder: Path) -> None:
-    """Writes what packed() made into `folder`. The archive comes over the network: it is refused as
-    a whole where a member is no plain file or folder, or would lie outside `folder`.
-
-    Raises OSError.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with ZipFile(BytesIO(archive)) as held:
-            for member in held.infolist():
-                if not _stays_within(member):
-                    raise OSError(f"the archive has a member that is not a run's: {member.filename!r}")
-            held.extractall(folder)
-    except BadZipFile as error:
-        raise OSError(f"the archive is damaged: {error}") from None
-
-
-def _stays_within(member: ZipInfo) -> bool:
-    """True if it is a plain file or folder, by a path that goes down only."""
-    path = PurePosixPath(member.filename)
-    mode = member.external_attr >> 16
-    plain = not S_IFMT(mode) or S_ISREG(mode) or S_ISDIR(mode)
-    return plain and not path.is_absolute() and ".." not in path.parts and "\\" not in member.filename
+def _files(**folders: Path) -> dict[str, bytes]:
+    """The content of each file of some folders, by NAME/PATH. Raises OSError."""
+    return {
+        f"{name}/{path.relative_to(folder)}": path.read_bytes()
+        for name, folder in folders.items()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 _STARTS_WITHIN_S = 10.0
@@ -118,15 +88,15 @@ _STARTS_WITHIN_S = 10.0
 class Outcome:
     """The result of one attempt: its row, and the bytes of each table, with their SHA-256.
 
-    `differing` has both run folders, as verification.packed() has them, where a direct run is not
-    what the real tools bring.
+    Where a direct run is not what the real tools bring, `differing` has the files of both, by
+    `sigrok/…` and `direct/…`.
     """
 
     key: str
     row: dict[str, Any]
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
     digests: dict[str, str] = field(default_factory=dict)
-    differing: bytes = field(default=b"", repr=False)
+    differing: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 
 def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None = None) -> Outcome:
@@ -145,13 +115,8 @@ def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None =
         return Outcome(order.key, failed_row(order.key, order.point, str(error)))
 
 
-@dataclass(frozen=True)
-class _Made:
-    """The parts of a run that the campaign keeps."""
-
-    manifest: Manifest
-    operations: pl.DataFrame
-    interrupts: pl.DataFrame
+_Parts = tuple[Manifest, pl.DataFrame, pl.DataFrame]
+"""What a campaign keeps of a run: manifest, operations, interrupts."""
 
 
 def _run(
@@ -167,47 +132,40 @@ def _run(
         memory=memory,
     )
     if order.capture == "direct" and not order.verify:
-        return _outcome(order, _found(Direct(request, program)))
+        return _outcome(order, *_without_folder(Direct(request, program)))
     with tempfile.TemporaryDirectory(prefix="run-", dir=scratch) as name:
         request = replace(request, runs=Path(name))
         first = Direct(request, program) if order.capture == "direct" else Sigrok(request)
         folder = conduct(first).folder
         if order.verify:
             real = conduct(Sigrok(request)).folder
-            found = difference(real, folder)
-            if found is not None:
-                row = {**failed_row(order.key, order.point, found), "state": DIFFERS}
-                return Outcome(order.key, row, differing=packed(real, folder))
-        return _outcome(order, _stored(folder))
+            words = difference(real, folder)
+            if words is not None:
+                row = {**failed_row(order.key, order.point, words), "state": DIFFERS}
+                return Outcome(order.key, row, differing=_files(sigrok=real, direct=folder))
+        return _outcome(order, *_stored(folder))
 
 
-def _found(source: Direct) -> _Made:
-    """A direct run that nobody compares: it needs no folder."""
-    found = find(source)
-    joined = found.evidence.joined
-    return _Made(
-        summarise_run(found.evidence, found.setting),
-        with_memory(joined.operations, found.setting.memory),
-        joined.interrupts,
-    )
+def _without_folder(source: Direct) -> _Parts:
+    """A direct run that nobody compares."""
+    observed = find(source)
+    joined, setting = observed.evidence.joined, observed.setting
+    manifest = summarise_run(observed.evidence, setting)
+    return manifest, with_memory(joined.operations, setting.memory), joined.interrupts
 
 
-def _stored(folder: Path) -> _Made:
-    return _Made(
-        read_manifest(folder / names.MANIFEST),
-        pl.read_parquet(folder / names.OPERATIONS),
-        pl.read_parquet(folder / names.INTERRUPTS),
-    )
+def _stored(folder: Path) -> _Parts:
+    operations, interrupts = (folder / name for name in (names.OPERATIONS, names.INTERRUPTS))
+    return read_manifest(folder / names.MANIFEST), pl.read_parquet(operations), pl.read_parquet(interrupts)
 
 
-def _outcome(order: Order, made: _Made) -> Outcome:
-    tables = {"operations": made.operations, "interrupts": made.interrupts}
-    packed = {what: _packed(order.key, table) for what, table in tables.items()}
-    digests = {what: hashlib.sha256(content).hexdigest() for what, content in packed.items()}
+def _outcome(order: Order, manifest: Manifest, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Outcome:
+    tables = {"operations": operations, "interrupts": interrupts}
+    content = {what: _packed(order.key, table) for what, table in tables.items()}
+    digests = {what: hashlib.sha256(data).hexdigest() for what, data in content.items()}
     verified = order.verify if order.capture == "direct" else None
-    return Outcome(
-        order.key, row_of(order.key, made.manifest, verified, order.point.placement), packed, digests
-    )
+    row = row_of(order.key, manifest, verified, order.point.placement)
+    return Outcome(order.key, row, content, digests)
 
 
 def _packed(key: str, table: pl.DataFrame) -> bytes:

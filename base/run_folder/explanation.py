@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, RootModel
+from pydantic import Field, RootModel
 
 from base.files.documents import DocumentError, Table, read_json
 from base.files.errors import TailscopeError
@@ -22,13 +22,7 @@ FOLDER = "explain"
 
 BYTES_MAX = 4 << 20
 
-OLD_NAMES = {"critical": "allocate", "latency": "interrupt"}
-"""What older explanations call a quantity, in the file and in its name, and what it is now."""
-
-QuantityName = Annotated[
-    Literal["allocate", "free", "interrupt", "task"],
-    BeforeValidator(lambda name: OLD_NAMES.get(name, name) if isinstance(name, str) else name),
-]
+QuantityName = Literal["allocate", "free", "interrupt", "task"]
 
 _Ns = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 Edge = Annotated[list[Count], Field(min_length=2, max_length=2)]
@@ -129,7 +123,7 @@ class HeapMap(Table):
 class Told(Table):
     """What wire and records tell of the worst sample, on any board; `maximum` is run.json's."""
 
-    version: Literal[1, 2] = Field(alias="schema")
+    version: Literal[2] = Field(alias="schema")
     quantity: QuantityName
     key: str
     value_ns: _Ns
@@ -143,14 +137,13 @@ class Told(Table):
     window: Window
     replayed: bool
     unknown: list[str]
-    # What an explanation of schema 1 lacks.
-    start_ns: _Ns | None = None
-    begins: str = ""
-    ends: str = ""
-    place: str = ""
-    operation: Operation | None = None
-    previous: Operation | None = None
-    next: Operation | None = None
+    start_ns: _Ns
+    begins: str
+    ends: str
+    place: str
+    operation: Operation | None
+    previous: Operation | None
+    next: Operation | None
 
     def document(self) -> dict[str, Any]:
         """The content of the file; of the maximum what run.json has."""
@@ -192,15 +185,11 @@ def read(path: Path, error: type[TailscopeError] = DocumentError) -> Explanation
 
 
 def read_all(folder: Path) -> dict[str, Explanation]:
-    """The explanations in the run `folder`, by quantity. A damaged file is left out.
-
-    One by an older name counts where there is none by the name of today.
-    """
-    found: dict[str, Explanation] = {}
-    for name in (*NAMED, *OLD_NAMES):
+    """The explanations in the run `folder`, by quantity. A damaged file is left out."""
+    explanations: dict[str, Explanation] = {}
+    for name in NAMED:
         path = folder / FOLDER / f"{name}.json"
         with suppress(DocumentError):
-            if OLD_NAMES.get(name, name) not in found and path.is_file():
-                explanation = read(path)
-                found.setdefault(explanation.quantity, explanation)
-    return found
+            if path.is_file():
+                explanations[name] = read(path)
+    return explanations

@@ -36,7 +36,6 @@ _MOST = float(1 << 53)
 """Of a fraction: as ns more than a hundred days, and all below are exact."""
 _LEAST = {"disagreement_cycles": -_MOST, "tick_phase_cycles": -_MOST}
 """Of a column that may be negative; of all others 0."""
-_GROUP_ROWS = 32_768
 
 METADATA_KEY = "tailscope"
 
@@ -217,13 +216,6 @@ def write_table(
         row_group_size=row_group_size,
         metadata=None if text is None else {METADATA_KEY: text},
     )
-
-
-def sink_table(path: Path, table: pl.LazyFrame) -> None:
-    """Writes what may be longer than the memory: the bytes are those of write_table, up to
-    _GROUP_ROWS rows; beyond, it writes groups of so many.
-    """
-    table.sink_parquet(path, compression="zstd", compression_level=3, row_group_size=_GROUP_ROWS)
 
 
 def _require(path: Path, holds: bool, complaint: str) -> None:

@@ -6,11 +6,11 @@ from base.paths import RUNS
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import WHOLE, Choice
 
-BENCHMARKS = ("simulator", "capture", "campaign", "dashboard")
+BENCHMARKS = ("simulator", "capture", "dashboard")
 
 
 @declare(section="Is it fast?")
-@argument("what", type=Choice(*BENCHMARKS), help="simulator, capture, campaign, or dashboard")
+@argument("what", type=Choice(*BENCHMARKS), help="simulator, capture, or dashboard")
 @option(
     "--repeats",
     type=WHOLE,

@@ -144,7 +144,7 @@ def test_a_new_command_is_one_file(
         ("scenario mem_frag --summary xml", "--summary xml: give json."),
         ("redecode runs/nowhere", "There is no run folder runs/nowhere."),
         ("completion bsah", "SHELL bsah: give bash, zsh or fish. Did you mean bash?"),
-        ("dev bench capturr", "WHAT capturr: give simulator, capture, campaign or dashboard. Did"),
+        ("dev bench capturr", "WHAT capturr: give simulator, capture or dashboard. Did"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(words: str, sentence: str) -> None:

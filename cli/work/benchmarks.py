@@ -26,8 +26,6 @@ def run(what: str, repeats: int, runs_folder: Path) -> Measured:
     """
     if what == "dashboard":
         return _dashboard(repeats, runs_folder)
-    if what == "campaign":
-        return _campaign(repeats)
     from quality.speeds import capture as capture_speed
     from quality.speeds import simulator as benchmark
 
@@ -44,15 +42,6 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
 
     with tempfile.TemporaryDirectory() as folder:
         return _listed(bench.measure(latest_folders(find_runs(runs_folder)), Path(folder), repeats))
-
-
-def _campaign(repeats: int) -> Measured:
-    from cli.work import progress
-    from quality.speeds import campaign as speed
-
-    with progress.shown() as shown:
-        found = speed.measure(repeats, shown)
-    return Measured(found.document(), speed.as_text(found))
 
 
 def _listed(found: Mapping[str, Any]) -> Measured:

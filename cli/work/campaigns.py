@@ -5,18 +5,16 @@ from __future__ import annotations
 import json as json_format
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from analysis.campaign import cluster, conduct, matrix
-from analysis.campaign.journal import MOST_ATTEMPTS
+from analysis.campaign import conduct, matrix
 from analysis.campaign.rows import DIFFERS
+from analysis.campaign.store import ATTEMPTS_MAX, Store
 from analysis.campaign.store import RUNS as RUNS_TABLE
-from analysis.campaign.store import Store
 from analysis.errors import CampaignError
 from base.microseconds import microseconds
 from base.paths import RUNS
@@ -51,43 +49,46 @@ def run(
         raise CampaignError(f"./lab campaign {' '.join(words)[:80]}: {_USAGE}.")
     if scheduler and workers:
         raise CampaignError("--workers is of this machine, and those of --scheduler are there: drop one.")
-    asked = matrix.read(Path(words[0]))
-    return _run(asked, Store(_folder(asked, output)), scheduler, workers or 0, json)
+    wanted = matrix.read(Path(words[0]))
+    folder = output or CAMPAIGNS / wanted.path.stem
+    with signals.orderly(), progress.shown() as shown:
+        store = Store(folder)
+        with store.writing():
+            return _run(wanted, store, scheduler, workers or 0, shown, json)
 
 
-def _folder(asked: matrix.Matrix, output: Path | None) -> Path:
-    return output or CAMPAIGNS / asked.path.stem
-
-
-def _run(asked: matrix.Matrix, store: Store, scheduler: str | None, workers: int, json: bool) -> Done:
-    with signals.orderly(), progress.shown() as shown, store.writing():
-        try:
-            shown("building the virtual Nucleo")
-            simulator.build()
-            asked = conduct.check(asked, _refuse, shown)
-            for name in sorted(asked.left_out):
-                shown.line(f"{name} is left out: it cannot run all of the scenarios.")
-            if store.holds_another(asked.text):
-                shown.line(f"{store.folder} has runs of another matrix, which stay in its tables.")
-            points = asked.count()
-            store.keep_matrix(asked.text, points)
-            shown("starting the workers")
-            with _workers(scheduler, store, workers) as made:
-                conduct.run(asked, store, made, points, _Telling(shown))
-            signals.check()
-        except signals.Stopped as stopped:
-            store.write_runs()
-            kept = f"{store.complete:,} complete runs are kept in {store.folder}: the same command goes on"
-            raise signals.Stopped(stopped.number, kept) from None
-        return _results(store, json)
+def _run(
+    wanted: matrix.Matrix,
+    store: Store,
+    scheduler: str | None,
+    workers: int,
+    shown: progress.Steps,
+    json: bool,
+) -> Done:
+    try:
+        shown("building the virtual Nucleo")
+        simulator.build()
+        wanted = conduct.check(wanted, _refuse, shown)
+        for name in sorted(wanted.left_out):
+            shown.line(f"{name} is left out: it cannot run all of the scenarios.")
+        if store.holds_another(wanted.text):
+            shown.line(f"{store.folder} has runs of another matrix, which stay in its tables.")
+        points = wanted.count()
+        store.keep_matrix(wanted.text, points)
+        shown("starting the workers")
+        with conduct.remote(scheduler) if scheduler else conduct.local(store.scratch, workers) as client:
+            conduct.run(wanted, store, client, points, _Telling(shown))
+        signals.check()
+    except signals.Stopped as stopped:
+        store.write_runs()
+        complete = _count(store, verdict="complete")
+        words = f"{complete:,} complete runs are kept in {store.folder}: the same command goes on"
+        raise signals.Stopped(stopped.number, words) from None
+    return _summary(store, json, str(store.write_runs()))
 
 
 def _refuse(plan: Any, allocator: str, board: str) -> None:
     choose_allocators.choose([plan], [allocator], boards.board(board))
-
-
-def _workers(scheduler: str | None, store: Store, workers: int) -> AbstractContextManager[cluster.Cluster]:
-    return cluster.remote(scheduler) if scheduler else cluster.local(store.scratch, workers)
 
 
 class _Telling:
@@ -121,84 +122,72 @@ def in_words(course: conduct.Course) -> str:
 def _clean(store: Store, json: bool) -> Done:
     with store.writing():
         forgotten = store.clean()
-    after = Store(store.folder)
-    after.write_runs()
+        store.write_runs()
+    complete = _count(store, verdict="complete")
     noun = "run is" if forgotten == 1 else "runs are"
-    text = f"{forgotten:,} {noun} forgotten, to be tried anew; {after.complete:,} complete ones are kept."
-    found = {"forgotten": forgotten, "complete": after.complete}
-    return Done(json_format.dumps(found) if json else text, True)
+    text = f"{forgotten:,} {noun} forgotten, to be tried anew; {complete:,} complete ones are kept."
+    return Done(json_format.dumps({"forgotten": forgotten, "complete": complete}) if json else text, True)
 
 
 def _results(store: Store, json: bool) -> Done:
     """Writes runs.parquet, and says what there is."""
-    table = store.write_runs()
-    return _told(store, json, str(table))
+    return _summary(store, json, str(store.write_runs()))
 
 
 def _status(store: Store, json: bool) -> Done:
-    return _told(store, json, None)
-
-
-def _told(store: Store, json: bool, table: str | None) -> Done:
-    store.check_rows()
-    rows, points = store.rows(), store.points()
-    bad = rows.filter(pl.col("verdict").ne_missing("complete"))
-    problems = _listed(bad)
-    worst = (
-        rows.drop_nulls("critical_ns_max")
-        .top_k(1, by=["critical_ns_max", "key"], reverse=[False, True])
-        .select(_WORST)
-    )
-    found = {
-        "folder": str(store.folder),
-        "asked": points,
-        "over": store.over,
-        "complete": store.complete,
-        "direct": _height(rows.filter(pl.col("analyzer") == DIRECT)),
-        "verified": store.verified,
-        "differing": [{**row, "kept": str(store.differing(row["key"]))} for row in _listed(bad, DIFFERS)],
-        "not_complete": problems,
-        "not_complete_n": _height(bad),
-        "gone": store.gone(),
-        "worst": next(iter(worst.collect(engine="streaming").to_dicts()), None),
-        "runs": table,
-    }
-    whole = not problems and not found["gone"] and store.over
-    return Done(json_format.dumps(found, indent=2) if json else _as_text(found), whole)
+    return _summary(store, json, None)
 
 
 _PROBLEM = ("key", "scenario", "allocator", "state", "verdict", "reason")
 _WORST = ("key", "scenario", "allocator", "configuration", "seed", "critical_ns_max")
 
 
-def _height(rows: pl.LazyFrame) -> int:
-    return int(rows.select(pl.len()).collect(engine="streaming").item())
+def _count(store: Store, **values: object) -> int:
+    """How many runs have these values in their rows."""
+    return sum(values.items() <= result.row.items() for result in store.results.values())
 
 
-def _listed(rows: pl.LazyFrame, state: str | None = None) -> list[dict[str, Any]]:
-    """The first of them by key; those of one state, where it is given."""
-    chosen = rows if state is None else rows.filter(pl.col("state") == state)
-    return chosen.select(_PROBLEM).head(_MOST_LISTED).collect(engine="streaming").to_dicts()
+def _summary(store: Store, json: bool, table: str | None) -> Done:
+    rows, (points, over) = store.rows(), store.asked
+    problems = rows.filter(pl.col("verdict").ne_missing("complete")).select(_PROBLEM)
+    worst = rows.drop_nulls("critical_ns_max").sort("critical_ns_max", "key", descending=[True, False])
+    differing = problems.filter(pl.col("state") == DIFFERS).head(_MOST_LISTED).to_dicts()
+    summary = {
+        "folder": str(store.folder),
+        "asked": points,
+        "over": over,
+        "complete": _count(store, verdict="complete"),
+        "direct": _count(store, analyzer=DIRECT),
+        "verified": _count(store, verdict="complete", verified=True),
+        "differing": [{**row, "kept": str(store.differing(row["key"]))} for row in differing],
+        "not_complete": problems.head(_MOST_LISTED).to_dicts(),
+        "not_complete_n": problems.height,
+        "gone": store.gone(),
+        "worst": next(iter(worst.select(_WORST).head(1).to_dicts()), None),
+        "runs": table,
+    }
+    whole = problems.is_empty() and not summary["gone"] and over
+    return Done(json_format.dumps(summary, indent=2) if json else _as_text(summary), whole)
 
 
-def _as_text(found: Mapping[str, Any]) -> str:
-    problems, worst = found["not_complete"], found["worst"]
+def _as_text(summary: Mapping[str, Any]) -> str:
+    problems, worst = summary["not_complete"], summary["worst"]
     lines = [
         f"Stopped. {row['scenario']} on {row['allocator']}, run {row['key'][:12]}: {row['reason']} "
         f"Both runs are kept in {row['kept']}."
-        for row in found["differing"]
+        for row in summary["differing"]
     ]
-    not_complete = found["not_complete_n"]
-    complete, asked = found["complete"], found["asked"]
+    not_complete = summary["not_complete_n"]
+    complete, asked = summary["complete"], summary["asked"]
     of = f" of {asked:,}" if complete <= asked else ""
     lines += [f"{complete:,}{of} runs complete, {not_complete:,} not complete."]
     if complete > asked:
         lines += [f"{asked:,} were asked for last; the others are of earlier matrices or sources."]
-    if not found["over"]:
+    if not summary["over"]:
         lines += ["The campaign is not over: the same command goes on."]
-    if found["direct"]:
+    if summary["direct"]:
         lines += [
-            f"{found['direct']:,} captured direct, {found['verified']:,} of them verified by sigrok-cli."
+            f"{summary['direct']:,} captured direct, {summary['verified']:,} of them verified by sigrok-cli."
         ]
     problems = [row for row in problems if row["state"] != DIFFERS]
     for row in problems[:_MOST_NAMED]:
@@ -209,11 +198,11 @@ def _as_text(found: Mapping[str, Any]) -> str:
     if not_complete > _MOST_NAMED:
         lines.append(f"… and {not_complete - _MOST_NAMED:,} more: state and reason in {RUNS_TABLE}.")
     if problems:
-        lines.append(f"Each is tried {MOST_ATTEMPTS} times; ./lab campaign clean FOLDER forgets them.")
-    if found["gone"]:
-        noun = "run lacks a table" if found["gone"] == 1 else "runs lack a table"
+        lines.append(f"Each is tried {ATTEMPTS_MAX} times; ./lab campaign clean FOLDER forgets them.")
+    if summary["gone"]:
+        noun = "run lacks a table" if summary["gone"] == 1 else "runs lack a table"
         lines.append(
-            f"{found['gone']:,} {noun} in the folder. ./lab campaign clean FOLDER forgets such runs, "
+            f"{summary['gone']:,} {noun} in the folder. ./lab campaign clean FOLDER forgets such runs, "
             "and the same command makes them anew."
         )
     if worst:
@@ -221,4 +210,4 @@ def _as_text(found: Mapping[str, Any]) -> str:
             f"longest critical section of an allocation: {microseconds(worst['critical_ns_max'])}, "
             f"{worst['scenario']} on {worst['configuration']}, run {worst['key'][:12]}"
         )
-    return "\n".join([*lines, *([f"table: {found['runs']}"] if found["runs"] else [])])
+    return "\n".join([*lines, *([f"table: {summary['runs']}"] if summary["runs"] else [])])

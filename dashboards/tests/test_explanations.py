@@ -58,11 +58,6 @@ def test_a_source_line_comes_with_its_text_where_that_is_known(tmp_path: Path) -
     assert (found["parts"][0]["source"], found["parts"][0]["text"]) == ("main.c:8", "")
 
 
-def test_an_explanation_of_an_older_run_has_no_parts(tmp_path: Path) -> None:
-    found = packed(tmp_path, REPLAYED)
-    assert (found["place"], found["next"], found["parts"], found["lines"]) == ("", None, [], [])
-
-
 def test_a_forged_explanation_does_not_fill_the_page(tmp_path: Path) -> None:
     long = "x" * 50_000
     part, frame, total = KNOWN["parts"][0], KNOWN["stack"][0], KNOWN["lines"][0]

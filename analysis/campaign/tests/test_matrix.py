@@ -59,20 +59,14 @@ def test_a_board_that_there_is_not_is_refused_with_its_line(tmp_path: Path) -> N
         read(tmp_path, 'scenarios = ["mem_frag"]\nboards = ["nucleo-f999re"]\n')
 
 
-def test_what_comes_to_the_same_run_is_one(tmp_path: Path) -> None:
-    source = ROOT / "scenarios" / "mem_frag.toml"
-    (tmp_path / "mem_frag.toml").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+def test_what_is_listed_twice_is_run_once(tmp_path: Path) -> None:
     asked = read(
         tmp_path,
-        'scenarios = ["mem_frag", "mem_frag", "mem_frag.toml"]\nallocators = ["half_fit_cstm"]\n'
-        'parameters = [{}, { depth = 3 }, { depth = "3" }, { depth = 3 }]\nart = ["on", "on"]\n'
-        "heap_bytes = [8192, 8192]\nsamplerate = [24_000_000, 24_000_000]\n"
-        "knobs = [{}, { search_threshold = 0 }, { SEARCH_THRESHOLD = 0 }, { search_threshold = 4 }]\n",
+        'scenarios = ["mem_frag", "mem_frag"]\nallocators = ["tlsf", "tlsf"]\n'
+        'parameters = [{}, { depth = 3 }, { depth = 3 }]\nart = ["on", "on"]\n'
+        "heap_bytes = [8192, 8192]\nsamplerate = [24_000_000, 24_000_000]\n",
     )
-    assert [(point.parameters, point.knobs) for point in asked.points()] == [
-        (parameters, knobs) for parameters in ({}, {"depth": 3}) for knobs in ({}, {"search_threshold": 4})
-    ]
-    assert asked.count() == 4
+    assert [point.parameters for point in asked.points()] == [{}, {"depth": 3}]
 
 
 def test_an_allocator_by_path_is_looked_for_beside_the_matrix(
@@ -147,7 +141,7 @@ def test_a_scenario_by_path_is_looked_for_beside_the_matrix(tmp_path: Path) -> N
         ('scenarios = ["mem_frag"]\nallocators = ["gone.c"]', r"matrix.toml:2: .*gone.c is not there"),
         (
             f'scenarios = ["mem_stress"]\nseeds = {MANY}\nheap_bytes = {MANY}\nsamplerate = {MANY}',
-            r"matrix.toml:1: The lists have 2,000,000,000 combinations, and .* at most 10,000,000",
+            r"matrix.toml:1: The lists have more than 100,000 combinations: shorten them",
         ),
         ('scenarios = ["mem_frag"]\n[[exclude]]\nsead = [1]', r"matrix.toml:3: exclude\[0\].sead is unknown"),
         (

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
+import json
 import os
 import signal
-import sqlite3
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -16,32 +14,43 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis.campaign import journal
-from analysis.campaign.journal import MOST_ATTEMPTS, Recognized
-from analysis.campaign.rows import COLUMNS, OLD_NAMES, STATISTICS
-from analysis.campaign.store import JOURNAL, RUNS, Store
-from analysis.campaign.tests.made import outcome
+from analysis.campaign.rows import DIFFERS
+from analysis.campaign.store import RESULTS, RUNS, Store
+from analysis.campaign.tests.made import key, outcome
 from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.errors import RunError
-from base.metrology.quantiles import summarise
-from base.run_folder.quantities import QUANTITIES
-from base.run_folder.tables import INTERRUPTS, OPERATIONS, write_table
 
-_UP = "../../../../"
+COMPLETE: dict[str, Any] = {"verdict": "complete"}
+FAILED: dict[str, Any] = {"verdict": None, "state": "failed"}
+DIFFERENT: dict[str, Any] = {"verdict": None, "state": DIFFERS}
+
+
+def stored(folder: Path, *outcomes: Outcome) -> Store:
+    store = Store(folder)
+    with store.writing():
+        for made in outcomes:
+            store.add(made)
+        store.keep_matrix(b"text", len(outcomes))
+    return store
+
+
+def attempted(folder: Path, *attempts: dict[str, Any], number: int = 10) -> Store:
+    return stored(folder, *(outcome(number, **attempt) for attempt in attempts))
+
+
+def result(folder: Path, number: int) -> Path:
+    return folder / RESULTS / f"{key(number)}.json"
 
 
 def test_the_table_does_not_tell_in_which_order_the_runs_came(tmp_path: Path) -> None:
-    runs = [outcome("aa", critical_ns_max=2.0), outcome("bb"), outcome("cc", table=b"others")]
-    written = set()
-    for number, order in enumerate(permutations(runs)):
-        store = Store(tmp_path / str(number))
-        with store.writing():
-            for one in order:
-                store.add(one)
-        written.add(store.write_runs().read_bytes())
-    assert len(written) == 1
-    assert pl.read_parquet(tmp_path / "0" / RUNS)["key"].to_list() == ["aa", "bb", "cc"]
+    runs = [outcome(1, critical_ns_max=2.0), outcome(2), outcome(3, table=b"others")]
+    tables = {
+        stored(tmp_path / str(number), *order).write_runs().read_bytes()
+        for number, order in enumerate(permutations(runs))
+    }
+    assert len(tables) == 1
+    assert pl.read_parquet(tmp_path / "0" / RUNS)["key"].to_list() == [key(1), key(2), key(3)]
 
 
 def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
@@ -49,297 +58,176 @@ def test_a_command_that_is_killed_leaves_what_it_added(tmp_path: Path) -> None:
     if not child:
         store = Store(tmp_path)
         with store.writing():
-            store.add(outcome("aa"))
-            store.add(outcome("bb"), outcome("cc"))
-            store.note(b"not kept yet", Recognized("dd", (), b""))
+            store.keep_matrix(b"text", 3)
+            store.add(outcome(1))
+            store.add(outcome(2))
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     again = Store(tmp_path)
-    assert [again.settled(key) for key in ("aa", "bb", "cc", "dd")] == [True, True, True, False]
+    assert [again.settled(key(number)) for number in (1, 2, 3)] == [True, True, False]
     with again.writing():
-        again.add(outcome("dd"))
-    assert Store(tmp_path).stored == 4
-    assert not [*tmp_path.glob(f"{JOURNAL}-*")]
+        again.add(outcome(3))
+    assert len(Store(tmp_path).results) == 3
 
 
-def test_a_campaign_of_before_is_read_by_the_names_that_its_columns_had(tmp_path: Path) -> None:
-    row: dict[str, Any] = {
-        "critical_ns_max": 2.0,
-        "critical_ns_budget": 0.5,
-        "critical_ns_key": "7",
-        "task_latency_ns_key": "@9",
-    }
-    store = Store(tmp_path)
-    with store.writing():
-        store.add(outcome("aa", **row))
-    with closing(sqlite3.connect(tmp_path / JOURNAL)) as connection:
-        for name, old in OLD_NAMES.items():
-            connection.execute(f'ALTER TABLE runs RENAME COLUMN "{name}" TO "{old}"')
-        connection.execute('ALTER TABLE runs ADD COLUMN "allocate_max_ns" REAL')
-        connection.execute('ALTER TABLE runs DROP COLUMN "board_folder"')
-        connection.commit()
-    assert row.items() <= Store(tmp_path).rows().collect().row(0, named=True).items()
-    with store.writing():
-        store.add(outcome("bb"))
-    first, second = Store(tmp_path).rows().collect().iter_rows(named=True)
-    assert row.items() <= first.items()
-    assert first["board_folder"] == "nucleo-f401re"  # there was no other board
-    assert second["critical_ns_budget"] is None
-
-
-@pytest.mark.parametrize("content", [b'{"row": 1}\n' * 99, b"SQLite format 3\0" + bytes(500)])
-def test_a_damaged_journal_is_one_sentence(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / JOURNAL).write_bytes(content)
-    store = Store(tmp_path)
-    with pytest.raises(CampaignError, match=rf"{JOURNAL} is no journal of a campaign: .*\."):
-        store.settled("aa")
-    with pytest.raises(CampaignError, match="no journal"), store.writing():
-        pass
-
-
-def test_what_a_wish_came_to_is_kept_with_the_next_outcome(tmp_path: Path) -> None:
-    store, found = Store(tmp_path), Recognized("aa", ("kernel_calls", "urgent_task"), b"image")
-    with store.writing():
-        store.note(b"wish", found)
-        assert store.recognized(b"wish") is None
-        store.add(outcome("aa"))
-        assert store.recognized(b"wish") == found
-        store.note(b"other", found)
-    assert Store(tmp_path).recognized(b"other") == found
-
-
-def test_runs_are_read_a_few_at_a_time_and_written_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("attempts", "settled", "settled_verified"),
+    [
+        ([], False, False),
+        ([COMPLETE], True, False),
+        ([{**COMPLETE, "verified": True}], True, True),
+        ([{**COMPLETE, "verified": False}], True, False),
+        ([FAILED] * 2, False, False),
+        ([FAILED] * 3, True, True),
+        ([{"verdict": "inconclusive"}] * 2, False, False),
+        ([{"verdict": "truncated"}, FAILED, {"verdict": "inconclusive"}], True, True),
+        ([FAILED, FAILED, COMPLETE], True, False),
+        # A direct run that differs is tried until it does no more: it is no failure.
+        ([DIFFERENT] * 9, False, False),
+        ([FAILED, FAILED, DIFFERENT], False, False),
+        ([DIFFERENT, {**COMPLETE, "verified": True}], True, True),
+    ],
+)
+def test_a_run_is_settled(
+    tmp_path: Path, attempts: list[dict[str, Any]], settled: bool, settled_verified: bool
 ) -> None:
-    store = Store(tmp_path)
-    with store.writing():
-        store.add(*(outcome(f"{n:03}", art=bool(n % 2), critical_ns_max=n / 3) for n in range(100)))
-    rows = store.rows().collect()
-    assert rows.schema == COLUMNS
-    assert rows["critical_ns_max"].to_list() == [n / 3 for n in range(100)]
-    whole = store.write_runs().read_bytes()
-    monkeypatch.setattr(journal, "AT_ONCE", 7)
-    assert store.write_runs().read_bytes() == whole
-    write_table(tmp_path / "at-once.parquet", rows)
-    assert (tmp_path / "at-once.parquet").read_bytes() == whole
-    some = store.rows().filter(pl.col("art")).select("key").head(2).collect()
-    assert some["key"].to_list() == ["001", "003"]
+    for store in (attempted(tmp_path, *attempts), Store(tmp_path)):
+        assert (store.settled(key(10)), store.settled(key(10), verify=True)) == (settled, settled_verified)
+        assert not store.settled(key(11))
 
 
-def test_what_is_not_complete_is_tried_a_bounded_number_of_times(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+@pytest.mark.parametrize(("doubt", "kept"), [(False, [1, 2, 3]), (True, [1, 3])])
+def test_where_one_direct_run_differs_only_verified_and_real_ones_are_believed(
+    tmp_path: Path, doubt: bool, kept: list[int]
+) -> None:
+    store = stored(
+        tmp_path,
+        *(outcome(number, verified=kind) for number, kind in ((1, None), (2, False), (3, True))),
+        outcome(4, "inconclusive"),
+        outcome(5, **(DIFFERENT if doubt else FAILED)),
+    )
     with store.writing():
-        for attempt in range(MOST_ATTEMPTS):
-            assert not store.settled("aa")
-            store.add(outcome("aa", "inconclusive", reason=f"attempt {attempt}"))
-    assert Store(tmp_path).settled("aa")
-    assert Store(tmp_path).rows().collect()["reason"].to_list() == [f"attempt {MOST_ATTEMPTS - 1}"]
-
-
-def test_clean_forgets_what_is_not_complete(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    with store.writing():
-        store.add(outcome("aa", "inconclusive"))
-        store.add(outcome("bb", "inconclusive"))
-        store.add(outcome("bb"))
-    with store.writing():
-        assert store.clean() == 1
-    again = Store(tmp_path)
-    assert again.attempts("aa") == 0 and again.settled("bb")
-    assert [path.stem for path in tmp_path.rglob("*.parquet")] == ["bb"]
+        store.keep_matrix(b"text", 5, over=True)
+        assert store.clean() == 5 - len(kept)
+        assert store.asked == (5, False)
+        assert store.clean() == 0
+    assert store.rows()["key"].to_list() == [key(number) for number in kept]
+    assert sorted(path.stem for path in tmp_path.rglob("*.parquet")) == [key(number) for number in kept]
+    assert Store(tmp_path).results == store.results
 
 
 def test_tables_that_are_gone_or_altered_are_noticed_and_cleaned(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    with store.writing():
-        store.add(*(outcome(key) for key in ("aa", "bb", "cc")))
+    store = stored(tmp_path, *(outcome(number) for number in (1, 2, 3)))
     assert store.gone() == 0
-    next(tmp_path.rglob("aa.parquet")).unlink()
-    next(tmp_path.rglob("bb.parquet")).write_bytes(b"Rows")
+    next(tmp_path.rglob(f"{key(1)}.parquet")).unlink()
+    next(tmp_path.rglob(f"{key(2)}.parquet")).write_bytes(b"Rows")
     assert store.gone() == 1
     with store.writing():
         assert store.clean() == 2
     again = Store(tmp_path)
-    assert again.gone() == 0
-    assert [again.settled(key) for key in ("aa", "bb", "cc")] == [False, False, True]
-    assert [path.stem for path in tmp_path.rglob("*.parquet")] == ["cc"]
-
-
-@pytest.mark.parametrize("column", ["key", "allocator"])
-def test_a_journal_from_elsewhere_reaches_no_file_beside_the_folder(column: str, tmp_path: Path) -> None:
-    other = tmp_path / "other.parquet"
-    other.write_bytes(b"of somebody else")
-    folder = tmp_path / "campaign"
-    store = Store(folder)
-    with store.writing():
-        store.add(outcome("aa"))
-    with closing(sqlite3.connect(folder / JOURNAL)) as connection, connection:
-        words = f"UPDATE runs SET state = 'failed', verdict = NULL, {column} = ?"
-        connection.execute(words, (_UP + "other",))
-    store = Store(folder)
-    with pytest.raises(CampaignError, match="nobody can have made"), store.writing():
-        store.clean()
-    assert other.read_bytes() == b"of somebody else"
+    assert [again.settled(key(number)) for number in (1, 2, 3)] == [False, False, True]
+    assert [path.stem for path in tmp_path.rglob("*.parquet")] == [key(3)]
 
 
 def test_clean_forgets_nothing_while_a_table_cannot_be_read(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    with store.writing():
-        store.add(outcome("aa"))
-    table = next(tmp_path.rglob("aa.parquet"))
+    store = stored(tmp_path, outcome(1))
+    table = next(tmp_path.rglob(f"{key(1)}.parquet"))
     table.unlink()
     table.mkdir()
     with store.writing(), pytest.raises(CampaignError, match=r"cannot be read: .*nothing was forgotten"):
         store.clean()
-    assert Store(tmp_path).settled("aa")
+    assert Store(tmp_path).settled(key(1))
 
 
-def test_garbage_within_a_journal_is_one_sentence(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    with store.writing():
-        store.add(outcome("aa"))
-    journal_file = tmp_path / JOURNAL
-    content = journal_file.read_bytes()
-    assert b"CREATE TABLE" in content
-    journal_file.write_bytes(content.replace(b"CREATE TABLE", b"CREATE \xe6\xffABL"))
-    with pytest.raises(CampaignError, match=r"no journal of a campaign: .*remove the whole folder"):
-        Store(tmp_path).settled("aa")
-    with pytest.raises(CampaignError, match="no journal"):
-        Store(tmp_path).rows().collect()
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda document: {**document, "schema": 1}, r"schema must be 2"),
+        (lambda document: {**document, "row": {**document["row"], "key": key(2)}}, "nobody can have made"),
+        (lambda document: {**document, "row": {**document["row"], "allocator": "../.."}}, "nobody can have"),
+        (lambda document: {**document, "sha256": {"../x": "0" * 64}}, "names tables that no run has"),
+        (lambda document: {**document, "sha256": {"operations": "x"}}, "operations"),
+        (lambda _: "[" * 9, "json"),
+    ],
+)
+def test_a_result_from_elsewhere_is_one_sentence(
+    tmp_path: Path, change: Callable[[Any], Any], words: str
+) -> None:
+    stored(tmp_path, outcome(1))
+    path = result(tmp_path, 1)
+    document = change(json.loads(path.read_text()))
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    with pytest.raises(CampaignError, match=words) as refused:
+        Store(tmp_path)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_a_row_of_another_kind_is_one_sentence(tmp_path: Path) -> None:
+    stored(tmp_path, outcome(1, critical_ns_max="x"))
+    with pytest.raises(CampaignError, match=r"clean .* forgets them"):
+        Store(tmp_path).rows()
 
 
 def test_a_table_whose_bytes_changed_on_the_way_is_not_stored(tmp_path: Path) -> None:
-    sent = outcome("aa")
     store = Store(tmp_path)
     with store.writing(), pytest.raises(CampaignError, match="came damaged"):
-        store.add(Outcome("aa", sent.row, {"operations": b"other"}, sent.digests))
-    assert not Store(tmp_path).settled("aa")
+        store.add(replace(outcome(1), tables={"operations": b"other"}))
+    assert not Store(tmp_path).results
 
 
 def test_two_commands_do_not_write_at_once(tmp_path: Path) -> None:
-    with (
-        Store(tmp_path).writing(),
-        pytest.raises(CampaignError, match="Another campaign"),
-        Store(tmp_path).writing(),
-    ):
+    first, second = Store(tmp_path), Store(tmp_path)
+    with first.writing(), pytest.raises(CampaignError, match="Another campaign"), second.writing():
         pass
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "run.json").touch()
-    with (
-        pytest.raises(CampaignError, match="not empty, and no folder of a campaign"),
-        Store(tmp_path).writing(),
-    ):
+    store = Store(tmp_path)
+    with pytest.raises(CampaignError, match="not empty, and no folder of a campaign"), store.writing():
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
-
-
-def test_another_folder_is_no_campaigns(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="no folder of a campaign"):
+    with pytest.raises(CampaignError, match=r"no folder of a campaign: it has no asked\.json"):
         Store.existing(tmp_path)
-
-
-def _parquet(table: pl.DataFrame) -> bytes:
-    held = io.BytesIO()
-    write_table(held, table)
-    return held.getvalue()
-
-
-def _measured(key: str, critical_ns: list[float]) -> Outcome:
-    """What a run of allocations left, with the figures of its tables."""
-    operations = pl.DataFrame(
-        {name: [None] * len(critical_ns) for name in OPERATIONS}, schema=OPERATIONS
-    ).with_columns(kind=pl.lit("A"), measured=True, wire_critical_ns=pl.Series(critical_ns))
-    tables = {"operations": _parquet(operations), "interrupts": _parquet(pl.DataFrame(schema=INTERRUPTS))}
-    figures = {
-        f"{quantity.key}_{name}": getattr(found, name)
-        for quantity in QUANTITIES
-        for found in [
-            summarise(
-                quantity.samples(operations, pl.DataFrame(schema=INTERRUPTS))[quantity.column].to_numpy()
-            )
-        ]
-        for name in STATISTICS
-    }
-    digests = {what: hashlib.sha256(content).hexdigest() for what, content in tables.items()}
-    row = outcome(key, **figures).row
-    return Outcome(key, row, tables, digests)
-
-
-def _change(folder: Path, words: str) -> None:
-    with closing(sqlite3.connect(folder / JOURNAL)) as connection:
-        assert connection.execute(words).rowcount == 1
-        connection.commit()
-
-
-CHANGES = {
-    "a figure": "critical_ns_max = 1.0",
-    "a figure that was not": "critical_ns_max = NULL",
-    "one as text": "critical_ns_max = 'x'",
-    "a verdict": "verdict = 'complete'",
-    "an allocator": "allocator = 'seglist'",
-    "the tables": "sha256 = '{}'",
-    "the seal": "row_sha256 = NULL",
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_row_that_was_changed_is_found_and_its_run_made_anew(tmp_path: Path, change: str) -> None:
-    store = Store(tmp_path)
-    bad = outcome("bb", verdict="truncated", critical_ns_max=7.5, operations=3, art=True)
-    with store.writing():
-        store.add(_measured("aa", [3.0, 5.0]), bad)
-    Store(tmp_path).check_rows()
-    key = "bb" if change == "a verdict" else "aa"
-    _change(tmp_path, f"UPDATE runs SET {CHANGES[change]} WHERE key = '{key}'")
-    with pytest.raises(CampaignError, match=rf"1 row was changed since .* the first that of {key}, so no"):
-        Store(tmp_path).write_runs()
-    assert not (tmp_path / RUNS).exists()
-    again = Store(tmp_path)
-    with again.writing():
-        assert again.clean() == (1 if key == "bb" else 2)  # bb is not complete, and forgotten anyhow
-    assert Store(tmp_path).attempts(key) == 0
-    Store(tmp_path).write_runs()
-
-
-def test_a_row_of_other_figures_than_its_tables_is_forgotten(tmp_path: Path) -> None:
-    """Whoever changes a row can make its digest anew; the tables still tell."""
-    store = Store(tmp_path)
-    true, false = _measured("aa", [3.0, 5.0]), _measured("bb", [3.0, 5.0])
-    with store.writing():
-        store.add(true, replace(false, row={**false.row, "critical_ns_max": 1.0}))
-    Store(tmp_path).check_rows()
-    again = Store(tmp_path)
-    with again.writing():
-        assert again.clean() == 1
-    assert Store(tmp_path).rows().collect()["key"].to_list() == ["aa"]
-
-
-def test_a_journal_without_digests_of_its_rows_gets_them(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    with store.writing():
-        store.add(_measured("aa", [3.0, 5.0]))
-    with closing(sqlite3.connect(tmp_path / JOURNAL)) as connection:
-        connection.execute("ALTER TABLE runs DROP COLUMN row_sha256")
-        connection.commit()
-    Store(tmp_path).check_rows()
-    with Store(tmp_path).writing():
-        pass
-    Store(tmp_path).check_rows()
-    _change(tmp_path, "UPDATE runs SET critical_ns_max = 1.0")
-    with pytest.raises(CampaignError, match="1 row was changed"):
-        Store(tmp_path).check_rows()
 
 
 def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     folder, outside = tmp_path / "campaign", tmp_path / "outside"
     outside.mkdir()
-    with Store(folder).writing():
-        pass
+    stored(folder)
     (folder / "operations").symlink_to(outside)
-    with pytest.raises(RunError, match="operations: is a symbolic link"), Store(folder).writing():
-        pass
     with pytest.raises(RunError, match="operations: is a symbolic link"):
         Store.existing(folder)
-    assert not [*outside.iterdir()]
+
+
+def test_runs_of_another_matrix_are_told_apart(tmp_path: Path) -> None:
+    assert not stored(tmp_path / "empty").holds_another(b"other")
+    store = stored(tmp_path / "some", outcome(1))
+    assert [store.holds_another(text) for text in (b"text", b"other")] == [False, True]
+
+
+def test_both_runs_stay_while_they_differ(tmp_path: Path) -> None:
+    files = {"sigrok/run.json": b"{}", "direct/run.json": b"{ }"}
+    differing = Outcome(key(1), outcome(1, **DIFFERENT).row, differing=files)
+    store = stored(tmp_path, differing)
+    folder = store.differing(key(1))
+    assert (folder / "direct" / "run.json").read_bytes() == b"{ }"
+    with store.writing():
+        store.add(outcome(1))
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["/etc/cron.d/job", "../beside", "sigrok/../../beside", r"sigrok\..\x"])
+def test_a_file_of_a_worker_that_lies_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    store = Store(tmp_path / "in" / "out")
+    row = outcome(1, **DIFFERENT).row
+    with store.writing(), pytest.raises(CampaignError, match="not a run's"):
+        store.add(Outcome(key(1), row, differing={"sigrok/run.json": b"", name: b""}))
+    assert [path.name for path in tmp_path.rglob("*")] == ["in", "out"]
+
+
+def test_the_files_of_a_run_lie_by_its_scenario_allocator_and_key(tmp_path: Path) -> None:
+    store = stored(tmp_path, outcome(1, scenario="folder/mine.toml", allocator="heap_4"))
+    (path,) = tmp_path.rglob("*.parquet")
+    assert path == tmp_path / "operations" / "scenario=mine" / "allocator=heap_4" / f"{key(1)}.parquet"
+    assert (store.gone(), store.scratch) == (0, tmp_path / ".scratch")
