@@ -20,6 +20,9 @@ _HANG_WITHIN_S = 2
 _TRIES = 600
 _TRIES_OF_HANGS = 40
 _FUZZ = "fuzz"
+_LEFT_SOUND = ("misaligned", "small", "status", "lost")
+"""Rules after which the heap is still sound: the rest of the contract is tried without them."""
+_WORD_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -29,22 +32,36 @@ class Broken:
     operations: tuple[str, ...]
     judged: Judged
 
+    def as_json(self) -> dict[str, Any]:
+        """The rule, with the numbers and the operations that broke it."""
+        return {
+            "rule": self.judged.rule,
+            "numbers": self.judged.numbers,
+            "reason": self.judged.reason,
+            "operations": list(self.operations),
+            "places": list(self.judged.places),
+        }
+
 
 @dataclass(frozen=True)
 class Contract:
-    """The result. `lists` is the number of judged lists; the suites run only if all hold."""
+    """The result. `lists` is the number of judged lists, `broken` has each rule once. The suites
+    run unless a list left the heap damaged.
+    """
 
     row: Allocator
     lists: int
-    broken: Broken | None
+    broken: tuple[Broken, ...]
     suites: tuple[Suite, ...]
     fuzzed: tuple[str, ...] = ()
     """The shortest operations by which the suite `fuzz` breaks a rule, if it does."""
+    defect: Broken | None = None
+    """A request larger than any region that it serves, where the catalogue says so."""
 
     @property
     def holds(self) -> bool:
         """True if nothing was broken."""
-        return self.broken is None and all(suite.passed for suite in self.suites)
+        return not self.broken and all(suite.passed for suite in self.suites)
 
     @property
     def not_stated(self) -> tuple[Promise, ...]:
@@ -60,14 +77,8 @@ class Contract:
             and {"file": str(source.file), "format": source.format, "sha256": source.sha256},
             "holds": self.holds,
             "lists": self.lists,
-            "broken": self.broken
-            and {
-                "rule": self.broken.judged.rule,
-                "numbers": self.broken.judged.numbers,
-                "reason": self.broken.judged.reason,
-                "operations": list(self.broken.operations),
-                "places": list(self.broken.judged.places),
-            },
+            "broken": [broken.as_json() for broken in self.broken],
+            "defect": self.defect and {**self.defect.as_json(), "published": self.row.gives_too_large},
             "suites": [
                 {"name": suite.name, "passed": suite.passed, "said": suite.said} for suite in self.suites
             ],
@@ -91,22 +102,45 @@ def hold(
     row = host_heap.row(allocator)
     tell(f"building the contract tests of {allocator}")
     folder = host_contract.build(allocator)
-    judged = 0
-    for operations in lists.lists(row.promises):
-        tell(f"{allocator}: list {judged + 1}")
-        judged += 1
-        found = host_contract.judge(folder, operations, within_s)
-        if not found.holds:
+    count = 0
+    broken: list[Broken] = []
+
+    def judged(operations: Sequence[str]) -> bool:
+        """Notes each rule that is broken; false once the heap is damaged."""
+        while True:
+            passing = tuple(each.judged.rule for each in broken)
+            result = host_contract.judge(folder, operations, within_s, passing)
+            if result.holds or result.rule in passing:
+                return result.holds
             tell(f"{allocator}: making a list of {len(operations)} operations shorter")
-            limit_s = hang_within_s if found.rule == "never_returns" else within_s
-            return Contract(row, judged, _shortest(folder, operations, found, limit_s), ())
+            limit_s = hang_within_s if result.rule == "never_returns" else within_s
+            broken.append(_shortest(folder, operations, result, limit_s, passing))
+            if result.rule not in _LEFT_SOUND:
+                return False
+
+    sound = True
+    for operations in lists.lists(row.promises):
+        tell(f"{allocator}: list {count + 1}")
+        count += 1
+        sound = judged(operations)
+        if not sound:
+            break
+    before = len(broken)
+    judged(lists.too_large(row.promises))
+    defect = None
+    if row.gives_too_large is not None and [each.judged.rule for each in broken[before:]] == ["too_large"]:
+        defect = broken.pop()
+    if not sound or any(each.judged.rule not in ("misaligned", "too_large") for each in broken):
+        return Contract(row, count, tuple(broken), (), defect=defect)
     tell(f"{allocator}: suites")
-    suites = tuple(host_contract.suites(folder))
+    by_word = any(each.judged.rule == "misaligned" for each in broken)
+    suites = tuple(host_contract.suites(folder, _WORD_BYTES) if by_word else host_contract.suites(folder))
     fuzz = next((suite for suite in suites if suite.name == _FUZZ and not suite.passed), None)
-    if fuzz is None:
-        return Contract(row, judged, None, suites)
-    tell(f"{allocator}: making what the fuzzer found shorter")
-    return Contract(row, judged, None, suites, _shortest_input(folder, fuzz.inputs, hang_within_s))
+    shortest: tuple[str, ...] = ()
+    if fuzz is not None and not by_word:
+        tell(f"{allocator}: making what the fuzzer found shorter")
+        shortest = _shortest_input(folder, fuzz.inputs, hang_within_s)
+    return Contract(row, count, tuple(broken), suites, shortest, defect)
 
 
 def _shortest_input(folder: Path, inputs: str, within_s: int) -> tuple[str, ...]:
@@ -127,12 +161,17 @@ def _shortest_input(folder: Path, inputs: str, within_s: int) -> tuple[str, ...]
     return replayed(lists.shorter(operations, breaks, _TRIES)).operations
 
 
-def _shortest(folder: Path, operations: Sequence[str], found: Judged, within_s: int) -> Broken:
+def _shortest(
+    folder: Path, operations: Sequence[str], result: Judged, within_s: int, passing: Sequence[str]
+) -> Broken:
+    def judged(candidate: Sequence[str]) -> Judged:
+        return host_contract.judge(folder, candidate, within_s, passing)
+
     def breaks(candidate: Sequence[str]) -> bool:
-        return host_contract.judge(folder, candidate, within_s).rule == found.rule
+        return judged(candidate).rule == result.rule
 
     # What stands behind the operation that broke the rule never ran.
-    ran = operations[: len(found.places) + 1]
-    tries = _TRIES_OF_HANGS if found.rule == "never_returns" else _TRIES
+    ran = operations[: len(result.places) + 1]
+    tries = _TRIES_OF_HANGS if result.rule == "never_returns" else _TRIES
     shortest = shrink(ran if breaks(ran) else operations, breaks, tries)
-    return Broken(tuple(shortest), host_contract.judge(folder, shortest, within_s))
+    return Broken(tuple(shortest), judged(shortest))

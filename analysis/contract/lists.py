@@ -23,6 +23,31 @@ def lists(promises: Set[str]) -> Iterator[list[str]]:
     yield from _drawn(promises, range(LISTS // 4, LISTS))
 
 
+_SIZE_MAX = (1 << 32) - 1
+_AROUND_BYTES = 72
+"""Below SIZE_MAX: more than any header, rounding up and smallest block together."""
+_ALIGNMENTS = (16, 64, 1024, 4096)
+
+
+def too_large(promises: Set[str]) -> list[str]:
+    """Requests for more than any region has, between some that are served.
+
+    Near SIZE_MAX a sum overflows. Above a power of two a size that is kept in fewer bits does.
+    """
+    sizes = [_SIZE_MAX - less for less in range(_AROUND_BYTES)]
+    sizes += [(1 << bits) + more for bits in range(17, 32) for more in (-8, 0, 1, 8, 24, 40)]
+    aligned = [
+        (_SIZE_MAX - less, alignment)
+        for alignment in (_ALIGNMENTS if "aligns" in promises else ())
+        for less in (*range(24), *range(alignment - 24, alignment + 24), 2 * alignment)
+    ]
+    asked = [*((size, 0) for size in sizes), *aligned]
+    before, after = ["a 0 24 0", "a 1 200 0", "a 2 24 0"], ["a 3 200 0"]
+    if {"frees", "merges"} <= promises:
+        before, after = ["n 48", *before, "f 1"], [*after, "e", "n 48"]
+    return [*before, *(f"b {size} {alignment}" for size, alignment in asked), *after]
+
+
 def _drawn(promises: Collection[str], numbers: Iterable[int]) -> Iterator[list[str]]:
     for number in numbers:
         source = random.Random(number)

@@ -53,18 +53,30 @@ def _lines(found: Contract) -> Iterator[str]:
         if source
         else found.row.id
     )
-    if found.broken is not None:
-        yield f"breaks the contract: {sentence(found.broken)}"
-        yield from _operations(found.broken)
-    else:
+    for broken in found.broken:
+        yield f"breaks the contract: {sentence(broken)}"
+        yield from _operations(broken)
+    if not found.broken:
         yield f"{found.lists} lists of operations hold"
-        yield from map(_suite, found.suites)
-        if found.fuzzed:
-            yield "the shortest operations of the fuzzer that break it; the last one does:"
-            yield from _numbered(found.fuzzed)
+    if found.suites:
+        yield from _suites(found)
+    if found.defect is not None:
+        yield (
+            f"a known defect, which the bench's judge keeps from it: {sentence(found.defect)} "
+            f"{found.row.gives_too_large}."
+        )
     if found.not_stated:
         yield from _not_stated(found)
     yield "the contract holds" if found.holds else "the contract is broken"
+
+
+def _suites(found: Contract) -> Iterator[str]:
+    if any(broken.judged.rule == "misaligned" for broken in found.broken):
+        yield "all else, with payloads held to multiples of 4:"
+    yield from map(_suite, found.suites)
+    if found.fuzzed:
+        yield "the shortest operations of the fuzzer that break it; the last one does:"
+        yield from _numbered(found.fuzzed)
 
 
 def _not_stated(found: Contract) -> Iterator[str]:
@@ -93,16 +105,18 @@ def sentence(broken: Broken) -> str:
     judged = broken.judged
     if judged.outcome[0] == "died":
         return _death(judged)
-    one, other = judged.numbers
+    first, second = judged.numbers
     return {
-        "misaligned": f"a payload lies at region + {one:,}, which is no multiple of {other}.",
-        "outside": f"a block of {other:,} bytes lies outside the region, {_place(one)}.",
-        "overlap": f"a block at region + {other:,} overlaps {_named(broken, one)}, which is live.",
-        "small": f"a block is said to hold {one:,} bytes, and {other:,} were asked for.",
-        "contents": f"the content of {_named(broken, one)} was changed, and nobody wrote to it.",
-        "status": f"an allocation that gave {'a block' if other else 'no block'} has status {one}.",
-        "refused_free": f"the free of a live block, at region + {other:,}, has status {one}.",
-        "lost": f"memory is lost: {one:,} blocks were served from the empty heap, and now {other:,}.",
+        "misaligned": f"a payload lies at region + {first:,}, which is no multiple of {second}.",
+        "outside": f"a block of {second:,} bytes lies outside the region, {_place(first)}.",
+        "overlap": f"a block at region + {second:,} overlaps {_named(broken, first)}, which is live.",
+        "small": f"a block is said to hold {first:,} bytes, and {second:,} were asked for.",
+        "contents": f"the content of {_named(broken, first)} was changed, and nobody wrote to it.",
+        "status": f"an allocation that gave {'a block' if second else 'no block'} has status {first}.",
+        "refused_free": f"the free of a live block, at region + {second:,}, has status {first}.",
+        "lost": f"memory is lost: {first:,} blocks were served from the empty heap, and now {second:,}.",
+        "too_large": f"a request for {second:,} bytes, more than any region has, gets a block "
+        f"{_place(first)}.",
         "unsound": "allocator_check() finds the heap damaged.",
     }[judged.rule]
 
@@ -110,6 +124,8 @@ def sentence(broken: Broken) -> str:
 def _death(judged: Judged) -> str:
     if judged.rule == "sanitizer":
         return f"the last operation does what C forbids: {judged.reason or 'a sanitizer stopped it'}."
+    if judged.reason:
+        return f"the last operation breaks what the code requires: {judged.reason}."
     if judged.rule == "never_returns":
         return "the last operation never returns."
     number = judged.numbers[0]
@@ -155,6 +171,8 @@ def _call(operation: str, names: dict[str, str]) -> str:
         return f"{names[words[0]]} = allocate({words[1]}{aligned})"
     if kind == "r":
         return f"{names[words[0]]} = reallocate({names[words[0]]}, {words[1]})"
+    if kind == "b":
+        return f"allocate({words[0]}{f', aligned to {words[1]}' if words[1] != '0' else ''})"
     if kind == "f":
         return f"free({names[words[0]]})"
     return "free all" if kind == "e" else f"allocate({words[0]}) until full, free all"

@@ -16,6 +16,9 @@ static void plain_init(void *region, size_t bytes) {
 }
 
 static void *plain_allocate(size_t size) {
+    if (size > SIZE_MAX - sizeof(cell) - 7u) {
+        return NULL; /* the sum below would overflow */
+    }
     const size_t wanted = (size + sizeof(cell) + 7u) & ~(size_t)7u;
     cell **link = &first;
     while (*link != NULL && (*link)->size < wanted) {

@@ -109,6 +109,9 @@ class _Row(Table):
     """Environment variable that names the checkout it is compiled from; None: it needs none."""
     largest_region_bytes: PositiveInt | None = None
     """The largest region that it can manage; None: more than any board or host build has."""
+    gives_too_large: _Text | None = None
+    """Why it serves some requests that are larger than any region, and where that is published. The
+    bench refuses them before it is asked."""
     search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
     """Where its search can be counted from outside; empty: it has no search loop; None: unknown."""
 

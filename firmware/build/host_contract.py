@@ -31,6 +31,7 @@ _GRACE_S = 30.0
 _SANITIZER = 0
 _DEATHS = {_SANITIZER: "sanitizer", signal.SIGALRM: "never_returns", signal.SIGKILL: "never_returns"}
 _SAID = re.compile(r"(?:^|/)(?P<where>[^/\n:]+:[0-9]+):[0-9]+: runtime error: (?P<why>.*)$", re.MULTILINE)
+_REQUIRED = re.compile(r"^(?:.*/)?(?P<where>[^/\n:]+:[0-9]+): required: (?P<why>.*)$", re.MULTILINE)
 _ASAN = re.compile(r"ERROR: AddressSanitizer: (?P<why>[\w-]+)")
 _FRAME = re.compile(r"^ *#[0-9]+ .* in (?P<where>\w+ \S+/[^/\s]+:[0-9]+)", re.MULTILINE)
 
@@ -44,7 +45,7 @@ class Judged:
     places: tuple[str, ...]
     outcome: tuple[str, ...]
     reason: str = ""
-    """What a sanitizer said, in a line."""
+    """What a sanitizer or a requirement (heap/require.h) said, in a line."""
 
     @property
     def holds(self) -> bool:
@@ -93,13 +94,16 @@ def build(allocator: str) -> Path:
     return folder
 
 
-def judge(folder: Path, operations: Sequence[str], within_s: int) -> Judged:
-    """What comes of the operations, in the words of heap/tests/judge.c. Raises HostHeapError."""
+def judge(folder: Path, operations: Sequence[str], within_s: int, passing: Sequence[str] = ()) -> Judged:
+    """What comes of the operations, in the words of heap/tests/judge.c; the rules `passing` may be
+    broken. Raises HostHeapError.
+    """
     with tempfile.NamedTemporaryFile("w", prefix="tailscope-", suffix=".list") as file:
         file.write("".join(f"{line}\n" for line in operations))
         file.flush()
         # The shell gives it its input; it becomes the judge.
-        call = ("sh", "-c", 'exec "$0" "$1" < "$2"', folder / "judge", str(within_s), file.name)
+        script = 'list="$1"; shift; exec "$0" "$@" < "$list"'
+        call = ("sh", "-c", script, str(folder / "judge"), file.name, str(within_s), *passing)
         try:
             done = children.run(call, within_s=within_s + _GRACE_S)
         except subprocess.TimeoutExpired:
@@ -115,9 +119,11 @@ def judge(folder: Path, operations: Sequence[str], within_s: int) -> Judged:
 
 
 def _reason(said: str) -> str:
-    """Where and why a sanitizer stopped the program; empty if none did."""
+    """Where and why a sanitizer or a requirement stopped the program; empty if none did."""
     if match := _SAID.search(said):
         return f"{match['where']}: {match['why']}"
+    if match := _REQUIRED.search(said):
+        return f"{match['where']}: required: {match['why']}"
     if match := _ASAN.search(said):
         frame = _FRAME.search(said)
         function, _, place = frame["where"].partition(" ") if frame else ("", "", "")
@@ -125,14 +131,17 @@ def _reason(said: str) -> str:
     return ""
 
 
-def suites(folder: Path) -> list[Suite]:
-    """Runs every suite of the contract, one after another. Raises HostHeapError."""
+def suites(folder: Path, alignment: int = 8) -> list[Suite]:
+    """Runs every suite of the contract, one after another. Payloads are held to `alignment`.
+    Raises HostHeapError.
+    """
     listing = children.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], within_s=_GRACE_S)
     try:
         tests = json.loads(listing.stdout)["tests"]
     except (ValueError, KeyError):
         raise HostHeapError(f"ctest does not list the tests in {folder}: {listing.stderr}") from None
-    return [_suite(test["name"], test["command"]) for test in tests]
+    held_to = ("env", f"TAILSCOPE_ALIGNS_TO={alignment}")
+    return [_suite(test["name"], test["command"], held_to) for test in tests]
 
 
 FUZZ_OPERATION_BYTES = 4
@@ -179,9 +188,9 @@ def fuzzed(folder: Path, content: bytes, within_s: float) -> Fuzzed:
     return Fuzzed(told, match["where"] if match else _reason(done.stderr) or "crash")
 
 
-def _suite(name: str, command: Sequence[str]) -> Suite:
+def _suite(name: str, command: Sequence[str], held_to: Sequence[str]) -> Suite:
     try:
-        done = children.run(command, within_s=_SUITE_WITHIN_S)
+        done = children.run([*held_to, *command], within_s=_SUITE_WITHIN_S)
     except subprocess.TimeoutExpired:
         return Suite(name, False, f"it did not end within {_SUITE_WITHIN_S:g} s", tuple(command))
     return Suite(name, done.returncode == 0, done.stdout + done.stderr, tuple(command))

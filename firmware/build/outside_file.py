@@ -44,7 +44,7 @@ _LIBC_HEAP = {
 }
 _SYSTEM_CALLS = {
     *("_exit", "_kill", "_getpid", "_write", "_read", "_open", "_close", "_lseek", "_fstat", "_isatty"),
-    *("_gettimeofday", "_times"),
+    *("_gettimeofday", "_times", "_sbrk", "sbrk"),
 }
 _DECLARED = re.compile(
     r"^(?!static|typedef)\w[\w \*]*?\b((?:allocator|heap_index)_\w+)\([^;{]*\);", re.MULTILINE
@@ -96,7 +96,8 @@ def required(format_: Format) -> tuple[str, ...]:
     if format_ == "FreeRTOS heap":
         return _FREERTOS
     names = tuple(_DECLARED.findall((HEAP / format_).read_text(encoding="utf-8")))
-    return (*names, "allocator_overhead") if format_ == "allocator.h" else names
+    constants = ("allocator_overhead", "allocator_largest_alignment")
+    return (*names, *constants) if format_ == "allocator.h" else names
 
 
 def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> ExaminedFile:

@@ -37,6 +37,16 @@ typedef struct {
 /** Linked into every image, where the footprint table reads it. */
 extern const allocator_overhead_bytes allocator_overhead;
 
+/**
+ * The largest alignment that allocator_allocate_aligned() serves where there is room, a power of
+ * two of at least 8. It refuses a larger one with HEAP_BAD_ALIGNMENT, as one above the region's
+ * size.
+ */
+extern const size_t allocator_largest_alignment;
+
+/** Of an allocator whose format limits no alignment. */
+#define ANY_ALIGNMENT ((size_t)1 << 31)
+
 /** Adds a free block to `space`: what a walk of allocator_read_free() does at each. */
 static inline void free_space_add(allocator_free_space *space, size_t payload_bytes) {
     if (space->blocks == 0 || payload_bytes < space->smallest_block) {
@@ -58,7 +68,10 @@ void allocator_init(void *region, size_t bytes);
 
 allocator_result allocator_allocate(size_t size);
 
-/** As allocator_allocate(); the payload is a multiple of `alignment`, a power of two. */
+/**
+ * As allocator_allocate(); the payload is a multiple of `alignment`, a power of two up to
+ * allocator_largest_alignment.
+ */
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment);
 
 /**

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "require.h"
+
 /** Payloads, and so headers, lie on multiples of this; sizes of whole blocks are multiples of it.
  */
 #define BLOCK_ALIGNMENT 8u

@@ -43,6 +43,9 @@ _Static_assert(sizeof(void *) == 4, "for 32-bit machines; on a PC compile with -
  * recognisable. So a second free of it is told from a free of something that never was a block. */
 enum { MARK_LIVE = 0x4C56, MARK_FREE = 0x4652, MARK_MERGED = 0x4D47, MARK_ALIGNED = 0x414C };
 
+/* A mark says in 16 bits how far back the payload is, in 8 bytes. */
+#define LARGEST_ALIGNMENT ((size_t)8 << 16)
+
 #define PAYLOAD_LIMIT ((BUDDY_UNIT_BYTES << (BUDDY_LEVELS - 1u)) - BUDDY_HEADER_BYTES)
 
 typedef struct {
@@ -150,7 +153,12 @@ static buddy_links *links_of(const buddy_block *block) {
     return payload_of(block);
 }
 
+static bool is_free_at(const buddy_block *block, uint32_t level);
+static heap_status judge_free(const void *payload);
+
 static void file(buddy_block *block, uint32_t level) {
+    HEAP_REQUIRE(level < BUDDY_LEVELS && number_of(block) % (1u << level) == 0 &&
+                 number_of(block) + (1u << level) <= first_number() + HEAP.units);
     buddy_block *const second = HEAP.lists[level];
     mark(block, MARK_FREE, level);
     *links_of(block) = (buddy_links){.next = second, .previous = NULL};
@@ -163,6 +171,10 @@ static void file(buddy_block *block, uint32_t level) {
 
 static void take_out(buddy_block *block, uint32_t level) {
     const buddy_links links = *links_of(block);
+    HEAP_REQUIRE(level < BUDDY_LEVELS && is_free_at(block, level));
+    HEAP_REQUIRE(links.previous == NULL ? HEAP.lists[level] == block
+                                        : links_of(links.previous)->next == block);
+    HEAP_REQUIRE(links.next == NULL || links_of(links.next)->previous == block);
     if (links.previous != NULL) {
         links_of(links.previous)->next = links.next;
     } else {
@@ -188,6 +200,7 @@ static bool is_free_at(const buddy_block *block, uint32_t level) {
 
 /** Halves the block from `level` down to `wanted`, filing each second half. */
 static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
+    HEAP_REQUIRE(wanted <= level && level < BUDDY_LEVELS);
     const uint32_t number = number_of(block);
     while (level > wanted) {
         level--;
@@ -197,6 +210,7 @@ static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
 
 /** Files the block, merged with its buddy as long as that is free. */
 static void merge_and_file(buddy_block *block, uint32_t level) {
+    HEAP_REQUIRE(level < BUDDY_LEVELS && !is_free_at(block, level));
     uint32_t number = number_of(block);
     buddy_block *buddy = buddy_of(number, level);
     while (is_free_at(buddy, level)) {
@@ -213,6 +227,7 @@ static void merge_and_file(buddy_block *block, uint32_t level) {
 
 /** Tiles the region with the largest blocks that begin where they may. */
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0 && bytes >= BASE_OFFSET + BUDDY_UNIT_BYTES);
     memset(region, 0, bytes); /* no header of an earlier heap is taken for one of this */
     place_management(region);
     HEAP.units = (uint32_t)(bytes - BASE_OFFSET) / BUDDY_UNIT_BYTES;
@@ -233,6 +248,7 @@ void allocator_init(void *region, size_t bytes) {
 
 /** The level whose blocks hold `size` bytes, at most PAYLOAD_LIMIT. */
 static uint32_t level_for(uint32_t size) {
+    HEAP_REQUIRE(size != 0 && size <= PAYLOAD_LIMIT);
     const uint32_t units = (size + BUDDY_HEADER_BYTES + BUDDY_UNIT_BYTES - 1u) / BUDDY_UNIT_BYTES;
     return units <= 1u ? 0 : 32u - (uint32_t)__builtin_clz(units - 1u);
 }
@@ -272,6 +288,8 @@ static allocator_result align(allocator_result whole, uintptr_t alignment) {
     const uintptr_t aligned = (own + alignment - 1u) & ~(alignment - 1u);
     if (aligned != own) {
         buddy_block *const before = header_before((void *)aligned);
+        HEAP_REQUIRE((aligned - own) % 8u == 0 && aligned - own < LARGEST_ALIGNMENT);
+        HEAP_REQUIRE(aligned - own < whole.usable_bytes);
         mark(before, MARK_ALIGNED, (uint32_t)(aligned - own) / 8u);
         whole.payload = (void *)aligned;
         whole.usable_bytes -= aligned - own;
@@ -366,6 +384,7 @@ static allocator_result resize(void *payload, buddy_block *block, uint32_t size,
         return request_served(payload, usable_bytes);
     }
     const uint32_t wanted = level_for(size);
+    HEAP_REQUIRE(block->header.mark == MARK_LIVE);
     halve(block, level, wanted);
     mark(block, MARK_LIVE, wanted);
     return request_served(payload, payload_bytes(wanted));
@@ -398,6 +417,7 @@ const allocator_overhead_bytes allocator_overhead = {
     .block = BUDDY_HEADER_BYTES,
     .smallest_block = BUDDY_UNIT_BYTES,
 };
+const size_t allocator_largest_alignment = LARGEST_ALIGNMENT;
 
 size_t allocator_usable_size(const void *payload) {
     const bool live = payload != NULL && judge_free(payload) == HEAP_OK;
@@ -436,6 +456,7 @@ allocator_free_space allocator_read_free(void) {
 
 allocator_extent allocator_extent_of(const void *payload) {
     const buddy_block *const block = block_of(payload);
+    HEAP_REQUIRE(judge_free(payload) == HEAP_OK);
     const uint32_t level = block->header.value;
     return extent_around(payload_of(block), BUDDY_HEADER_BYTES, payload_bytes(level));
 }

@@ -7,6 +7,7 @@
 
 #include "allocator.h"
 #include "port.h"
+#include "require.h"
 
 _Static_assert(TAILSCOPE_HEAP_BYTES % 8 == 0, "TAILSCOPE_HEAP_BYTES must be a multiple of 8");
 _Static_assert(TAILSCOPE_HEAP_BYTES >= 64, "TAILSCOPE_HEAP_BYTES must be at least 64");
@@ -64,6 +65,7 @@ static void book_allocation(allocator_result result) {
 static void book_reallocation(allocator_result result, size_t usable_bytes_before) {
     testify(result.status);
     if (result.status == HEAP_OK) {
+        HEAP_REQUIRE(count.bytes_in_use >= usable_bytes_before);
         count.bytes_in_use += result.usable_bytes;
         count.bytes_in_use -= usable_bytes_before;
         note_free_bytes();
@@ -73,6 +75,7 @@ static void book_reallocation(allocator_result result, size_t usable_bytes_befor
 static void book_free(heap_status status, size_t usable_bytes) {
     testify(status);
     if (status == HEAP_OK) {
+        HEAP_REQUIRE(count.frees < count.allocations && usable_bytes <= count.bytes_in_use);
         count.frees++;
         count.bytes_in_use -= usable_bytes;
     }

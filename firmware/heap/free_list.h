@@ -24,6 +24,8 @@ static inline free_links *free_list_links(const heap_block *block) {
 
 static inline void free_list_push(heap_block **head, heap_block *block) {
     heap_block *const second = *head;
+    HEAP_REQUIRE(block != NULL && block != second);
+    HEAP_REQUIRE(second == NULL || free_list_links(second)->previous == NULL);
     *free_list_links(block) = (free_links){.next = second, .previous = NULL};
     if (second != NULL) {
         free_list_links(second)->previous = block;
@@ -33,6 +35,9 @@ static inline void free_list_push(heap_block **head, heap_block *block) {
 
 static inline void free_list_unlink(heap_block **head, heap_block *block) {
     const free_links links = *free_list_links(block);
+    HEAP_REQUIRE(links.previous == NULL ? *head == block
+                                        : free_list_links(links.previous)->next == block);
+    HEAP_REQUIRE(links.next == NULL || free_list_links(links.next)->previous == block);
     if (links.previous != NULL) {
         free_list_links(links.previous)->next = links.next;
     } else {

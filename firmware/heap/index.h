@@ -11,7 +11,10 @@
 /** Empties the index. */
 void heap_index_reset(void);
 
-/** Files a free block by its size. The index owns the block's payload until it is removed. */
+/**
+ * Files a free block by its size, which is not filed yet. The index owns the block's payload until
+ * it is removed.
+ */
 void heap_index_insert(heap_block *block);
 
 /** Takes out a filed block; its size must not have changed since it was filed. */

@@ -14,12 +14,16 @@
 #ifndef TAILSCOPE_HEAP_PLAIN_H
 #define TAILSCOPE_HEAP_PLAIN_H
 
+#include "bare.h"
 #include "request.h"
 
 /** Takes over `bytes` bytes at `region`, 16-byte aligned: afterwards nothing is live. */
 static void plain_init(void *region, size_t bytes);
 
-/** A payload of `size` bytes, 8-byte aligned, or NULL; `size` is not 0 and at most the region's. */
+/**
+ * A payload of `size` bytes, 8-byte aligned, or NULL; `size` is not 0. The bench asks for no more
+ * than the region has. The contract asks for up to SIZE_MAX, as your own program may.
+ */
 static void *plain_allocate(size_t size);
 
 /** Frees a live payload, which is not NULL. */
@@ -44,6 +48,8 @@ static inline size_t plain_free_bytes(void) {
 }
 #endif
 
+BARE_ALLOCATE(plain_allocate(size))
+
 static struct {
     size_t region_bytes; /* 0 without a heap */
     size_t size;         /* of the last request that was served */
@@ -51,8 +57,10 @@ static struct {
 
 /* What is not known is not declared: the least that any allocator takes. */
 const allocator_overhead_bytes allocator_overhead = {.heap = 0, .block = 0, .smallest_block = 8};
+const size_t allocator_largest_alignment = 8;
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0);
     plain.region_bytes = bytes;
     plain_init(region, bytes);
 }

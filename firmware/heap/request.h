@@ -6,6 +6,7 @@
 #define TAILSCOPE_HEAP_REQUEST_H
 
 #include "allocator.h"
+#include "require.h"
 
 /** HEAP_OK if the allocator shall be asked. A heap before its reset has `region_bytes` 0. */
 static inline heap_status request_judge(size_t size, size_t region_bytes) {
@@ -15,11 +16,18 @@ static inline heap_status request_judge(size_t size, size_t region_bytes) {
     return size > region_bytes ? HEAP_OUT_OF_MEMORY : HEAP_OK;
 }
 
-/** As request_judge(), for an aligned request. */
+/**
+ * As request_judge(), for an aligned request. Where the format limits alignments, but not below the
+ * largest region, the region's size is limit enough. An allocator that serves none above 8 refuses
+ * them itself.
+ */
 static inline heap_status request_judge_aligned(size_t size, size_t alignment,
                                                 size_t region_bytes) {
     const bool power_of_two = alignment != 0 && (alignment & (alignment - 1u)) == 0;
-    if (size != 0 && (!power_of_two || alignment > region_bytes)) {
+    const bool has_limit =
+        allocator_largest_alignment > 8u && allocator_largest_alignment < TAILSCOPE_HEAP_BYTES;
+    if (size != 0 && (!power_of_two || alignment > region_bytes ||
+                      (has_limit && alignment > allocator_largest_alignment))) {
         return HEAP_BAD_ALIGNMENT;
     }
     return request_judge(size, region_bytes);

@@ -10,7 +10,7 @@ import pytest
 from analysis.contract import contract, lists, text
 from analysis.contract.lists import shrink
 from base.paths import ROOT
-from firmware.build import catalogue, outside
+from firmware.build import catalogue, host_contract, outside
 from firmware.build.tests.outside import forgotten  # noqa: F401 (it works by being here)
 
 EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
@@ -18,6 +18,9 @@ needs_tools = pytest.mark.skipif(
     shutil.which("arm-none-eabi-gcc") is None or shutil.which("gcc") is None, reason="needs both compilers"
 )
 
+ON_THE_HOST = [
+    name for name, row in catalogue.own().items() if not row.target_only and row.missing_checkout() is None
+]
 FREED = "    freed->next = behind;\n"
 
 
@@ -76,13 +79,71 @@ def test_each_rule_is_found_with_a_short_list(
     tmp_path: Path, old: str, new: str, rule: str, operations: int
 ) -> None:
     limits = {"within_s": 3, "hang_within_s": 1} if rule == "never_returns" else {}
-    found = of_example(tmp_path, old, new, **limits)
-    assert found.broken is not None, text.as_text(found)
-    assert found.broken.judged.rule == rule, text.as_text(found)
-    assert len(found.broken.operations) <= operations, text.as_text(found)
-    assert not found.holds
-    assert found.as_json()["broken"]["rule"] == rule
-    assert text.sentence(found.broken) in text.as_text(found)
+    result = of_example(tmp_path, old, new, **limits)
+    first = result.broken[0]
+    assert first.judged.rule == rule, text.as_text(result)
+    assert len(first.operations) <= operations, text.as_text(result)
+    assert not result.holds
+    assert result.as_json()["broken"][0]["rule"] == rule
+    assert text.sentence(first) in text.as_text(result)
+
+
+@needs_tools
+def test_an_allocator_that_aligns_to_4_is_held_to_all_other_rules(tmp_path: Path) -> None:
+    rounded = ("+ 7u) & ~(size_t)7u;\n    cell **", "+ 3u) & ~(size_t)3u;\n    cell **")
+    result = of_example(tmp_path, *rounded)
+    assert [broken.judged.rule for broken in result.broken] == ["misaligned"]
+    assert result.suites and all(suite.passed for suite in result.suites)
+    source = (tmp_path / "my_heap.c").read_text()
+    small = source.replace("->size - sizeof(cell);\n}", "->size - sizeof(cell) - 4u;\n}")
+    (tmp_path / "my_heap.c").write_text(small)
+    (name,) = outside.admit([str(tmp_path / "my_heap.c")])
+    assert {broken.judged.rule for broken in contract.hold(name).broken} == {"misaligned", "small"}
+
+
+@needs_tools
+def test_a_requirement_of_the_users_own_code_is_named_by_its_line(tmp_path: Path) -> None:
+    required = "    HEAP_REQUIRE(found->size < 48);\n    return found + 1;\n"
+    result = of_example(tmp_path, "    return found + 1;\n", required)
+    line = (tmp_path / "my_heap.c").read_text().split("HEAP_REQUIRE")[0].count("\n") + 1
+    assert len(result.broken[0].operations) == 1
+    assert result.broken[0].judged.reason == f"my_heap.c:{line}: required: found->size < 48"
+
+
+ASKED_TOO_MUCH = "    if (size > SIZE_MAX - sizeof(cell) - 7u) {"
+
+
+@needs_tools
+@pytest.mark.parametrize(
+    ("limit", "size"),
+    [
+        ("SIZE_MAX", 4294967295),  # header and rounding overflow
+        ("SIZE_MAX - 7u", 4294967288),  # the header alone
+        ("SIZE_MAX - sizeof(cell) - 6u", 4294967281),  # the very first that overflows
+    ],
+)
+def test_a_request_that_overflows_is_found(tmp_path: Path, limit: str, size: int) -> None:
+    result = of_example(tmp_path, ASKED_TOO_MUCH, f"    if (size > {limit}) {{")
+    assert [broken.judged.rule for broken in result.broken] == ["too_large"]
+    assert result.broken[0].judged.numbers[1] == size
+    assert not result.holds and all(suite.passed for suite in result.suites)
+
+
+@needs_tools
+def test_a_size_that_is_kept_in_16_bits_is_found(tmp_path: Path) -> None:
+    """As umm_malloc before 1.1: so many units of 8 bytes that their number wraps."""
+    wraps = f"    size = (uint16_t)(size / 8 + 1) * 8;\n{ASKED_TOO_MUCH}"
+    result = of_example(tmp_path, ASKED_TOO_MUCH, wraps)
+    assert [broken.judged.rule for broken in result.broken] == ["too_large"]
+
+
+@needs_tools
+@pytest.mark.parametrize("name", ON_THE_HOST)
+def test_no_allocator_serves_more_than_any_region_has(name: str) -> None:
+    """But those of which the catalogue says so, and they do."""
+    row = catalogue.allocators()[name]
+    result = host_contract.judge(host_contract.build(name), lists.too_large(row.promises), 10)
+    assert result.rule == ("holds" if row.gives_too_large is None else "too_large"), result
 
 
 @needs_tools
@@ -164,7 +225,7 @@ def test_what_only_the_fuzzer_finds_has_its_shortest_operations(tmp_path: Path) 
     shutil.copy(EXAMPLE.with_suffix(".toml"), tmp_path)
     (name,) = outside.admit([str(tmp_path / "my_heap.c")])
     found = contract.hold(name)
-    assert found.broken is None and not found.holds
+    assert not found.broken and not found.holds
     kinds = [operation[0] for operation in found.fuzzed]
     assert kinds == ["a"] * 31
     said = text.as_text(found)

@@ -7,6 +7,7 @@
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 #define TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 
+#include "bare.h"
 #include "request.h"
 
 static struct {
@@ -33,6 +34,7 @@ static size_t shipped_usable_bytes(const void *payload);
 
 static allocator_result counted_answer(void *payload) {
     const size_t usable_bytes = payload == NULL ? 0 : shipped_usable_bytes(payload);
+    HEAP_REQUIRE(usable_bytes <= counted.free_bytes);
     counted.free_bytes -= usable_bytes;
     return request_answer(payload, usable_bytes);
 }

@@ -35,13 +35,18 @@ const allocator_overhead_bytes allocator_overhead = {
     .block = LEA_HEADER_BYTES,
     .smallest_block = LEA_SMALLEST_CHUNK,
 };
+const size_t allocator_largest_alignment = ANY_ALIGNMENT;
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0);
     space = create_mspace_with_base(region, bytes, 0);
     first = region;
     counted.region_bytes = space == NULL ? 0 : bytes;
     counted.free_bytes = allocator_read_free().bytes;
 }
+
+BARE_ALLOCATE(mspace_malloc(space, size))
+BARE_ALLOCATE_ALIGNED(mspace_memalign(space, alignment, size))
 
 static void *shipped_allocate(size_t size) {
     return mspace_malloc(space, size);
@@ -61,6 +66,7 @@ static void *shipped_reallocate(void *payload, size_t size) {
 }
 
 static void shipped_free(void *payload) {
+    HEAP_REQUIRE((uintptr_t)payload - (uintptr_t)first < counted.region_bytes);
     mspace_free(space, payload);
 }
 

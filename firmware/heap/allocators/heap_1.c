@@ -7,6 +7,7 @@
  * begins further in.
  */
 #include "allocators/freertos/shipped.h"
+#include "bare.h"
 #include "request.h"
 
 /* The facade's region, which is its array. Weak, so that an image without the facade stays so. */
@@ -16,12 +17,16 @@ static size_t region_bytes;
 
 /* heap_1 keeps 8 bytes for alignment and never hands out the last 8. */
 const allocator_overhead_bytes allocator_overhead = {.heap = 16, .block = 0, .smallest_block = 8};
+const size_t allocator_largest_alignment = ANY_ALIGNMENT;
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0);
     (void)region; /* linked: ucHeap is the facade's region */
     region_bytes = bytes;
     vPortHeapResetState();
 }
+
+BARE_ALLOCATE(pvPortMalloc(size))
 
 allocator_result allocator_allocate(size_t size) {
     const heap_status status = request_judge(size, region_bytes);

@@ -11,6 +11,7 @@
 #include "o1heap.h"
 
 #include "allocators/shifted.h"
+#include "bare.h"
 #include "request.h"
 
 typedef struct fragment {
@@ -31,13 +32,17 @@ static size_t region_bytes;
 /* Its instance (32 lists, a mask, diagnostics) lies in the region. */
 const allocator_overhead_bytes allocator_overhead = {
     .heap = 160, .block = HEADER_BYTES, .smallest_block = 32};
+const size_t allocator_largest_alignment = SHIFTED_LARGEST_ALIGNMENT;
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0);
     const size_t misfit = (uintptr_t)region % O1HEAP_ALIGNMENT;
     const size_t skipped = misfit == 0 ? 0 : O1HEAP_ALIGNMENT - misfit;
     heap = o1heapInit((uint8_t *)region + skipped, bytes - skipped);
     region_bytes = heap == NULL ? 0 : bytes;
 }
+
+BARE_ALLOCATE(o1heapAllocate(heap, size))
 
 static allocator_result answer(void *payload) {
     return request_answer(payload, payload == NULL ? 0 : allocator_usable_size(payload));
@@ -63,10 +68,19 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
     return request_refused(HEAP_UNSUPPORTED);
 }
 
+/** What o1heapFree() presumes of the fragment, and asserts. */
+static inline bool is_used(const void *payload) {
+    const uintptr_t header = (uintptr_t)payload - shifted_offset(payload, mark) - HEADER_BYTES;
+    const fragment *const at = (const void *)header;
+    return header % O1HEAP_ALIGNMENT == 0 && at->used && at->size % SMALLEST_FRAGMENT == 0 &&
+           at->size != 0;
+}
+
 heap_status allocator_free(void *payload) {
     if (payload == NULL || heap == NULL) {
         return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
     }
+    HEAP_REQUIRE(is_used(payload));
     o1heapFree(heap, shifted_origin(payload, mark));
     return HEAP_OK;
 }

@@ -1,3 +1,6 @@
 tailscope_pinned(crate o1heap)
 set(folder "${crate}/o1heap/o1heap")
-tailscope_foreign(SOURCES "${folder}/o1heap.c" INCLUDES "${folder}" DEFINITIONS NDEBUG)
+if(NOT TAILSCOPE_REQUIRE)
+    set(definitions NDEBUG)
+endif()
+tailscope_foreign(SOURCES "${folder}/o1heap.c" INCLUDES "${folder}" DEFINITIONS ${definitions})

@@ -48,6 +48,7 @@ static uint32_t block_bytes(uint32_t pool) {
 
 /** The pool of the smallest blocks that hold `size` bytes, which is 1 to LARGEST_BYTES. */
 static uint32_t pool_for(uint32_t size) {
+    HEAP_REQUIRE(size != 0 && size <= LARGEST_BYTES);
     return size <= SMALLEST_BYTES ? 0 : 28u - (uint32_t)__builtin_clz(size - 1u);
 }
 
@@ -60,7 +61,11 @@ static uint32_t pool_around(uintptr_t address) {
     return pool;
 }
 
+static bool is_begin(uint32_t pool, uintptr_t address);
+
 static void put(uint32_t pool, pool_block *block) {
+    HEAP_REQUIRE(pool < POOLS && is_begin(pool, (uintptr_t)block) &&
+                 block != heap.first_free[pool]);
     block->next = heap.first_free[pool];
     heap.first_free[pool] = block;
     heap.not_empty |= 1u << pool;
@@ -69,6 +74,7 @@ static void put(uint32_t pool, pool_block *block) {
 
 static pool_block *take(uint32_t pool) {
     pool_block *const block = heap.first_free[pool];
+    HEAP_REQUIRE(block != NULL && pool_around((uintptr_t)block) == pool);
     heap.first_free[pool] = block->next;
     if (block->next == NULL) {
         heap.not_empty &= ~(1u << pool);
@@ -79,6 +85,7 @@ static pool_block *take(uint32_t pool) {
 
 /** Makes the largest pool first. What a pool leaves of its share goes to the next. */
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0);
     heap.region_bytes = (uint32_t)bytes;
     heap.free_bytes = heap.probes = heap.not_empty = 0;
     heap.end = (uintptr_t)region;
@@ -152,6 +159,7 @@ heap_status allocator_free(void *payload) {
 
 const allocator_overhead_bytes allocator_overhead = {
     .heap = TAILSCOPE_HEAP_BYTES % SMALLEST_BYTES, .block = 0, .smallest_block = SMALLEST_BYTES};
+const size_t allocator_largest_alignment = 8;
 
 size_t allocator_usable_size(const void *payload) {
     const uint32_t pool = pool_around((uintptr_t)payload);
@@ -178,6 +186,7 @@ allocator_free_space allocator_read_free(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
+    HEAP_REQUIRE(allocator_usable_size(payload) != 0);
     return extent_around(payload, 0, allocator_usable_size(payload));
 }
 

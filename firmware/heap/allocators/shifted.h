@@ -11,6 +11,13 @@
 #include <stdint.h>
 
 #include "allocator.h"
+#include "require.h"
+
+/**
+ * A mark counts in units of 8 bytes, in 16 bits. An adapter whose mask takes the highest of them
+ * serves half of this.
+ */
+#define SHIFTED_LARGEST_ALIGNMENT ((size_t)8 << 16)
 
 /** The tag lies in the lower half of the word and may have the highest bit. */
 typedef struct {
@@ -27,6 +34,8 @@ static inline uint32_t *shifted_word_before(void *payload) {
     return (uint32_t *)(uintptr_t)((uintptr_t)payload - sizeof(uint32_t));
 }
 
+static inline uint32_t shifted_offset(const void *payload, shifted_mark mark);
+
 /** The aligned payload within the block at `payload`, which may be NULL. */
 static inline void *shifted_up(void *payload, size_t alignment, shifted_mark mark) {
     const uintptr_t aligned = ((uintptr_t)payload + alignment - 1u) & ~((uintptr_t)alignment - 1u);
@@ -35,7 +44,9 @@ static inline void *shifted_up(void *payload, size_t alignment, shifted_mark mar
         return payload;
     }
     void *const shifted = (void *)aligned;
+    HEAP_REQUIRE(offset % 8u == 0 && offset < SHIFTED_LARGEST_ALIGNMENT);
     *shifted_word_before(shifted) = mark.tag | (offset / 8u) << 16;
+    HEAP_REQUIRE(shifted_offset(shifted, mark) == offset);
     return shifted;
 }
 

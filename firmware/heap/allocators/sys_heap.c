@@ -27,12 +27,17 @@ static struct sys_heap heap;
  * end. */
 const allocator_overhead_bytes allocator_overhead = {
     .heap = 80, .block = HEADER_BYTES, .smallest_block = 2u * CHUNK_UNIT};
+const size_t allocator_largest_alignment = ANY_ALIGNMENT;
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % CHUNK_UNIT == 0 && bytes / CHUNK_UNIT <= 0x7FFFFFFFu);
     sys_heap_init(&heap, region, bytes);
     counted.region_bytes = bytes;
     counted.free_bytes = allocator_read_free().bytes;
 }
+
+BARE_ALLOCATE(sys_heap_alloc(&heap, size))
+BARE_ALLOCATE_ALIGNED(sys_heap_aligned_alloc(&heap, alignment, size))
 
 static void *shipped_allocate(size_t size) {
     return sys_heap_aligned_alloc(&heap, ALIGNMENT, size);
@@ -52,6 +57,7 @@ static void *shipped_reallocate(void *payload, size_t size) {
 }
 
 static void shipped_free(void *payload) {
+    HEAP_REQUIRE((uintptr_t)payload - (uintptr_t)heap.heap < counted.region_bytes);
     sys_heap_free(&heap, payload);
 }
 

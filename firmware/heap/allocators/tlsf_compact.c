@@ -96,6 +96,8 @@ static block **begin_before(const block *of) {
  * free.
  */
 static inline __attribute__((always_inline)) void file(block *of, uint32_t size) {
+    HEAP_REQUIRE(size >= SMALLEST_BYTES && size % 8u == 0 && position_of(size).octave < OCTAVES);
+    HEAP_REQUIRE((uint8_t *)of >= heap.first && size <= (uintptr_t)(heap.end - (uint8_t *)of));
     of->size_and_bits = size | BIT_FREE;
     block *const after = behind(of);
     *begin_before(after) = of;
@@ -121,6 +123,8 @@ static inline __attribute__((always_inline)) void give(block *of, uint32_t size)
 
 /** `next` is what follows in a list whose head is taken out. */
 static inline void set_head(position at, block *next) {
+    HEAP_REQUIRE(at.octave < OCTAVES && (heap.octave_map >> at.octave & 1u) != 0);
+    HEAP_REQUIRE((heap.slot_maps[at.octave] >> at.slot & 1u) != 0);
     heap.lists[at.octave][at.slot] = next;
     if (LONGEST(next == NULL)) {
         heap.slot_maps[at.octave] &= ~(1u << at.slot);
@@ -133,10 +137,13 @@ static inline void set_head(position at, block *next) {
 }
 
 static inline __attribute__((always_inline)) void take_out(block *of) {
+    HEAP_REQUIRE(is_free(of) && *begin_before(behind(of)) == of);
+    HEAP_REQUIRE(of->next == NULL || of->next->previous == of);
     if (LONGEST(of->previous == NULL)) {
         set_head(position_of(size_of(of)), of->next);
         return;
     }
+    HEAP_REQUIRE(of->previous->next == of);
     of->previous->next = of->next;
     if (of->next != NULL) {
         of->next->previous = of->previous;
@@ -169,6 +176,7 @@ static inline bool find(uint32_t size, position *found) {
 
 /** Frees `of`, merged with the blocks behind and before it if they are free. */
 static inline __attribute__((always_inline)) void merge_and_file(block *of) {
+    HEAP_REQUIRE(!is_free(of));
     uint32_t size = size_of(of);
     uint32_t gained_bytes =
         size - HEADER_BYTES; /* and a header for each block that this makes one with another */
@@ -193,6 +201,8 @@ static inline __attribute__((always_inline)) void merge_and_file(block *of) {
 /* Allocation */
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0 && bytes == REGION_BYTES);
+    HEAP_REQUIRE(bytes % 8u == 0 && bytes >= 2u * HEADER_BYTES + SMALLEST_BYTES);
     memset(&heap, 0, sizeof heap);
     heap.first = (uint8_t *)region + HEADER_BYTES; /* so that payloads are 8-aligned */
     heap.end = (uint8_t *)region + bytes - HEADER_BYTES;
@@ -207,6 +217,7 @@ static allocator_result hand_out(const block *of) {
 
 /** What a request takes of the region. */
 static uint32_t block_size(size_t size) {
+    HEAP_REQUIRE(size != 0 && size <= REGION_BYTES);
     const uint32_t rounded = ((uint32_t)size + HEADER_BYTES + 7u) & ~7u;
     return rounded < SMALLEST_BYTES ? SMALLEST_BYTES : rounded;
 }
@@ -216,6 +227,7 @@ static uint32_t block_size(size_t size) {
  * for a block.
  */
 static allocator_result make_live(block *of, uint32_t has, uint32_t size) {
+    HEAP_REQUIRE(size >= SMALLEST_BYTES && size <= has);
     const uint32_t before = of->size_and_bits & BIT_PREVIOUS_FREE;
     const bool split = has - size >= SMALLEST_BYTES;
     of->size_and_bits = (split ? size : has) | before;
@@ -235,6 +247,7 @@ static inline block *take(uint32_t size) {
         return NULL;
     }
     block *const head = heap.lists[at.octave][at.slot];
+    HEAP_REQUIRE(head != NULL && is_free(head) && size_of(head) >= size);
     set_head(at, head->next);
     heap.free_bytes -= size_of(head) - HEADER_BYTES;
     return head;
@@ -258,6 +271,7 @@ allocator_result allocator_allocate(size_t size) {
  * The first aligned payload in `of` before which nothing lies, or enough for a block of its own.
  */
 static uintptr_t aligned_payload(const block *of, uintptr_t alignment) {
+    HEAP_REQUIRE(alignment > 8u && (alignment & (alignment - 1u)) == 0);
     const uintptr_t own = (uintptr_t)payload_of(of);
     return (own & (alignment - 1u)) == 0
                ? own
@@ -312,6 +326,7 @@ heap_status allocator_free(void *payload) {
 /* Reallocation */
 
 static allocator_result move(block *of, size_t size) {
+    HEAP_REQUIRE(!is_free(of));
     const allocator_result moved = allocator_allocate(size);
     if (moved.status == HEAP_OK) {
         memcpy(moved.payload, payload_of(of), size_of(of) - HEADER_BYTES);
@@ -347,6 +362,7 @@ const allocator_overhead_bytes allocator_overhead = {
     .block = HEADER_BYTES,
     .smallest_block = SMALLEST_BYTES,
 };
+const size_t allocator_largest_alignment = ANY_ALIGNMENT;
 
 size_t allocator_usable_size(const void *payload) {
     return judge_free(payload) == HEAP_OK ? size_of(header_of(payload)) - HEADER_BYTES : 0;
@@ -392,6 +408,7 @@ allocator_free_space allocator_read_free(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
+    HEAP_REQUIRE(judge_free(payload) == HEAP_OK);
     return extent_around(payload, HEADER_BYTES, size_of(header_of(payload)) - HEADER_BYTES);
 }
 

@@ -27,9 +27,11 @@ static lv_pool_t pool;
 /* The control block and the pool's end mark; a block's header is its size. */
 const allocator_overhead_bytes allocator_overhead = {
     .heap = CONTROL_BYTES + 4u, .block = HEADER_BYTES, .smallest_block = 16};
+const size_t allocator_largest_alignment = ANY_ALIGNMENT;
 
 /** Payloads are 12, 20, 28 ... bytes. */
 static size_t round_up(size_t size) {
+    HEAP_REQUIRE(size <= SIZE_MAX - 3u);
     return ((size + 3u) & ~(size_t)7u) + 4u;
 }
 
@@ -61,6 +63,7 @@ static survey look_around(void) {
 }
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0 && bytes >= CONTROL_BYTES + 32u);
     control = lv_tlsf_create(region);
     const uintptr_t start = (((uintptr_t)region + lv_tlsf_size() + 3u) & ~(uintptr_t)7u) + 4u;
     const size_t room = (uintptr_t)region + bytes - start;
@@ -68,6 +71,9 @@ void allocator_init(void *region, size_t bytes) {
     counted.region_bytes = pool == NULL ? 0 : bytes;
     counted.free_bytes = look_around().free.bytes;
 }
+
+BARE_ALLOCATE(lv_tlsf_malloc(control, size))
+BARE_ALLOCATE_ALIGNED(lv_tlsf_memalign(control, alignment, size))
 
 static void *shipped_allocate(size_t size) {
     return lv_tlsf_malloc(control, round_up(size));

@@ -32,14 +32,18 @@ static const unit *units;
 /* The first and the last unit, and the 8 bytes around the shift by 4. */
 const allocator_overhead_bytes allocator_overhead = {
     .heap = 24, .block = HEADER_BYTES, .smallest_block = UNIT_BYTES};
+const size_t allocator_largest_alignment = SHIFTED_LARGEST_ALIGNMENT;
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % 8u == 0 && (bytes - HEADER_BYTES) / UNIT_BYTES < FREE);
     uint8_t *const start = (uint8_t *)region + HEADER_BYTES;
     umm_init_heap(start, (bytes - HEADER_BYTES) & ~(size_t)(UNIT_BYTES - 1u));
     units = (const void *)start;
     counted.region_bytes = bytes;
     counted.free_bytes = allocator_read_free().bytes;
 }
+
+BARE_ALLOCATE(umm_malloc(size))
 
 static void *shipped_allocate(size_t size) {
     return umm_malloc(size);
@@ -58,7 +62,10 @@ static void *shipped_reallocate(void *payload, size_t size) {
     return umm_realloc(payload, size);
 }
 
+static inline bool is_live(const void *payload);
+
 static void shipped_free(void *payload) {
+    HEAP_REQUIRE(is_live(payload));
     umm_free(shifted_origin(payload, mark));
 }
 
@@ -71,6 +78,14 @@ static size_t shipped_usable_bytes(const void *payload) {
     const uint32_t offset = shifted_offset(payload, mark);
     const uintptr_t origin = (uintptr_t)payload - offset - HEADER_BYTES;
     return payload_of((origin - (uintptr_t)units) / UNIT_BYTES) - offset;
+}
+
+/** What umm_free() presumes: a unit of this heap begins a block that is not free. */
+static inline bool is_live(const void *payload) {
+    const uintptr_t origin =
+        (uintptr_t)payload - shifted_offset(payload, mark) - HEADER_BYTES - (uintptr_t)units;
+    return origin < counted.region_bytes && origin % UNIT_BYTES == 0 &&
+           (units[origin / UNIT_BYTES].next & FREE) == 0 && payload_of(origin / UNIT_BYTES) != 0;
 }
 
 /** The list of blocks begins behind the first unit and ends at one whose next is 0. */

@@ -62,6 +62,7 @@ static void measure(heap_block *block) {
 
 static heap_block *turn_right(heap_block *top) {
     heap_block *const pivot = node_of(top)->left;
+    HEAP_REQUIRE(pivot != NULL);
     node_of(top)->left = node_of(pivot)->right;
     node_of(pivot)->right = top;
     measure(top);
@@ -71,6 +72,7 @@ static heap_block *turn_right(heap_block *top) {
 
 static heap_block *turn_left(heap_block *top) {
     heap_block *const pivot = node_of(top)->right;
+    HEAP_REQUIRE(pivot != NULL);
     node_of(top)->right = node_of(pivot)->left;
     node_of(pivot)->left = top;
     measure(top);
@@ -86,6 +88,7 @@ static heap_block *balanced(heap_block *top) {
     node *const at = node_of(top);
     const uint32_t left = height_of(at->left);
     const uint32_t right = height_of(at->right);
+    HEAP_REQUIRE(left <= right + 2u && right <= left + 2u);
     if (left > right + 1u) {
         if (height_of(node_of(at->left)->left) < height_of(node_of(at->left)->right)) {
             at->left = turn_left(at->left);
@@ -115,6 +118,7 @@ static void balance(const path *way) {
 
 /** Adds a place to the way and returns it. */
 static heap_block **step(path *way, heap_block **place) {
+    HEAP_REQUIRE(way->length <= LEVELS);
     way->place[way->length++] = place;
     return place;
 }
@@ -148,6 +152,7 @@ void heap_index_insert(heap_block *block) {
 
 /** Takes out the node `gone`, which has two subtrees: the next larger node takes its place. */
 static void replace_by_next(path *way, heap_block **place, heap_block *gone) {
+    HEAP_REQUIRE(node_of(gone)->left != NULL && node_of(gone)->right != NULL);
     const uint32_t below = way->length;
     heap_block **next = step(way, &node_of(gone)->right);
     while (node_of(*next)->left != NULL) {
@@ -164,6 +169,7 @@ void heap_index_remove(heap_block *block) {
     path way = {.length = 0};
     heap_block **const place = walk_to(&way, block_size(block));
     const bool was_node = *place == block;
+    HEAP_REQUIRE(*place != NULL);
     free_list_unlink(place, block);
     if (!was_node) {
         return;
@@ -184,6 +190,7 @@ void heap_index_remove(heap_block *block) {
 /* Searching */
 
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    HEAP_REQUIRE(size >= BLOCK_SMALLEST_PAYLOAD);
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     heap_block *block = root;

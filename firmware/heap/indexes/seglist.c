@@ -18,6 +18,7 @@ static heap_block *lists[CLASSES];
 
 /** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the top bit of (size − 1) / 4. */
 static uint32_t class_of(uint32_t size) {
+    HEAP_REQUIRE(size > 4u); /* else no bit is set */
     const uint32_t size_class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
     return size_class < CATCH_ALL ? size_class : CATCH_ALL;
 }

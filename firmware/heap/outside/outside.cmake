@@ -11,13 +11,14 @@ function(tailscope_outside_promises promises)
 endfunction()
 
 # tailscope_outside_source(<file>...): the file itself, without our warnings, and files of ours that
-# it stands on.
+# it stands on. It may keep an array of its own type and read it as another, which GCC takes amiss
+# (-fno-strict-aliasing).
 function(tailscope_outside_source)
     set(file "${TAILSCOPE_OUTSIDE}/${TAILSCOPE_OUTSIDE_FILE}")
     set(beside "${TAILSCOPE_OUTSIDE}/beside")
     set_source_files_properties(
         "${file}" PROPERTIES
-        COMPILE_OPTIONS "-w;-std=gnu11;-iquote;${beside};-idirafter;${beside}"
+        COMPILE_OPTIONS "-w;-std=gnu11;-fno-strict-aliasing;-iquote;${beside};-idirafter;${beside}"
     )
     target_sources(tailscope_heap PRIVATE ${ARGN} "${file}")
 endfunction()
@@ -38,6 +39,7 @@ function(tailscope_outside_freertos layout mentions)
         INCLUDES "${TAILSCOPE_OUTSIDE}" "${TAILSCOPE_OUTSIDE}/beside" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.."
         DEFINITIONS ${macros} ${knob_definitions}
     )
+    target_compile_options(tailscope_foreign PRIVATE -fno-strict-aliasing)
     if(layout STREQUAL "TILES")
         set(adapter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../allocators/freertos/shipped.c")
     else()

@@ -5,9 +5,12 @@
  */
 #include "rust_heap.h"
 
+#include "bare.h"
 #include "request.h"
 
 #define NATURAL_ALIGNMENT ((size_t)8)
+
+const size_t allocator_largest_alignment = ANY_ALIGNMENT;
 
 static struct {
     size_t bytes;      /* of the region */
@@ -19,10 +22,16 @@ static size_t with_overhead(size_t usable_bytes) {
 }
 
 void allocator_init(void *region, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)region % NATURAL_ALIGNMENT == 0);
     rust_heap_init(region, bytes);
     heap.bytes = bytes;
     heap.live_bytes = allocator_overhead.heap;
 }
+
+#ifndef TAKES_16_BITS /* allocators/tlsf_crate.cmake: it cannot be asked for too much */
+BARE_ALLOCATE(rust_heap_allocate(size, NATURAL_ALIGNMENT).payload)
+BARE_ALLOCATE_ALIGNED(rust_heap_allocate(size, alignment).payload)
+#endif
 
 /** Enters what the crate gave in the account. */
 static allocator_result answer(rust_heap_block found) {
@@ -64,6 +73,8 @@ heap_status allocator_free(void *payload) {
     if (payload == NULL || heap.bytes == 0) {
         return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
     }
+    HEAP_REQUIRE((uintptr_t)payload % NATURAL_ALIGNMENT == 0);
+    HEAP_REQUIRE(with_overhead(rust_heap_usable_bytes(payload)) <= heap.live_bytes);
     heap.live_bytes -= with_overhead(rust_heap_free(payload));
     return HEAP_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "bench.h"
 #include "fuzz.h"
+#include "shadow.h"
 
 enum { INPUT_BYTES = 512, CORPUS_LIMIT = 512 };
 
@@ -93,6 +94,7 @@ static void run(const input *made) {
 }
 
 int main(int argc, char **argv) {
+    shadow_take_alignment(getenv("TAILSCOPE_ALIGNS_TO"));
     if (argc == 3 && strcmp(argv[1], "replay") == 0) {
         return replay(argv[2]);
     }

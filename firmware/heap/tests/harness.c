@@ -1,7 +1,10 @@
 #include "harness.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "shadow.h"
 
 static unsigned checks;
 static unsigned failures;
@@ -33,6 +36,7 @@ static const struct {
     {"account", test_account},
     {"reallocation", test_reallocation},
     {"markers", test_markers},
+    {"limits", test_limits},
 #ifdef TAILSCOPE_TEST_BUDDY
     {"buddy", test_buddy},
 #endif
@@ -61,6 +65,7 @@ static const struct {
 };
 
 int main(int argc, char **argv) {
+    shadow_take_alignment(getenv("TAILSCOPE_ALIGNS_TO"));
     for (size_t i = 0; argc == 2 && i < sizeof suites / sizeof *suites; i++) {
         if (strcmp(suites[i].name, argv[1]) == 0) {
             suites[i].run();

@@ -23,6 +23,7 @@ void test_recovery(void);
 void test_account(void);
 void test_reallocation(void);
 void test_markers(void);
+void test_limits(void);
 
 /* Only where the allocator has the format that these look at. */
 void test_buddy(void);

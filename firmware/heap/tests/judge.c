@@ -1,11 +1,14 @@
 /**
- * Judges an allocator by a list of operations: `judge SECONDS < LIST`, a line each.
+ * Judges an allocator by a list of operations: `judge SECONDS [RULE...] < LIST`, a line each. What
+ * breaks one of these rules is let pass: misaligned, small, status, lost.
  *
  *     a <slot> <size> <alignment>   allocates into an empty slot; 0: its own alignment
  *     r <slot> <size>               reallocates
  *     f <slot>                      frees
  *     e                             frees all, the lowest slot first
  *     n <size>                      allocates <size> until there is no more, and frees all of that
+ *     b <size> <alignment>          asks the allocator itself, past request_judge(), for more than
+ *                                   the region has
  *
  * Every `n` of a list has the same size, and the heap is empty before it: each must get as many
  * blocks. After each operation it prints where the block lies, in bytes from the region's
@@ -18,7 +21,7 @@
  * The rules, and their numbers: misaligned (offset, alignment); outside (offset from the region, if
  * below it as 2^32 less); overlap (slot); small (usable bytes); contents (slot); status
  * (heap_status); refused_free (heap_status); lost (blocks before, blocks now); unsound
- * (allocator_check() fails).
+ * (allocator_check() fails); too_large (offset, bytes that were asked for).
  */
 #define _DEFAULT_SOURCE /* sigaction, alternate stack */
 #include <signal.h>
@@ -47,8 +50,19 @@ static uint8_t *filled[MOST_BLOCKS];
 static size_t first_fill; /* blocks; 0 before the first */
 static bool tells_usable, checks_heap;
 
-static void broken(const char *rule, uintmax_t one, uintmax_t other) {
-    printf("broken %s %ju %ju\n", rule, one, other);
+/* Of an allocator behind an adapter (bare.h). */
+extern void *bare_allocate(size_t size) __attribute__((weak));
+extern void *bare_allocate_aligned(size_t size, size_t alignment) __attribute__((weak));
+
+static char *const *let_pass; /* the rules, up to a NULL */
+
+static void broken(const char *rule, uintmax_t first, uintmax_t second) {
+    for (char *const *passing = let_pass; *passing != NULL; passing++) {
+        if (strcmp(*passing, rule) == 0) {
+            return;
+        }
+    }
+    printf("broken %s %ju %ju\n", rule, first, second);
     exit(1);
 }
 
@@ -212,6 +226,21 @@ static void count_fill(size_t size) {
     first_fill = n;
 }
 
+/** `size` is more than the region has, and 0 is the allocator's own alignment. */
+static void ask_too_much(size_t size, size_t alignment) {
+    const void *payload;
+    if (alignment == 0) {
+        payload = bare_allocate != NULL ? bare_allocate(size) : allocator_allocate(size).payload;
+    } else {
+        payload = bare_allocate_aligned != NULL
+                      ? bare_allocate_aligned(size, alignment)
+                      : allocator_allocate_aligned(size, alignment).payload;
+    }
+    if (payload != NULL) {
+        broken("too_large", offset(payload), size);
+    }
+}
+
 static void empty(void) {
     for (size_t number = 0; number < SLOTS; number++) {
         if (slots[number].payload != NULL) {
@@ -232,6 +261,9 @@ static void operate(char kind, size_t number, size_t size, size_t alignment) {
     const bool live = number < SLOTS && slots[number].payload != NULL;
     if (kind == 'n') {
         count_fill(number); /* which is the size */
+    } else if (kind == 'b') {
+        ask_too_much(number, size);
+        puts("-");
     } else if (kind == 'e') {
         empty();
         puts("-");
@@ -250,11 +282,12 @@ static void operate(char kind, size_t number, size_t size, size_t alignment) {
 
 int main(int argc, char **argv) {
     char line[LINE_BYTES];
-    const long within_s = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
+    const long within_s = argc >= 2 ? strtol(argv[1], NULL, 10) : 0;
     if (within_s <= 0) {
         fprintf(stderr, "judge: say for how many seconds.\n");
         return 2;
     }
+    let_pass = argv + 2;
     setvbuf(stdout, NULL, _IOLBF, LINE_BYTES);
     tells_usable = allocator_promises("tells_usable");
     checks_heap = allocator_promises("checks_heap");

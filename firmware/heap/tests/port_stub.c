@@ -1,6 +1,12 @@
 #include "port_stub.h"
 
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TAILSCOPE_REQUIRE /* this program provides what requirements call */
 #include "port.h"
+#include "require.h"
 
 static port_stub_record record;
 static uint32_t cycles;
@@ -42,4 +48,25 @@ uint32_t heap_port_critical_end(void) {
 
 const char *heap_port_locking(void) {
     return "none";
+}
+
+static jmp_buf before_call;
+static bool expected;
+
+bool port_stub_requirement_fails(void (*call)(void)) {
+    expected = true;
+    const bool failed = setjmp(before_call) != 0;
+    if (!failed) {
+        call();
+    }
+    expected = false;
+    return failed;
+}
+
+void heap_require_failed(const char *what, const char *file, int line) {
+    if (expected) {
+        longjmp(before_call, 1);
+    }
+    fprintf(stderr, "%s:%d: required: %s\n", file, line, what);
+    abort();
 }

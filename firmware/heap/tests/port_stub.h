@@ -18,6 +18,9 @@ typedef struct {
 
 port_stub_record port_stub_read(void);
 
+/** Whether a requirement does not hold in `call` (require.h), which then does not return. */
+bool port_stub_requirement_fails(void (*call)(void));
+
 /**
  * How far each read of the stub's cycle counter advances it; the first read after start-up returns
  * 0.

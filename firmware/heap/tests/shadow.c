@@ -18,6 +18,12 @@ typedef struct {
 static shadow_block blocks[SHADOW_LIMIT];
 static size_t live;
 
+static size_t own_alignment = ALIGNMENT;
+
+void shadow_take_alignment(const char *bytes) {
+    own_alignment = bytes == NULL ? ALIGNMENT : strtoul(bytes, NULL, 10);
+}
+
 void shadow_reset(void) {
     live = 0;
     heap_reset();
@@ -39,7 +45,7 @@ bool shadow_allocate(size_t size, size_t alignment, uint8_t fill) {
     if (payload == NULL) {
         return false;
     }
-    CHECK_EQUAL((uintptr_t)payload % alignment, 0);
+    CHECK_EQUAL((uintptr_t)payload % (alignment == ALIGNMENT ? own_alignment : alignment), 0);
     CHECK(!allocator_promises("tells_usable") || allocator_usable_size(payload) >= size);
     if (live == SHADOW_LIMIT) {
         abort(); /* the test asks for more blocks than the shadow has room for */
@@ -70,7 +76,7 @@ bool shadow_reallocate(size_t chosen, size_t size) {
         CHECK(status == HEAP_OUT_OF_MEMORY || (block->aligned && status == HEAP_UNSUPPORTED));
         return false;
     }
-    CHECK_EQUAL((uintptr_t)payload % ALIGNMENT, 0);
+    CHECK_EQUAL((uintptr_t)payload % own_alignment, 0);
     CHECK(allocator_usable_size(payload) >= size);
     memset(payload, block->fill, size);
     *block =

@@ -19,6 +19,12 @@
 #endif
 enum { SHADOW_LIMIT = TAILSCOPE_SHADOW_LIMIT };
 
+/**
+ * What payloads are held to where no more was asked for, a number in decimal; NULL: 8 bytes, as the
+ * contract says. So an allocator that aligns to 4 is tried on all other rules too.
+ */
+void shadow_take_alignment(const char *bytes);
+
 /** Forgets every block and resets the heap. */
 void shadow_reset(void);
 

@@ -4,7 +4,7 @@
 find_program(TAILSCOPE_PYTHON python3 REQUIRED)
 
 # The suites that go through heap.h alone, and so are for every allocator.
-set(common_suites requests contents recovery account reallocation markers)
+set(common_suites requests contents recovery account reallocation markers limits)
 
 # Reads from the catalogue what the allocator promises. What it does not promise is left out, by
 # name, where it comes up.

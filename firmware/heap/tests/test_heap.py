@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from base import heap_size
+from firmware.build import catalogue
 from firmware.heap.tests.check_replay import ALLOCATE, mem_frag, mem_stress, replay
 from firmware.heap.tests.host_build import (
     ALLOCATORS,
     COUNTING,
+    ON_THE_HOST,
     TESTS,
     built,
     configure,
@@ -42,6 +45,20 @@ In the first half_tree every victim counts as small, in the second there is neve
 def test_heap_with_knobs_turned(allocator: str, knobs: tuple[str, ...], left_out: str) -> None:
     build = built(allocator, knobs, ("heap_tests", "replay", "fuzz_operations"))
     assert "100% tests passed" in run("ctest", "--test-dir", build, "--output-on-failure", "-E", left_out)
+
+
+LARGEST = heap_size.LARGEST_BYTES
+
+
+@pytest.mark.parametrize(
+    "allocator",
+    [name for name in ON_THE_HOST if catalogue.allocators()[name].objection(LARGEST) is None],
+)
+def test_alignments_up_to_the_largest_on_a_region_of_8_mib(allocator: str) -> None:
+    """Of 1 MiB too: there the offset of an aligned payload no longer fits the mark before it."""
+    octaves = ("TLSF_OCTAVES=17",) if "TLSF_OCTAVES" in catalogue.allocators()[allocator].knobs else ()
+    build = built(allocator, (f"HEAP_BYTES={LARGEST}", *octaves), ("heap_tests",))
+    assert " 0 failed" in run(build / "heap_tests", "limits")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from simulator import run as simulator
 TESTS = Path(__file__).parent
 REPOSITORY = TESTS.parents[2]
 TARGET_ONLY = [name for name, row in catalogue.allocators().items() if row.target_only]
-SUITES = ["requests", "contents", "recovery", "account", "reallocation", "markers"]
+SUITES = ["requests", "contents", "recovery", "account", "reallocation", "markers", "limits"]
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:

@@ -10,6 +10,7 @@
 #include "allocators/freertos/shipped.h"
 
 #include "allocators/shifted.h"
+#include "bare.h"
 #include "request.h"
 
 typedef struct {
@@ -26,6 +27,7 @@ static const shifted_mark mark = {.mask = LIVE, .tag = 0};
 
 const allocator_overhead_bytes allocator_overhead = {
     .heap = 8, .block = HEADER_BYTES, .smallest_block = 16};
+const size_t allocator_largest_alignment = SHIFTED_LARGEST_ALIGNMENT / 2u;
 
 static struct {
     const uint8_t *first;
@@ -33,11 +35,15 @@ static struct {
 } region;
 
 void allocator_init(void *start, size_t bytes) {
+    HEAP_REQUIRE((uintptr_t)start % 8u == 0 && bytes % 8u == 0);
+    HEAP_REQUIRE(bytes >= 3u * HEADER_BYTES && bytes < LIVE);
     region.first = start;
     region.bytes = bytes;
     vPortHeapResetState();
     shipped_start(start, bytes);
 }
+
+BARE_ALLOCATE(pvPortMalloc(size))
 
 static allocator_result answer(void *payload) {
     return request_answer(payload, payload == NULL ? 0 : allocator_usable_size(payload));
@@ -62,10 +68,13 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
     return request_refused(HEAP_UNSUPPORTED);
 }
 
+static inline bool is_live(const void *payload);
+
 heap_status allocator_free(void *payload) {
     if (payload == NULL || region.bytes == 0) {
         return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
     }
+    HEAP_REQUIRE(is_live(payload));
     vPortFree(shifted_origin(payload, mark));
     return HEAP_OK;
 }
@@ -95,6 +104,16 @@ static size_t behind(size_t offset) {
 
 static bool is_free(size_t offset) {
     return (block_at(offset)->size & LIVE) == 0;
+}
+
+/** What vPortFree() presumes and asserts only in part. */
+static inline bool is_live(const void *payload) {
+    const uintptr_t in_region = (uintptr_t)payload - (uintptr_t)region.first;
+    if (in_region < HEADER_BYTES || in_region >= region.bytes || in_region % 8u != 0) {
+        return false;
+    }
+    const size_t before = shifted_offset(payload, mark) + HEADER_BYTES;
+    return before <= in_region && !is_free(in_region - before) && behind(in_region - before) != 0;
 }
 
 size_t allocator_largest_free_block(void) {

@@ -5,6 +5,8 @@
 
 #include "allocators/counted_adapter.h"
 
+const size_t allocator_largest_alignment = ANY_ALIGNMENT;
+
 struct _reent newlib_reent;
 
 static struct {

@@ -32,8 +32,10 @@ const fn number(said: &str) -> usize {
 
 pub struct Chosen(Tlsf<'static, FIRST_LEVELS>);
 
-/// `size` rounded up to an odd number of words, if 16 bits hold it.
+/// `size` rounded up to an odd number of words, if 16 bits hold it. The rounding must not overflow:
+/// requests are judged before.
 fn odd_words(size: usize) -> Option<NonZeroU16> {
+    debug_assert!(size <= usize::MAX - 3);
     NonZeroU16::new(u16::try_from(((size + 3) & !7) | 4).ok()?)
 }
 

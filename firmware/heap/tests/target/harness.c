@@ -37,6 +37,7 @@ static const struct {
 } suites[] = {
     {"requests", test_requests}, {"contents", test_contents},         {"recovery", test_recovery},
     {"account", test_account},   {"reallocation", test_reallocation}, {"markers", test_markers},
+    {"limits", test_limits},
 };
 
 void harness_run_all(void) {
