@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from analysis.bounds.graph import Disassembler
-from analysis.bounds.masks import KINDS, MASK_NAMES
+from analysis.bounds.masks import HARD_FAULT, KINDS, MASK_NAMES, SERVICE_CALL
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
@@ -22,8 +22,15 @@ class Calls:
     """
 
     def __init__(
-        self, program: Program, disassembler: Disassembler, cells: Iterable[int], untaken: frozenset[str]
+        self,
+        program: Program,
+        disassembler: Disassembler,
+        cells: Iterable[int],
+        untaken: frozenset[str],
+        vectors: Mapping[int, int],
     ) -> None:
+        self._handlers = frozenset(vectors.values())
+        self._service = {vectors[one] for one in (SERVICE_CALL, HARD_FAULT) if one in vectors}
         self._program = program
         self._disassembler = disassembler
         self._cells = tuple(cells)
@@ -43,6 +50,44 @@ class Calls:
                     target = int(operands[1:], 0)
                     if target not in inside and self._program.function_at(target) is not None:
                         targets.add(target)
+                elif mnemonic == "svc":
+                    targets |= self._service
+        return found
+
+    @cached_property
+    def floating(self) -> set[int]:
+        """The functions that may execute a floating-point instruction, or call one that does. What
+        is called through a pointer may.
+        """
+        own = {
+            function.address
+            for function in self._program.functions
+            if any(code[2].startswith("v") for code in self._program.instructions(function))
+        }
+        return self._with_callers(own | self._pointing if own else own)
+
+    @cached_property
+    def _pointing(self) -> set[int]:
+        """The functions that go on through a pointer."""
+        return {
+            function.address
+            for function in self._program.functions
+            for _, _, mnemonic, operands in self._program.instructions(function)
+            if mnemonic.startswith(("blx", "bx")) and operands != "lr"
+        }
+
+    def may_be_in_handler(self, entry: int) -> bool:
+        """Whether a handler may run a function: all, where one calls through a pointer."""
+        return entry in self._of_handlers or not self._of_handlers.isdisjoint(self._pointing)
+
+    @cached_property
+    def _of_handlers(self) -> set[int]:
+        found = set(self._handlers)
+        waiting = list(found)
+        while waiting:
+            fresh = self.callees.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting += fresh
         return found
 
     @cached_property
@@ -67,17 +112,21 @@ class Calls:
                 changes = mnemonic.startswith("cps") or (mnemonic.startswith("msr") and masks)
                 if changes or self._loads_cell(address, operands):
                     own.add(function.address)
+        return self._with_callers(own)
+
+    def _with_callers(self, own: set[int]) -> set[int]:
+        """The functions with those that call them, also by way of others."""
         callers: dict[int, set[int]] = {}
         for caller, targets in self.callees.items():
             for target in targets:
                 callers.setdefault(target, set()).add(caller)
-        waiting = list(own)
+        found, waiting = set(own), list(own)
         while waiting:
             for caller in callers.get(waiting.pop(), ()):
-                if caller not in own:
-                    own.add(caller)
+                if caller not in found:
+                    found.add(caller)
                     waiting.append(caller)
-        return own
+        return found
 
     def _loads_cell(self, address: int, operands: str) -> bool:
         """Whether an instruction loads the address of a cell from the constants behind the code."""

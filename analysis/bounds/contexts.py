@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from analysis.bounds.calls import Calls
-from analysis.bounds.flow import RETURN, Called, Flow, Outcome, Solved
+from analysis.bounds.flow import NOWHERE, RETURN, Called, Flow, Outcome, Solved
 from analysis.bounds.flow import solve as interpret
 from analysis.bounds.graph import Disassembler
 from analysis.bounds.masks import Masks
@@ -18,14 +18,16 @@ _MOST_CONTEXTS = 12
 _MOST_CONTEXTS_OF_LAPS = 60
 """The same, with those of calls in laps that are gone through one by one."""
 _MOST_CONTEXTS_OF_ITSELF = 200
-"""The same of a function that calls itself."""
+"""The same of a function that calls itself, and of OF_A_LENGTH."""
+OF_A_LENGTH = ("memcpy", "memmove", "memset")
+"""Functions of the C library whose loops go by their third argument."""
 _WIDEST_ARGUMENT = 1 << 20
 
 
 class Contexts:
     """The functions of a program as they are called. `cells` are addresses of a kernel's counters
     of nesting, `pointed` gives the entries that a call through a pointer may go to, `depth` how
-    many calls of a function are being priced, one in another.
+    many calls of a function are being priced, one in another. `vectors` has handlers by exception.
     """
 
     def __init__(
@@ -36,11 +38,14 @@ class Contexts:
         cells: Sequence[int],
         pointed: Callable[[int], Iterable[int]],
         depth: Callable[[int], int],
+        vectors: Mapping[int, int],
     ) -> None:
+        self._program = program
         self._calls = calls
         self._depth = depth
         numbered = {address: number for number, address in enumerate(cells)}
-        self.flow = Flow(disassembler, program.read_only, self._outcomes, numbered, pointed)
+        self.flow = Flow(disassembler, program.read_only, self._outcomes, numbered, pointed, vectors)
+        self._strays: dict[int, frozenset[str]] = {}
         self.in_a_lap = False
         self.nothing_held = Masks(cells=(0,) * len(cells))
         self._solved: dict[tuple[int, Masks, tuple[Value, ...]], Solved] = {}
@@ -62,12 +67,17 @@ class Contexts:
         known = self._contexts.setdefault(called.entry, {})
         if arguments not in known:
             most = _MOST_CONTEXTS_OF_LAPS if self.in_a_lap else _MOST_CONTEXTS
-            most = _MOST_CONTEXTS_OF_ITSELF if self._calls.calls_itself(called.entry) else most
+            if self._calls.calls_itself(called.entry) or self._is_of_a_length(called.entry):
+                most = _MOST_CONTEXTS_OF_ITSELF
             if len(known) >= most:
                 around = (one for one in known if all(map(contains, one, arguments)))
                 arguments = next(around, (None,) * 4)
             known[arguments] = None
         return called._replace(arguments=arguments)
+
+    def _is_of_a_length(self, entry: int) -> bool:
+        function = self._program.function_at(entry)
+        return function is not None and function.name in OF_A_LENGTH
 
     def _worth(self, value: Value) -> Value:
         if value is None or value[0] not in ("", SRAM):
@@ -84,6 +94,23 @@ class Contexts:
             finally:
                 self._under_way.discard(called.entry)
         return self._solved[key]
+
+    def strays(self, entry: int) -> frozenset[str]:
+        """Where a function that does not come back goes on, as longjmp() does, in words."""
+        if entry not in self._strays:
+            self._strays[entry] = frozenset()
+            words: set[str] = set()
+            try:
+                solved = self.solve(self.plain(entry))
+            except NoBoundError:
+                return frozenset()
+            for edge in (edge for edges in solved.edges.values() for edge in edges):
+                if edge.target[0] == RETURN and edge.called is not None and not edge.called.entry:
+                    words.add(edge.called.why_not)
+                elif edge.target[0] == NOWHERE and edge.called is not None and edge.called.entry:
+                    words |= self.strays(edge.called.entry)
+            self._strays[entry] = frozenset(words)
+        return self._strays[entry]
 
     def _outcomes(self, called: Called) -> list[Outcome]:
         if not called.entry or called.entry in self._under_way:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from analysis.bounds.flash_lines import OF_F4, FlashLines
+from analysis.bounds.flash_lines import OF_F401, FlashLines, Memories
 from analysis.bounds.graph import Instruction
-from analysis.bounds.values import SRAM, STACK, Value, signed, unsigned
+from analysis.bounds.values import SRAM, SRAM_ADDRESS, STACK, Value, signed, unsigned
 
 WAIT_STATES = 2
 """Wait states of the flash at 84 MHz (RM0368 §3.4.1), where nobody tells FLASH_ACR."""
@@ -19,7 +19,7 @@ APB_DIVIDER = 2
 """Cycles of the core in one of the slower bus of the peripherals, at 84 MHz (RM0368 §6.2), where
 nobody tells the board.
 """
-LATENCY, PREFETCH, CODE_CACHE, DATA_CACHE = 0xF, 1 << 8, 1 << 9, 1 << 10
+CODE_CACHE, DATA_CACHE = 1 << 9, 1 << 10
 """Fields of FLASH_ACR (RM0368 §3.8.1)."""
 
 _LONGEST_DIVISION = 12
@@ -37,13 +37,24 @@ _TABLE = {
     "store": 2,
     "multiple": 1,
     "special": 2,
+    "accumulate": 1,
+    "long_multiply": 1,
+    "long_accumulate": 1,
 }
-
-
-OTHER_CORE = (
-    "It was compiled for {}, and bounds know the timing of the Cortex-M4 alone: it has no bound. `lab masks` "
-    "tells what a run takes."
-)
+# The Cortex-M3's at their longest (ARM DDI 0337G, 18.2); the Cortex-M0's (ARM DDI 0432C, table
+# 3-1), of which BL and WFI take 2, CPS 1, and a POP of the PC one more.
+_TABLES = {
+    "cortex-m4": _TABLE,
+    "cortex-m3": _TABLE | {"accumulate": 2, "long_multiply": 5, "long_accumulate": 7},
+    "cortex-m0": _TABLE | {"special": 4},
+}
+# From an exception to its handler, and back, without wait states (docs/reference/timing.md,
+# "exceptions" and "Other cores"). A frame with floats has 17 words more, which may be written at
+# the first floating-point instruction (ARM DDI 0439, 7.2).
+_EXCEPTION_CYCLES = {"cortex-m4": (12, 10), "cortex-m3": (12, 10), "cortex-m0": (16, 12)}
+_FLOAT_FRAME_CYCLES = 17
+_ENTRY_READS = 4
+"""The vector's and the handler's first line, each perhaps behind a read that is under way."""
 
 
 class Memory(Enum):
@@ -57,14 +68,24 @@ class Memory(Enum):
     ANY = "any"
 
 
-# RM0368, section 2.3; ARM DDI 0403E, B3.1.
+# RM0368 and RM0090, section 2.3; ARM DDI 0403E, B3.1. What a bit-band alias costs is what the word
+# behind it costs (ARM DDI 0439, 3.7): 32 bytes of it for each byte.
 _REGIONS = (
-    (range(0x2000_0000), Memory.FLASH),
+    (range(0x1000_0000), Memory.FLASH),
+    (range(0x1000_0000, 0x1001_0000), Memory.SRAM),
+    (range(0x1001_0000, 0x2000_0000), Memory.FLASH),
     (range(0x2000_0000, 0x4000_0000), Memory.SRAM),
     (range(0x4000_0000, 0x4002_0000), Memory.PERIPHERAL),
-    (range(0x4002_0000, 0x6000_0000), Memory.SRAM),
+    (range(0x4002_0000, 0x4200_0000), Memory.SRAM),
+    (range(0x4200_0000, 0x4240_0000), Memory.PERIPHERAL),
+    (range(0x4240_0000, 0x6000_0000), Memory.SRAM),
     (range(0xE000_0000, 0xE010_0000), Memory.SRAM),
 )
+_ALIAS = range(0x2200_0000, 0x2400_0000)
+"""The bit-band alias of the SRAM."""
+_ALIAS_OF_DEVICES = range(0x4200_0000, 0x4400_0000)
+_DEVICES = 0x4000_0000
+"""From here on an access that is not aligned faults (ARM DDI 0403E, A3.2.1)."""
 
 
 def divide_cycles(dividend: Value, divisor: Value, is_signed: bool) -> int:
@@ -85,7 +106,8 @@ def divide_cycles(dividend: Value, divisor: Value, is_signed: bool) -> int:
 class Costs:
     """The costs on a chip with so many wait states, and so many core cycles in one of APB.
 
-    `unknown` is what a pointer goes to of which nothing is known. `prefetch`: the flash may be
+    `unknown` is what a pointer goes to of which nothing is known. `aligned`: all accesses are,
+    also where the code does not show it. `prefetch`: the flash may be
     reading ahead, so that any other read waits for that one. `code_cache` and `data_cache`: lines
     of code, and of data, that were read once can stay (RM0368 §3.4.2); `hot_code` and `hot_data`:
     all of them are there.
@@ -99,19 +121,29 @@ class Costs:
     data_cache: bool = False
     hot_code: bool = False
     hot_data: bool = False
-    lines: FlashLines = OF_F4
+    memories: Memories = OF_F401
+    aligned: bool = False
 
     @classmethod
-    def of_flash(cls, flash_acr: int, unknown: Memory, lines: FlashLines = OF_F4) -> Costs:
+    def of_flash(cls, flash_acr: int, unknown: Memory, memories: Memories = OF_F401) -> Costs:
         """The costs where the flash is set so."""
+        lines = memories.lines
         return cls(
-            flash_acr & LATENCY,
+            flash_acr & lines.latency,
             unknown=unknown,
-            prefetch=bool(flash_acr & PREFETCH),
-            code_cache=bool(flash_acr & CODE_CACHE),
-            data_cache=bool(flash_acr & DATA_CACHE),
-            lines=lines,
+            prefetch=bool(flash_acr & lines.prefetch),
+            code_cache=bool(lines.code and flash_acr & CODE_CACHE),
+            data_cache=bool(lines.data and flash_acr & DATA_CACHE),
+            memories=memories,
         )
+
+    @property
+    def lines(self) -> FlashLines:
+        return self.memories.lines
+
+    @property
+    def core(self) -> str:
+        return self.memories.core
 
     def memory(self, address: Value) -> Memory:
         """What an access to an address goes to."""
@@ -122,6 +154,36 @@ class Costs:
                 if address[1] in region and address[2] in region:
                     return memory
         return self.unknown
+
+    def load_waits(self, address: Value) -> int:
+        """Cycles that a load from the SRAM at an address waits at the most."""
+        waiting = self.memories.waiting
+        if not waiting or address is None or address[0] not in ("", SRAM):
+            return int(bool(waiting))
+        low, high = (one + (SRAM_ADDRESS if address[0] else 0) for one in address[1:])
+        if low in _ALIAS or high in _ALIAS:
+            return 1
+        return int(low < waiting.stop and high >= waiting.start)
+
+    def store_reads(self, address: Value) -> int:
+        """Cycles that a store waits for the word of which it changes a bit (ARM DDI 0439, 3.7):
+        where it goes through a bit-band alias, or where nobody knows.
+        """
+        known = address is not None and not address[0]
+        ends = address[1:] if address is not None and known else ()
+        if known and not any(one in alias for one in ends for alias in (_ALIAS, _ALIAS_OF_DEVICES)):
+            return 0
+        memory = self.memory(address)
+        if memory is Memory.SRAM:
+            return self.load_waits(address) if known else 0
+        return 0 if memory is Memory.FLASH or self.core == "cortex-m0" else self.peripheral_cycles
+
+    def may_be_unaligned(self, address: Value) -> bool:
+        """Whether an access there may be served that is not aligned: devices take none, and no
+        Cortex-M0 does (ARM DDI 0419C, A3.2.1).
+        """
+        is_device = address is not None and not address[0] and _DEVICES <= address[1] <= address[2]
+        return not self.aligned and not is_device and self.core != "cortex-m0"
 
     @property
     def read_cycles(self) -> int:
@@ -151,6 +213,38 @@ class Costs:
         """Whether the prefetch unit, whose buffer has three words, may read two lines ahead."""
         return self.lines.bytes < 3 * 4
 
+    @property
+    def float_frame_cycles(self) -> int:
+        """Saving the floating-point registers of a frame."""
+        return _FLOAT_FRAME_CYCLES if self.core == "cortex-m4" else 0
+
+    @property
+    def entry_cycles(self) -> int:
+        """From an exception to its handler's first word at the most. The frame is written behind a
+        store that is under way.
+        """
+        into, _ = _EXCEPTION_CYCLES[self.core]
+        return into + self.float_frame_cycles + 2 * self.read_cycles + self.late_store_cycles
+
+    @property
+    def exception_cycles(self) -> int:
+        """What entering a handler and returning from it takes, besides its instructions."""
+        _, back = _EXCEPTION_CYCLES[self.core]
+        reads = (_ENTRY_READS - 2) * self.read_cycles
+        return self.entry_cycles + back + self.float_frame_cycles + reads
+
+    @property
+    def late_store_cycles(self) -> int:
+        """How long the write buffer may still hold a store that is not known (ARM DDI 0439, 3.3.3);
+        a Cortex-M0 has none.
+        """
+        return 0 if self.core == "cortex-m0" else self.peripheral_cycles
+
     def own(self, instruction: Instruction) -> int:
         """Cycles of an instruction whose words are there, and whose memory answers at once."""
-        return _TABLE[instruction.kind] + instruction.registers
+        name = instruction.text.partition(" ")[0]
+        if self.core == "cortex-m0" and name in ("bl", "wfi", "wfe", "cpsid", "cpsie"):
+            return 1 + (name in ("bl", "wfi", "wfe"))
+        if self.core == "cortex-m0" and name == "pop" and "pc" in instruction.text:
+            return _TABLES[self.core][instruction.kind] + instruction.registers + 1
+        return _TABLES[self.core][instruction.kind] + instruction.registers

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from analysis.bounds.caches import Hot
 from analysis.bounds.costs import Costs
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Edge, Node
-from analysis.bounds.masks import HANDLER
+from analysis.bounds.masks import HANDLER, Masks, after_service
 from analysis.bounds.pipeline import way_of
 from analysis.bounds.price import NOTHING, Into, Part, Price, Step, most
 from analysis.bounds.segments import Mark, Segments, Sink, Source
@@ -18,7 +18,7 @@ from analysis.explain.program import Program
 
 class Cut:
     """Cuts functions of one program. `called_ways` gives the ways of what the call at an address
-    goes to, or raises NoBoundError.
+    goes to, or raises NoBoundError. `strays` tells where a function that does not come back goes.
     """
 
     def __init__(
@@ -27,7 +27,9 @@ class Cut:
         costs: Costs,
         timed: Timed,
         called_ways: Callable[[Called, str, bool, int, Hot], Segments],
+        strays: Callable[[int], frozenset[str]],
     ) -> None:
+        self._strays = strays
         self._program = program
         self._costs = costs
         self._timed = timed
@@ -80,7 +82,8 @@ class Cut:
                 if returns:
                     yield Sink(node, None, target[1], step)
                 else:
-                    yield Source(target, Mark(code.address), own.and_then(step))
+                    late = Step(part.solved.body, code, self._late(part, node), 0).price()
+                    yield Source(target, Mark(code.address), own.and_then(late).and_then(step))
             return
         yield from self._call_ways(part, node, edge, kind, inside, step)
 
@@ -90,6 +93,9 @@ class Cut:
         called, target = edge.called, edge.target
         assert called is not None
         code = part.solved.body.blocks[node[0]].last
+        if target[0] == NOWHERE and inside and called.entry:
+            for word in self._strays(called.entry):
+                part.why_not.setdefault(node, set()).add(word)
         if kind == HANDLER and target[0] == NOWHERE:
             # Nothing in there ends the way, and nothing comes back.
             return
@@ -100,6 +106,8 @@ class Cut:
             ways = Segments(through={target[1]: Price(why_not=frozenset((str(error),)))})
             if inside and target[0] == NOWHERE:
                 part.why_not.setdefault(node, set()).add(str(error))
+        if code.service:
+            ways = _after_service(node[1], ways)
         own = Step(part.solved.body, code, self._costs.own(code), 1).price()
 
         def through(price: Price) -> Price:
@@ -131,6 +139,31 @@ class Cut:
                 else:
                     yield Source(target, begun, through(price).and_then(step))
 
+    def _late(self, part: Part, node: Node) -> int:
+        """How long a store may hold up what comes behind the instruction that ends a node, if it
+        was made before the function began, or in one that it called.
+        """
+        most = self._costs.late_store_cycles
+        before: dict[Node, list[Edge | None]] = {part.solved.start: [None]}
+        for edges in part.solved.edges.values():
+            for way in edges:
+                before.setdefault(way.target, []).append(way)
+        origins = {id(edge): one for one, edges in part.solved.edges.items() for edge in edges}
+        waiting, seen = [(node, 0)], {node}
+        while waiting:
+            at, passed = waiting.pop()
+            codes = part.solved.body.blocks[at[0]].instructions
+            passed += len(codes)
+            if any(code.accesses and not code.conditional for code in codes) or passed > most:
+                continue
+            for edge in before.get(at, ()):
+                if edge is None or edge.called is not None:
+                    return most
+                if origins[id(edge)] not in seen:
+                    seen.add(origins[id(edge)])
+                    waiting.append((origins[id(edge)], passed))
+        return 0
+
     def _step_cycles(self, part: Part, node: Node, edge: Edge) -> int:
         """Cycles of an edge; with the first reads of a loop that it enters."""
         hot, target, way = part.kept.hot[node], edge.target, way_of(edge)
@@ -145,3 +178,13 @@ class Cut:
             # The next node begins in ways that are none of this one's.
             step = cycles.ways[node, way] + self._timed.cycles(part.timed, hot_there).dearest.get(target, 0)
         return step + part.kept.enters(node, target)
+
+
+def _after_service(before: Masks, ways: Segments) -> Segments:
+    """The ways of a handler that SVC enters, with the masks as they are behind it."""
+    found = Segments(heads=ways.heads, sections=ways.sections)
+    for left, price in ways.through.items():
+        most(found.through, after_service(before, left), price)
+    for (begin, left), price in ways.tails.items():
+        most(found.tails, (begin, after_service(before, left)), price)
+    return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from analysis.bounds.lift import MULTIPLES, PC, SP, Memory, Operand, Operation
+from analysis.bounds.residues import ANY_RESIDUE, combined, residue_of, shifted
 from analysis.bounds.state import Flags, State, assume, merge
 from analysis.bounds.values import (
     STACK,
@@ -94,7 +95,87 @@ def divided(operation: Operation, state: State) -> tuple[Value, Value]:
     return dividend, divisor
 
 
+def accessed_residue(operation: Operation, state: State) -> int:
+    """The address that a single load or store accesses, modulo 4."""
+    memory = operation.memory
+    if memory is None or memory.base == PC:
+        return residue_of(accessed(operation, state))
+    residue = state.residue(memory.base)
+    if memory.post is None:
+        if memory.index is not None:
+            residue = combined("add", residue, shifted(state.residue(memory.index), memory.shift))
+        residue = combined("add", residue, 1 << memory.offset % 4)
+    return residue
+
+
 def _do(operation: Operation, state: State, read: Read) -> None:
+    residues = _residues(operation, state)
+    _change(operation, state, read)
+    for register in operation.written:
+        if register < PC:
+            state.leaves(register, residues.get(register, ANY_RESIDUE))
+    memory = operation.memory
+    if memory is None or operation.name not in _ALWAYS_ALIGNED or memory.base in (PC, *operation.written):
+        return
+    if memory.index is None and not memory.writeback:
+        # It would fault at any other address (ARM DDI 0403E, A3.2.1).
+        state.leaves(memory.base, 1 << -memory.offset % 4)
+
+
+def _residues(operation: Operation, state: State) -> dict[int, int]:
+    """What registers are modulo 4 after an instruction, where that follows from before."""
+    memory, operands, name = operation.memory, operation.operands, operation.name
+    found: dict[int, int] = {}
+    if memory is None and name not in _TOLD_MODULO_4 and not name.startswith(MULTIPLES):
+        return found
+    if memory is not None:
+        if memory.writeback and memory.base < PC:
+            by = memory.post if memory.post is not None else memory.offset
+            found[memory.base] = combined("add", state.residue(memory.base), 1 << by % 4)
+        place = address_of(memory, state, operation.address) if name == "ldr" else None
+        if place is not None and place[0] == STACK and place[1] == place[2]:
+            found[operands[0].register or 0] = state.residue((place[1], 4))
+        return found
+    if name.startswith(MULTIPLES) and operands and operands[0].register in range(PC):
+        base = operands[0].register or 0
+        return {base: state.residue(base)}
+    target = operands[0].register if operands else None
+    if target is None or not 0 <= target < PC:
+        return found
+    sources = operands if len(operands) == 2 and name in _TWO_OPERANDS else operands[1:]
+    known = [_residue(one, state) for one in sources]
+    base_name = {"addw": "add", "subw": "sub"}.get(name, name)
+    if len(known) == 2 and base_name in _OF_TWO:
+        found[target] = combined(base_name, *known)
+    elif name == "lsl" and len(sources) == 2 and sources[1].register is None:
+        found[target] = shifted(known[0], sources[1].number)
+    elif len(known) == 1 and name in _OF_ONE:
+        found[target] = known[0]
+    elif name == "mla" and len(known) == 3:
+        found[target] = combined("add", combined("mul", known[0], known[1]), known[2])
+    return found
+
+
+def _residue(operand: Operand, state: State) -> int:
+    """An operand modulo 4."""
+    if operand.register is None:
+        return 1 << operand.number % 4
+    if not 0 <= operand.register < PC:
+        return ANY_RESIDUE
+    if not operand.how:
+        return state.residue(operand.register)
+    if operand.how == _LSL:
+        return shifted(state.residue(operand.register), operand.shift)
+    return residue_of(_value(operand, state))
+
+
+_OF_TWO = ("add", "sub", "rsb", "mul", "and", "orr", "eor", "bic")
+_OF_ONE = ("mov", "uxtb", "uxth", "sxtb", "sxth")
+_TOLD_MODULO_4 = frozenset((*_OF_TWO, *_OF_ONE, "addw", "subw", "mla", "lsl"))
+_ALWAYS_ALIGNED = ("ldrd", "strd", "ldrex", "strex", "vldr", "vstr")
+
+
+def _change(operation: Operation, state: State, read: Read) -> None:
     name = operation.name
     if name in _LOADS and operation.memory:
         _load(operation, state, read)

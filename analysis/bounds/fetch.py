@@ -72,7 +72,7 @@ class Fetch:
 
     def holds_data(self, address: int) -> None:
         """The line of `address` was the last that was read for data."""
-        self.data_line = address // self._line_bytes
+        self.data_line = address // self._line_bytes if self._costs.lines.keeps_data else None
 
     def copy(self) -> Fetch:
         other = Fetch.__new__(Fetch)
@@ -179,7 +179,7 @@ class Fetch:
                 self._array_free = max(self._array_free, at - 1 + read)
         elif self._costs.prefetch:
             self._array_free = max(self._array_free, at - 1 + read)
-        self.data_line = line
+        self.data_line = line if self._costs.lines.keeps_data else None
         self._array_free = max(at, self._array_free) + read
         return self._array_free
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from analysis.bounds.effects import Read, address_of, step
 from analysis.bounds.graph import Disassembler, Graph, Instruction
-from analysis.bounds.lift import PC, Operation
-from analysis.bounds.masks import MASK_NAMES, Masks, written
+from analysis.bounds.lift import LR, PC, SP, Operation
+from analysis.bounds.masks import MASK_NAMES, Masks, after_service, in_service, written
 from analysis.bounds.state import State, assume, covers, entry, is_zero, merge
-from analysis.bounds.values import Value, constant, number
+from analysis.bounds.values import STACK, Value, constant, number
 
 Node = tuple[int, Masks]
 """The address of a block's first instruction, and the masks there."""
@@ -100,8 +100,13 @@ class Flow:
         outcomes: Outcomes,
         cells: Mapping[int, int],
         named: Named,
+        vectors: Mapping[int, int],
     ) -> None:
-        """`cells` numbers the words of memory that count as masks do, by address."""
+        """`cells` numbers the words of memory that count as masks do, by address. `vectors` has the
+        entries of handlers by exception.
+        """
+        self._vectors = vectors
+        self._handlers = frozenset(vectors.values())
         self._disassembler = disassembler
         self._read = read
         self._outcomes = outcomes
@@ -183,7 +188,9 @@ class Flow:
         for operation in block.operations[:-1]:
             now, masks = self._step(operation, now, masks)
         last, code = block.operations[-1], block.last
-        if code.call is not None or code.pointer:
+        if code.service:
+            yield from self._service(block, last, now, masks)
+        elif code.call is not None or code.pointer:
             yield from self._call(block, last, code, now, masks)
         elif last.name in ("cbz", "cbnz"):
             register = last.operands[0].register or 0
@@ -194,7 +201,7 @@ class Flow:
         elif last.system in MASK_NAMES and last.name != "mrs":
             yield from self._mask(block, last, now, masks)
         elif block.ends or any(taken for _, taken in block.after):
-            yield from self._branch(block, last, now, masks)
+            yield from self._branch(body, block, last, now, masks)
         else:
             now, masks = self._step(last, now, masks)
             for target, taken in block.after:
@@ -214,7 +221,7 @@ class Flow:
             now, masks = self._step(operation, now, masks)
         return now
 
-    def _branch(self, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
+    def _branch(self, body: Body, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
         """A branch, or a return, with or without a condition."""
         for target, taken in block.after:
             after = assume(now, last.condition, taken) if last.condition else now
@@ -223,7 +230,37 @@ class Flow:
         if block.ends:
             after = assume(now, last.condition) if last.condition else now
             if after is not None:
-                yield Edge((RETURN, masks), after, True, None)
+                why_not = "" if body.entry in self._handlers else _stray(body, last, after, self._loaded_from)
+                stray = Called(0, masks, (None,) * 4, why_not) if why_not else None
+                yield Edge((RETURN, masks), after, True, stray)
+
+    def _loaded_from(self, name: str) -> int | None:
+        """The base register of the load that gave a value its name; None if no load did."""
+        address, _, _ = name.removeprefix("@").partition(":")
+        operation = self._disassembler.operation(int(address, 16))
+        loads = operation.name.startswith(("ldr", "ldm", "pop")) and operation.addressed
+        return min(operation.addressed) if loads else None
+
+    def _service(self, block: Block, last: Operation, now: State, masks: Masks) -> Iterator[Edge]:
+        """SVC calls its handler, which comes back as a function does."""
+        done = assume(now, last.condition) if last.condition else now
+        left = assume(now, last.condition, holds=False) if last.condition else None
+        inside = in_service(masks)
+        entry = self._vectors.get(inside.exception or 0, 0)
+        why_not = "" if entry else f"SVC at {last.address:#010x} enters a handler that is not known."
+        called = Called(entry, inside, (None,) * 4, why_not)
+        if done is not None:
+            outcomes = list(self._outcomes(called))
+            if not outcomes:
+                yield Edge((NOWHERE, masks), done, True, called)
+            for outcome in outcomes:
+                after = done.copy()
+                after.called(None, f"@{last.address:x}")
+                for target, taken in block.after:
+                    yield Edge((target, after_service(masks, outcome.masks)), after, taken, called)
+        if left is not None:
+            for target, taken in block.after:
+                yield Edge((target, masks), left, taken, None)
 
     def _call(
         self, block: Block, last: Operation, code: Instruction, now: State, masks: Masks
@@ -318,6 +355,36 @@ class Flow:
             yield first, Block(operations, codes, after, last in graph.ends, graph.unknown.get(last, ""))
 
 
+_ENTRY_LR: Value = (f"r{LR}", 0, 0)
+
+
+def _stray(body: Body, last: Operation, now: State, loaded_from: Callable[[str], int | None]) -> str:
+    """Why a return does not go to where its function was called from, as that of longjmp(); empty
+    if nothing in the code says so. What an unknown store may have hit is taken to be as it was.
+    """
+    sp = now.registers[SP]
+    if sp is None or sp[0] != STACK:
+        return f"{body.name} goes on with another stack, and where it comes back is not known."
+    words = f"{body.name} returns to an address that it did not get from its caller."
+    target, moved = now.registers[LR], 0
+    if last.name != "bx":
+        popped = last.operands[1:] if last.name.startswith("ldm") else last.operands
+        by = last.memory.post or 0 if last.memory is not None else 4 * len(popped)
+        base = last.operands[0].register if last.name.startswith("ldm") else SP
+        if base != SP:
+            return words
+        moved = by
+        at = sp[1] + (0 if last.memory is not None else 4 * len(popped) - 4)
+        target = now.slots.get((at, 4)) if sp[1] == sp[2] else None
+    if sp[1] == sp[2] and sp[1] + moved:
+        return words
+    if target is None or target == _ENTRY_LR or target[0].startswith(("=", "j")):
+        return ""
+    if target[0].startswith("@"):
+        return words if loaded_from(target[0]) not in (None, SP) else ""
+    return words
+
+
 def _limits(blocks: Mapping[int, Block]) -> tuple[int, ...]:
     compared = {
         operation.operands[-1].number
@@ -335,7 +402,8 @@ def _leaders(graph: Graph, entry: int, disassembler: Disassembler) -> set[int]:
         following = graph.after.get(address, [])
         operation = disassembler.operation(address)
         touches = operation.system in MASK_NAMES and operation.name != "mrs"
-        if len(following) != 1 or following[0][1] or code.call is not None or code.pointer or touches:
+        calls = code.call is not None or code.pointer or code.service
+        if len(following) != 1 or following[0][1] or calls or touches:
             leaders |= {target for target, _ in following}
         if address in graph.ends or address in graph.unknown:
             leaders.add(address + code.size)

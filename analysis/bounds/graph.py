@@ -44,6 +44,8 @@ class Instruction:
     """Whether it loads or stores."""
     pointer: str = ""
     """Of a call or a branch through a pointer: why it is not known where it goes."""
+    service: bool = False
+    """Whether it is SVC, which calls its handler."""
 
 
 @dataclass
@@ -138,7 +140,7 @@ class Disassembler:
             kind, registers = _kind(found)
             graph.instructions[found.address] = Instruction(
                 found.address, found.size, f"{found.mnemonic} {found.op_str}".strip(), kind, registers,
-                _literal(found), call, conditional, kind in _ACCESSES, pointer,
+                _literal(found), call, conditional, kind in _ACCESSES, pointer, found.id == arm.ARM_INS_SVC,
             )  # fmt: skip
             if ends:
                 graph.ends.add(found.address)
@@ -196,12 +198,22 @@ class Disassembler:
                 return [], True, None
             if found.id == arm.ARM_INS_LDM:
                 return [], True, None
+            if found.id == arm.ARM_INS_LDR and (target := self._far_target(found)):
+                return [], True, target
             if found.id == arm.ARM_INS_LDR and found.operands[1].mem.index:
                 return self._word_table(found, inside), False, None
             raise NoBoundError(
                 f"{self._program.place(found.address)} computes where it goes ({found.op_str})."
             )
         return [], False, None
+
+    def _far_target(self, found: capstone.CsInsn) -> int:
+        """Where LDR PC leads that reads an address beside the code, as the linker's veneers do; 0
+        if it is no such one.
+        """
+        literal = _literal(found)
+        word = None if literal is None else self._program.read_only(literal, _WIDEST_BYTES)
+        return (word or 0) & ~1
 
     def _table(self, found: capstone.CsInsn) -> list[int]:
         """The targets of TBB or TBH. The comparison before it tells how many there are."""
@@ -276,6 +288,9 @@ def _literal(found: capstone.CsInsn) -> int | None:
 _KINDS = (
     (r"(u|s)div", "divide"),
     (r"vf?n?m[l]?[as]", "float_accumulate"),
+    (r"ml[as]", "accumulate"),
+    (r"[us]mull", "long_multiply"),
+    (r"[us]mlal", "long_accumulate"),
     (r"tb[bh]", "table_branch"),
     (r"(cbz|cbnz|bx|blx)", "late_branch"),
     (r"bl?(\.w)?$|b(eq|ne|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|cs|cc)(\.w)?$", "branch"),

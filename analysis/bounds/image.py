@@ -11,7 +11,7 @@ from typing import Any
 import capstone
 
 from analysis.bounds import flash_lines
-from analysis.bounds.costs import APB_DIVIDER, OTHER_CORE, Costs, Memory
+from analysis.bounds.costs import APB_DIVIDER, Costs, Memory
 from analysis.bounds.counted import Counted
 from analysis.bounds.facts import Loops
 from analysis.bounds.graph import Disassembler, Instruction
@@ -42,11 +42,6 @@ _SUSPENDED = "uxSchedulerSuspended"
 _KEPT = 256
 """Images whose bounds a process remembers."""
 
-_FAMILIES = ("stm32f4", "stm32l4")
-_NO_MODEL = (
-    "The model of core and flash is that of a Cortex-M4 in an STM32F4 or L4, and {} is none: "
-    "there is no bound."
-)
 _SCHEDULER = (
     "Interrupts are served inside a section that only suspends the scheduler: it has no bound of its own."
 )
@@ -114,8 +109,6 @@ def bounds_of(
     the accelerator is on. Where there is no bound it says why. Raises BoardError.
     """
     on = boards.board(board)
-    if on.family not in _FAMILIES:
-        return {name: _none(_NO_MODEL.format(on.title)) for name in FACADES}
     if locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}
     divider = max(on.clock.apb1_divider, on.clock.apb2_divider)
@@ -138,8 +131,6 @@ def code_bounds(
         program = Program(elf)
     except ExplainError as error:
         return {name: _none(str(error)) for name in FACADES}
-    if other := program.smaller_core:
-        return {name: _none(OTHER_CORE.format(other)) for name in FACADES}
     loops = Loops(allocator, program.data_size("heap_region"), knobs, live_blocks=live_blocks)
     marked = _Marked(elf, program, loops, flash_acr, apb_divider)
     return {name: marked.bound(facade) for name, facade in FACADES.items()}
@@ -154,7 +145,7 @@ class _Marked:
         self._program = program
         self._flash_acr = flash_acr
         self._apb_divider = apb_divider
-        self._lines = flash_lines.of_options(chip_of(elf))
+        self._memories = flash_lines.of_options(chip_of(elf))
         self._loops = loops
         self._disassembler = Disassembler(program)
         self._known: dict[tuple[frozenset[str], Memory], tuple[Sections, Counted]] = {}
@@ -195,11 +186,12 @@ class _Marked:
             stated = Stated(passes=self._loops.passes, never=never)
             acr = self._flash_acr
             costs = (
-                Costs(unknown=memory, lines=self._lines)
+                Costs(unknown=memory, memories=self._memories)
                 if acr is None
-                else Costs.of_flash(acr, memory, self._lines)
+                else Costs.of_flash(acr, memory, self._memories)
             )
-            costs = replace(costs, apb_divider=self._apb_divider)
+            # The heap hands out aligned blocks, and its own fields are words.
+            costs = replace(costs, apb_divider=self._apb_divider, aligned=True)
             cells = [cell for cell in (self._program.variable(_SUSPENDED),) if cell is not None]
             sections = Sections(self._program, cells, stated, costs)
             self._known[never, memory] = sections, Counted(sections)

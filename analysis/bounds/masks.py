@@ -50,6 +50,25 @@ class Masks(NamedTuple):
         return kind == HANDLER or bool(getattr(self, kind))
 
 
+HARD_FAULT, SERVICE_CALL = 3, 11
+"""Numbers of exceptions (ARM DDI 0403E, B1.5.2)."""
+
+
+def in_service(masks: Masks) -> Masks:
+    """The masks in the handler that SVC enters: HardFault's where PRIMASK or FAULTMASK is set (ARM
+    DDI 0403E, B1.5.4).
+    """
+    escalates = masks.primask or masks.faultmask
+    return masks._replace(exception=HARD_FAULT if escalates else SERVICE_CALL)
+
+
+def after_service(before: Masks, left: Masks) -> Masks:
+    """The masks behind an SVC whose handler left those; its return clears FAULTMASK (ARM DDI 0403E,
+    B1.5.8).
+    """
+    return left._replace(exception=before.exception, faultmask=0)
+
+
 HANDLER = "handler"
 KINDS = ("primask", "basepri", "faultmask")
 

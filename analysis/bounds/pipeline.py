@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from analysis.bounds import residues
 from analysis.bounds.caches import Lines
 from analysis.bounds.costs import Costs, Memory, divide_cycles
-from analysis.bounds.effects import accessed, divided
+from analysis.bounds.effects import accessed, accessed_residue, divided
 from analysis.bounds.fetch import AHEAD_BYTES, Fetch
 from analysis.bounds.flash_lines import FlashLines
 from analysis.bounds.flow import NOWHERE, RETURN, Edge, Flow, Node, Solved
 from analysis.bounds.graph import Instruction
 from analysis.bounds.lift import PC, Operation
 from analysis.bounds.state import State
+from analysis.bounds.three_stages import ThreeStages
 from analysis.bounds.values import SRAM, STACK, Value, constant
 
 _MOST_BEGINNINGS = 8
@@ -31,6 +34,11 @@ _SINGLE_LOADS = ("ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrt", "ldrex", "ldre
 _SINGLE_STORES = ("str", "strb", "strh")
 _LONGER_BEHIND_STORES = (*_SINGLE_LOADS, "ldrd", "pop", "ldm", "ldmdb", "ldmia")
 _WORD_BYTES = 4
+_SIZES = {
+    **dict.fromkeys(("ldr", "str", "ldrt", "strt"), 4),
+    **dict.fromkeys(("ldrh", "ldrsh", "strh", "ldrht", "ldrsht", "strht"), 2),
+}
+"""Bytes of what may be accessed anywhere."""
 # A block of memory by the topmost bits of an address: Code, SRAM, peripherals and the rest.
 _BLOCK_SHIFT = 29
 _SRAM_BLOCK = 1
@@ -96,6 +104,18 @@ class _Timed:
     ends: list[_End]
 
 
+class _Passed(NamedTuple):
+    """An instruction of a block: the address that it accesses, its most cycles with memory that
+    answers at once, and how many more it takes, at least and at most, if it is not aligned.
+    """
+
+    operation: Operation
+    code: Instruction
+    address: Value
+    cycles: int
+    unaligned: tuple[int, int]
+
+
 Way = tuple[Node, bool, int | None]
 
 
@@ -137,7 +157,22 @@ class Pipeline:
 
     def cycles(self, solved: Solved) -> Cycles:
         """The most cycles of the blocks and edges of a function."""
+        if self._costs.core == "cortex-m0":
+            return _of_three_stages(ThreeStages(self._flow, self._costs, solved), solved)
         return _Function(self._flow, self._costs, solved).cycles()
+
+
+def _of_three_stages(function: ThreeStages, solved: Solved) -> Cycles:
+    """A block costs the same however it was come to."""
+    found = Cycles()
+    blocks = solved.body.blocks
+    for node in solved.states:
+        found.cost[node] = function.block(node) if node[0] in blocks else 0
+        for edge in solved.edges[node]:
+            key = node, way_of(edge)
+            found.ways[key] = max(found.ways.get(key, 0), function.way(edge, blocks[node[0]].last))
+    found.steps = dict(found.ways)
+    return found
 
 
 class _Function:
@@ -145,7 +180,7 @@ class _Function:
         self._flow = flow
         self._costs = costs
         self._solved = solved
-        self._ways: dict[Node, list[tuple[Operation, Instruction, Value, int]]] = {}
+        self._ways: dict[Node, list[_Passed]] = {}
         self._begun: dict[Node, dict[Hashable, _Timed | None]] = {}
         self._waiting: list[tuple[Node, Hashable, _Core]] = []
         self._branched: dict[Node, dict[tuple[int, int | None], Hashable]] = {}
@@ -195,6 +230,11 @@ class _Function:
         if edge.called is not None:
             address = edge.called.entry or None
         way = end.core.fetch.branch(address, end.last.address + end.last.size, end.address_cycle())
+        if leaves or edge.called is not None:
+            # What comes next, elsewhere, waits for a store that is under way.
+            way = max(way, end.core.data_free)
+        if end.last.service:
+            way += self._costs.exception_cycles
         if leaves:
             return way, None
         if edge.called is not None:
@@ -239,11 +279,11 @@ class _Function:
     def _lines_of(self, node: Node) -> Lines:
         """The prefetch unit may read on behind the block's end."""
         instructions = self._instructions(node)
-        first, last = instructions[0][1], instructions[-1][1]
+        first, last = instructions[0].code, instructions[-1].code
         line_bytes = self._costs.lines.bytes
         code = range(first.address // line_bytes, (last.address + last.size + AHEAD_BYTES) // line_bytes + 1)
         data: set[int] = set()
-        for operation, one, address, _ in instructions:
+        for operation, one, address, _, _ in instructions:
             read = _block_address(one, address)
             if one.kind != "table_branch" and (not one.accesses or operation.stores):
                 continue
@@ -261,21 +301,27 @@ class _Function:
     def _through(self, node: Node, core: _Core) -> _Timed:
         cores = [core.copy()]
         ends: list[_End] = []
-        for operation, code, address, most in self._instructions(node):
-            ends = [end for one in cores for end in self._execute(one, operation, code, address, most)]
+        for passed in self._instructions(node):
+            ends = [end for one in cores for end in self._execute(one, passed)]
             if len(ends) > _MOST_FORKS:
                 ends = [max(ends, key=lambda end: end.core.free)]
                 ends[0].core.fetch.exact, ends[0].core.fetch.data_line = False, None
             cores = [end.core for end in ends]
         return _Timed(max(one.free for one in cores), ends)
 
-    def _instructions(self, node: Node) -> list[tuple[Operation, Instruction, Value, int]]:
-        """The instructions of a block, with the address that each accesses, and its most cycles."""
+    def _instructions(self, node: Node) -> list[_Passed]:
+        """The instructions of a block."""
         if node not in self._ways:
             codes = self._solved.body.blocks[node[0]].instructions
             along = self._flow.along(self._solved.body, node, self._solved.states[node])
             self._ways[node] = [
-                (operation, code, accessed(operation, state), self._most(operation, code, state))
+                _Passed(
+                    operation,
+                    code,
+                    (address := accessed(operation, state)),
+                    self._most(operation, code, state),
+                    self._unaligned(operation, address, state),
+                )
                 for code, (operation, state) in zip(codes, along, strict=True)
             ]
         return self._ways[node]
@@ -291,9 +337,14 @@ class _Function:
             return 1
         return self._costs.own(code) + (code.kind in ("load", "store") and _words(operation, code) - 1)
 
-    def _execute(
-        self, core: _Core, operation: Operation, code: Instruction, address: Value, cycles: int
-    ) -> list[_End]:
+    def _unaligned(self, operation: Operation, address: Value, state: State) -> tuple[int, int]:
+        size = _SIZES.get(operation.name, 0)
+        if not size or not self._costs.may_be_unaligned(address):
+            return 0, 0
+        return residues.cycles(accessed_residue(operation, state), size)
+
+    def _execute(self, core: _Core, passed: _Passed) -> list[_End]:
+        operation, code, address, cycles, unaligned = passed
         fetch, name = core.fetch, operation.name
         needed = _addressed(operation)
         start = fetch.issue(code.address, code.size, core.free + bool(needed & core.late))
@@ -303,6 +354,8 @@ class _Function:
         block = _block(code, address) if code.accesses else None
         single = name in _SINGLE_LOADS or name in _SINGLE_STORES
         overlaps = single and core.loaded is not None and core.loaded not in needed and block == core.block
+        if self._costs.core == "cortex-m3" and operation.memory is not None and operation.memory.writeback:
+            overlaps = False
         overlaps |= name == "nop" and (core.loaded is not None or core.stored_in_two)
         overlaps |= name == "it" and core.short_end == code.address
         if overlaps and start > fetch.decoded(code.address, code.size):
@@ -312,6 +365,8 @@ class _Function:
             fetch.exact = False
         if name in ("udiv", "sdiv"):
             fetch.exact = False
+        start += unaligned[1]
+        fetch.exact &= unaligned[0] == unaligned[1]
         starts = [(core, start)]
         if code.accesses or code.kind == "table_branch":
             start += core.stored and name in _LONGER_BEHIND_STORES
@@ -336,18 +391,23 @@ class _Function:
         start = max(start, core.data_free)
         words = _words(operation, code)
         if operation.stores:
+            reads = self._costs.store_reads(_block_address(code, address))
+            core.fetch.exact &= not reads
+            start += reads
             waits = 0 if memory in (Memory.SRAM, Memory.FLASH) else self._costs.peripheral_cycles
             start += waits * (words - 1)
             core.data_free = start + words + waits
             core.fetch.exact &= not waits
             return [(core, start)]
+        waits = self._costs.load_waits(_block_address(code, address))
         if memory is Memory.SRAM:
-            return [(core, start)]
+            core.fetch.exact &= not waits
+            return [(core, start + waits)]
         known = constant(_block_address(code, address))
         if memory is Memory.FLASH and known is not None:
             return self._constant(core, known, words, start, code.address + code.size)
         core.fetch.exact = False
-        slowest = self._costs.peripheral_cycles * words if memory is not Memory.FLASH else 0
+        slowest = self._costs.peripheral_cycles * words if memory is not Memory.FLASH else waits
         if memory is not Memory.PERIPHERAL:
             slowest = max(slowest, self._lines(core, words, start, code.address + code.size))
         return [(core, start + slowest)]

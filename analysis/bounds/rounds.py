@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from analysis.bounds.contexts import OF_A_LENGTH
 from analysis.bounds.flow import Body, Flow, Node, Solved
+from analysis.bounds.lift import Operation
 from analysis.bounds.stated import Stated
+from analysis.bounds.trips import is_on_each_lap
 from analysis.bounds.trips import passes as of_loop
+from analysis.bounds.values import unsigned
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
 
@@ -61,6 +65,9 @@ class Rounds:
         try:
             return of_loop(self._flow, solved, head, inner, self._in_vain[head[0]] < _MOST_IN_VAIN)
         except NoBoundError as error:
+            written = _written(solved, head, inner)
+            if written is not None:
+                return written
             self._in_vain[head[0]] += 1
             hint = self._stated.hints(solved.body.name, lines)
             if hint is None:
@@ -111,3 +118,33 @@ class Rounds:
 
     def _named(self, address: int) -> str:
         return self._program.source_line(address) or self._program.place(address)
+
+
+_LENGTH = 2
+"""The register of the length of memcpy() and its like (AAPCS, 6.4)."""
+_LONGEST_BYTES = 1 << 20
+_STORED_BYTES = {"str": 4, "strh": 2, "strb": 1, "strd": 8, "vstr": 4, "strt": 4}
+
+
+def _written(solved: Solved, head: Node, inner: set[Node]) -> int | None:
+    """How often the head of a loop of memcpy(), memmove() or memset() is passed: these write each
+    byte once, and each lap writes some. None of another loop, or where the length is not known.
+    """
+    if solved.body.name not in OF_A_LENGTH:
+        return None
+    most = unsigned(solved.begin.registers[_LENGTH])[1]
+    after = {node: [edge.target for edge in solved.edges[node]] for node in inner}
+    each_lap = [node for node in inner if is_on_each_lap(node, head, inner, after)]
+    stored = sum(
+        _stored(operation) for node in each_lap for operation in solved.body.blocks[node[0]].operations
+    )
+    return most // stored + 1 if stored and most < _LONGEST_BYTES else None
+
+
+def _stored(operation: Operation) -> int:
+    """The bytes that an instruction always writes."""
+    if operation.condition:
+        return 0
+    if operation.name.startswith("stm"):
+        return 4 * (len(operation.operands) - 1)
+    return _STORED_BYTES.get(operation.name, 0)

@@ -16,7 +16,7 @@ from analysis.bounds.costs import Costs
 from analysis.bounds.flow import Called, Node, Solved
 from analysis.bounds.graph import Disassembler
 from analysis.bounds.masks import HANDLER, KINDS, Masks
-from analysis.bounds.price import NOTHING, Part, Price, dearness
+from analysis.bounds.price import NOTHING, Part, Price, Step, dearness
 from analysis.bounds.rounds import Unlimited
 from analysis.bounds.segments import Mark, Section, Sink
 from analysis.bounds.stated import Stated
@@ -26,7 +26,8 @@ from analysis.explain.program import Program
 
 
 class Sections:
-    """The sections of one program. `cells` are addresses of a kernel's counters of nesting.
+    """The sections of one program. `cells` are addresses of a kernel's counters of nesting,
+    `vectors` the entries of handlers by exception.
 
     `unread` has the functions that could not be followed, with why.
     """
@@ -37,12 +38,14 @@ class Sections:
         cells: Iterable[int] = (),
         stated: Stated | None = None,
         costs: Costs | None = None,
+        vectors: Mapping[int, int] | None = None,
     ) -> None:
         self._program = program
         self._costs = costs or Costs()
         stated = stated or Stated()
         disassembler = Disassembler(program, stated.never)
-        self._ways = Ways(program, disassembler, tuple(cells), stated, self._costs)
+        self._vectors = vectors or {}
+        self._ways = Ways(program, disassembler, tuple(cells), stated, self._costs, self._vectors)
         self._plain = self._ways.contexts.nothing_held
         self.unread: dict[str, str] = {}
 
@@ -56,10 +59,9 @@ class Sections:
         """The loops that nothing limits, by the addresses of their heads."""
         return self._ways.rounds.unlimited
 
-    def sections(self, vectors: Mapping[int, int]) -> list[Section]:
-        """All sections, the longest first, those without a bound before. `vectors` has the entries
-        of handlers by exception.
-        """
+    def sections(self) -> list[Section]:
+        """All sections, the longest first, those without a bound before."""
+        vectors = self._vectors
         calls = self._ways.calls
         roots = [(entry, self._plain._replace(exception=number)) for number, entry in vectors.items()]
         called = {target for targets in calls.callees.values() for target in targets} | set(vectors.values())
@@ -69,7 +71,24 @@ class Sections:
         for entry in sorted(calls.touching):
             if not self._was_followed(entry):
                 self._root(entry, self._plain)
-        return sorted(self._ways.found.values(), key=lambda one: (not one.price.why_not, -one.price.cycles))
+        found = [self._with_late_floats(one) for one in self._ways.found.values()]
+        return sorted(found, key=lambda one: (not one.price.why_not, -one.price.cycles))
+
+    def _with_late_floats(self, section: Section) -> Section:
+        """A section in a handler may be where the floating-point registers of what was interrupted
+        are saved: at the first such instruction, once (ARM DDI 0439, 7.2).
+        """
+        calls, cycles = self._ways.calls, self._costs.float_frame_cycles
+        owners = self._program.functions_named(section.owner)
+        entries = [one.address for one in owners if one.address in calls.floating]
+        if not cycles or not any(map(calls.may_be_in_handler, entries)):
+            return section
+        holder = self._program.function_at(section.begin.address)
+        assert holder is not None
+        body = self._ways.contexts.flow.body(holder.address)
+        codes = (code for block in body.blocks.values() for code in block.instructions)
+        code = next(code for code in codes if code.address == section.begin.address)
+        return replace(section, price=section.price.and_then(Step(body, code, cycles, 0).price()))
 
     def handler(self, exception: int, entry: int) -> Price:
         """The longest way through the handler of an exception, once it has been entered."""

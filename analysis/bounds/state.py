@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from analysis.bounds.lift import INVERSE, LR, SP
+from analysis.bounds.residues import ANY_RESIDUE, residue_of
 from analysis.bounds.values import (
     SIGN,
     SRAM,
@@ -24,6 +25,7 @@ from analysis.bounds.values import (
 )
 
 REGISTERS = 15
+_EXACT = ("", STACK, SRAM)
 Slot = tuple[int, int]
 """A place in the stack: its offset from the stack pointer at the entry, and its bytes."""
 Where = int | Slot | None
@@ -51,7 +53,8 @@ class State:
     """Values of r0 to lr, and of the stack's places that were written.
 
     `copies` says which register holds what stands in a place. Pointers to the stack from `escaped`
-    on upward may be known elsewhere; None if none are.
+    on upward may be known elsewhere; None if none are. `residues` has what numbers that are not
+    known may be modulo 4.
     """
 
     registers: list[Value]
@@ -59,9 +62,33 @@ class State:
     flags: Flags | None = None
     copies: dict[int, Slot] = field(default_factory=dict)
     escaped: int | None = None
+    residues: dict[int | Slot, int] = field(default_factory=dict)
 
     def copy(self) -> State:
-        return State(self.registers.copy(), self.slots.copy(), self.flags, self.copies.copy(), self.escaped)
+        return State(
+            self.registers.copy(),
+            self.slots.copy(),
+            self.flags,
+            self.copies.copy(),
+            self.escaped,
+            self.residues.copy(),
+        )
+
+    def residue(self, where: int | Slot) -> int:
+        """What a register or a place of the stack may be modulo 4, as residues.py has it."""
+        value = self.slots.get(where) if isinstance(where, tuple) else self.registers[where]
+        if isinstance(where, tuple) and where not in self.slots:
+            return ANY_RESIDUE
+        exact = residue_of(value)
+        return self.residues.get(where, ANY_RESIDUE) if exact == ANY_RESIDUE else exact
+
+    def leaves(self, where: int | Slot, residue: int) -> None:
+        """That is known of a register or place modulo 4 from now on."""
+        value = self.slots.get(where) if isinstance(where, tuple) else self.registers[where]
+        if residue == ANY_RESIDUE or _is_exact(value):
+            self.residues.pop(where, None)
+        else:
+            self.residues[where] = residue
 
     def put(self, register: int, value: Value, fresh: str) -> None:
         """Writes a register. `fresh` is a name for the value if nothing is known of it."""
@@ -109,6 +136,8 @@ class State:
             self._dropped(slot)
         if address[1] == address[2]:
             self.slots[low, size] = value
+            known_residue = register is not None and register < REGISTERS
+            self.leaves((low, size), self.residue(register or 0) if known_residue else ANY_RESIDUE)
             if register is not None and register < REGISTERS and size == 4:
                 self.copies[register] = (low, size)
 
@@ -133,6 +162,8 @@ class State:
         """A function was called and came back: AAPCS, 6.1.1, says which registers it keeps."""
         for register in range(4):
             self.escape(self.registers[register])
+        for register in (0, 1, 2, 3, 12, LR):
+            self.residues.pop(register, None)
         self.clobber()
         self.flags = None
         stack = self.registers[SP]
@@ -185,7 +216,21 @@ def merge(one: State, other: State, widening: bool, limits: tuple[int, ...] = ()
     copies = {register: slot for register, slot in one.copies.items() if other.copies.get(register) == slot}
     escaped = [at for at in (one.escaped, other.escaped) if at is not None]
     flags = one.flags if one.flags == other.flags else None
-    return State(registers, slots, flags, copies, min(escaped, default=None))
+    merged = State(registers, slots, flags, copies, min(escaped, default=None))
+    known, others = one.residues, other.residues
+    for register in range(REGISTERS):
+        differs = one.registers[register] != other.registers[register]
+        if (differs or register in known or register in others) and not _is_exact(registers[register]):
+            merged.leaves(register, one.residue(register) | other.residue(register))
+    for slot in slots:
+        differs = one.slots[slot] != other.slots[slot]
+        if (differs or slot in known or slot in others) and not _is_exact(slots[slot]):
+            merged.leaves(slot, one.residue(slot) | other.residue(slot))
+    return merged
+
+
+def _is_exact(value: Value) -> bool:
+    return value is not None and value[1] == value[2] and value[0] in _EXACT
 
 
 def covers(outer: State, inner: State) -> bool:
@@ -197,6 +242,8 @@ def covers(outer: State, inner: State) -> bool:
     if any(inner.copies.get(register) != slot for register, slot in outer.copies.items()):
         return False
     if not all(map(contains, outer.registers, inner.registers)):
+        return False
+    if any(inner.residue(where) & ~residue for where, residue in outer.residues.items()):
         return False
     return all(
         slot in inner.slots and contains(value, inner.slots[slot]) for slot, value in outer.slots.items()

@@ -108,7 +108,7 @@ def _tests(flow: Flow, body: Body, head: Node, inner: set[Node], lap: dict[Node,
         node: [edge.target for edge in flow.edges(body, node, state)] for node, state in lap.items()
     }
     for node in lap:
-        if node in inner and _is_on_each_lap(node, head, inner, successors):
+        if node in inner and is_on_each_lap(node, head, inner, successors):
             yield from _test(flow, body, node, inner, lap[node])
 
 
@@ -139,7 +139,7 @@ def _test(flow: Flow, body: Body, node: Node, inner: set[Node], state: State) ->
         yield _Test(flags.left, flags.right, condition)
 
 
-def _is_on_each_lap(node: Node, head: Node, inner: set[Node], successors: dict[Node, list[Node]]) -> bool:
+def is_on_each_lap(node: Node, head: Node, inner: set[Node], successors: dict[Node, list[Node]]) -> bool:
     """Whether no way leads from the head back to it that leaves the node out."""
     if node == head:
         return True

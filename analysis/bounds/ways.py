@@ -35,16 +35,22 @@ class Ways:
     """
 
     def __init__(
-        self, program: Program, disassembler: Disassembler, cells: Sequence[int], stated: Stated, costs: Costs
+        self,
+        program: Program,
+        disassembler: Disassembler,
+        cells: Sequence[int],
+        stated: Stated,
+        costs: Costs,
+        vectors: Mapping[int, int],
     ) -> None:
         self._program = program
         self._costs = costs
         self._stated = stated
-        self.calls = Calls(program, disassembler, cells, stated.untaken)
-        self.contexts = Contexts(program, disassembler, self.calls, cells, stated.called, self.depth)
+        self.calls = Calls(program, disassembler, cells, stated.untaken, vectors)
+        self.contexts = Contexts(program, disassembler, self.calls, cells, stated.called, self.depth, vectors)
         self.rounds = Rounds(program, self.contexts.flow, stated)
         self.timed = Timed(program, self.contexts.flow, costs, self.contexts.solve)
-        self.cut = Cut(program, costs, self.timed, self._called_ways)
+        self.cut = Cut(program, costs, self.timed, self._called_ways, self.contexts.strays)
         self.known: dict[tuple[Any, ...], Segments] = {}
         self._pricing: list[tuple[Any, ...]] = []
         # What another call of a function that is stated to call itself costs, while it is priced.

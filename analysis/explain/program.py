@@ -222,7 +222,7 @@ class Program:
 
     def read_only(self, address: int, size: int) -> int | None:
         """The number of `size` bytes that stands at `address`; None if the program may change it,
-        or holds nothing there.
+        or holds nothing there. Code in RAM is taken to stay what the file has there.
         """
         for first, end, data in self._constants:
             if first <= address and address + size <= end:
@@ -252,9 +252,21 @@ class Program:
         found = []
         for section in self._file.iter_sections():
             flags, first = section["sh_flags"], int(section["sh_addr"])
-            if section["sh_type"] == "SHT_PROGBITS" and flags & _LOADED and not flags & _WRITABLE:
-                found.append((first, first + int(section["sh_size"]), section.data()))
+            end = first + int(section["sh_size"])
+            if section["sh_type"] != "SHT_PROGBITS" or not flags & _LOADED:
+                continue
+            if not flags & _WRITABLE:
+                found.append((first, end, section.data()))
+            elif flags & _EXECUTABLE:
+                code, data = self._code_within(first, end), section.data()
+                found += [(one, last, data[one - first : last - first]) for one, last in code]
         return found
+
+    def _code_within(self, first: int, end: int) -> Iterator[tuple[int, int]]:
+        """The functions between two addresses, each with the constants behind its code."""
+        for one in self._functions:
+            if first <= one.address < end:
+                yield one.address, min(one.address + one.size, end)
 
     @cached_property
     def _dwarf(self) -> Any:

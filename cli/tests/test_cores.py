@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import NoBoundError
 from analysis.program.bounds.measure import bounds
-from cli.shell import start
 from cli.tests.typed import refused
 from firmware.build import image as firmware
 from simulator.program import user_program
@@ -37,15 +35,10 @@ def test_observe_refuses_it_too(more: str, elf: Path) -> None:
     assert "and stm32f072rb is a Cortex-M0 (Armv6-M)" in refused(*words.split())
 
 
-def test_there_is_no_bound_on_another_core(elf: Path) -> None:
-    """An Armv7-M program may run on either core, and is bounded on the Cortex-M4 alone."""
-    with pytest.raises(NoBoundError, match="of another line: there is no bound"):
-        start.run(["bounds", str(elf), "--chip", "stm32f103rb", "--any-core"])
-
-
-def test_bounds_of_the_l476_go_by_its_own_flash() -> None:
-    """The same core behind lines of 64 bits: what a run shows is within what the code can do."""
-    program = user_program(firmware.build("tlsf", board="nucleo-l476rg").elf)
+@pytest.mark.parametrize("board", ["nucleo-l476rg", "nucleo-f103rb", "nucleo-f072rb"])
+def test_bounds_of_a_board_go_by_its_own_core_and_flash(board: str) -> None:
+    """What a run shows is within what the code can do."""
+    program = user_program(firmware.build("tlsf", board=board).elf)
     found = bounds(program, "200ms", lambda _: None)
     seen = [one for one in found.all if one.seen is not None and one.cycles is not None]
     assert len(seen) > 5 and not found.violations

@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from quality.soundness.chips import Chip
+
 HEAD = """\
 #include <stdint.h>
 #define REGISTER(address) (*(volatile uint32_t *)(address))
@@ -86,7 +88,7 @@ void reset(void) {
         data[i] = draw();
         bytes[i] = (uint8_t)draw();
     }
-    REGISTER(0x40023C00) = %d;
+    REGISTER(%#x) = %d;
     for (uint32_t round = 0; round < %d; round++) {
 %s    }
     stop();
@@ -211,7 +213,7 @@ class _Writer:
         yield f"{indent}    KEEP(x);\n{indent}}}\n"
 
 
-def program(seed: int, sections: int, rounds: int, accelerator: int) -> str:
+def program(seed: int, sections: int, rounds: int, accelerator: int, chip: Chip) -> str:
     """The C source: so many sections, each passed in each of `rounds`. `accelerator` is what
     FLASH_ACR gets.
     """
@@ -229,4 +231,4 @@ def program(seed: int, sections: int, rounds: int, accelerator: int) -> str:
         parts += writer.statements(3, "    ")
         parts.append('    data[0] = x + y;\n    __asm__ volatile("cpsie i" ::: "memory");\n}\n')
     calls = "".join(f"        section{number}(draw(), draw());\n" for number in range(sections))
-    return "".join(parts) + TAIL % (accelerator, rounds, calls)
+    return "".join(parts) + TAIL % (chip.acr, accelerator, rounds, calls)

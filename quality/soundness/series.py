@@ -7,6 +7,7 @@ import random
 import statistics
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
@@ -17,21 +18,23 @@ from typing import Any
 from analysis import outcomes
 from analysis.program.bounds.measure import bounds
 from base.files.errors import TailscopeError
-from quality.soundness import branching, straight
+from quality.soundness import branching, straight, unusual
+from quality.soundness.chips import chips
 from quality.soundness.compiling import compiled
 from simulator.program import user_program
 
-SECTIONS, ROUNDS = 12, 6
+SECTIONS, ROUNDS = {"branching": 12, "straight": 24, "unusual": 24}, 6
 WITHIN = "2s"
 _OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os")
-_SETTINGS = (0x000, 0x001, 0x002, 0x102, 0x702)
-"""Of FLASH_ACR: wait states; with prefetch; with prefetch and both caches (RM0368, 3.8.1)."""
 # A generator writes what a person would not: variables that nobody reads, comparisons that are
 # always true. The division of 64 bits is libgcc's.
 _LAX = ("-Wno-unused", "-Wno-unknown-pragmas", "-Wno-type-limits", "-Wno-sign-compare", "-lgcc")
-BRANCHING, STRAIGHT = "branching", "straight"
-KINDS = (BRANCHING, STRAIGHT)
-"""C with loops, branches and recursion; and assembler with one way through each section."""
+BRANCHING, STRAIGHT, UNUSUAL = "branching", "straight", "unusual"
+KINDS = (UNUSUAL, BRANCHING, UNUSUAL, STRAIGHT)
+"""C with what is rare there; with loops, branches and recursion; and assembler with one way through
+each section, of instructions that no Cortex-M0 has.
+"""
+_CHIPS = {chip.name: chip for chip in chips()}
 
 
 class SoundnessError(TailscopeError):
@@ -40,17 +43,25 @@ class SoundnessError(TailscopeError):
 
 @dataclass(frozen=True)
 class Trial:
-    """One program: its kind, the seed that it is drawn from, the compiler's option, FLASH_ACR."""
+    """One program: its kind, the seed that it is drawn from, the compiler's option, the chip that
+    it runs on, FLASH_ACR.
+    """
 
     kind: str
     seed: int
     option: str
+    chip: str
     flash_acr: int
+
+    @property
+    def group(self) -> tuple[str, str, int]:
+        """The row of the report that it counts in."""
+        return self.kind, self.chip, self.flash_acr
 
     def source(self) -> str:
         """The C source."""
-        write = branching.program if self.kind == BRANCHING else straight.program
-        return write(self.seed, SECTIONS, ROUNDS, self.flash_acr)
+        write = {BRANCHING: branching.program, STRAIGHT: straight.program, UNUSUAL: unusual.program}
+        return write[self.kind](self.seed, SECTIONS[self.kind], ROUNDS, self.flash_acr, _CHIPS[self.chip])
 
 
 @dataclass(frozen=True)
@@ -94,15 +105,9 @@ class Report:
         """The sections that took longer."""
         return tuple(one for one in self.sections if not one.sound)
 
-    def ratios(self, kind: str | None = None, flash_acr: int | None = None) -> list[float]:
-        """Of the sections that have a bound and ran, of one kind and one setting, or of all."""
-        return [
-            one.ratio
-            for one in self.sections
-            if one.ratio is not None
-            and kind in (None, one.trial.kind)
-            and flash_acr in (None, one.trial.flash_acr)
-        ]
+    def ratios(self, of: tuple[str, str, int] | None = None) -> list[float]:
+        """Of the sections that have a bound and ran, of one kind, chip and setting, or of all."""
+        return [one.ratio for one in self.sections if one.ratio is not None and of in (None, one.trial.group)]
 
     def says(self) -> str:
         """The outcome in a sentence."""
@@ -113,13 +118,16 @@ class Report:
             f"(seed {self.seed}) took longer than their bounds{spread}."
         )
 
-    def rows(self) -> Iterator[tuple[str, int, int, list[float]]]:
-        """Each kind and setting with its number of sections, and the ratios of those compared."""
-        for kind in KINDS:
-            for setting in _SETTINGS:
-                there = sum((one.trial.kind, one.trial.flash_acr) == (kind, setting) for one in self.sections)
-                if there:
-                    yield kind, setting, there, self.ratios(kind, setting)
+    def rows(self) -> Iterator[tuple[str, str, int, int, list[float]]]:
+        """Each kind, chip and setting with its number of sections, and the ratios of those that
+        were compared.
+        """
+        there = Counter(one.trial.group for one in self.sections)
+        for kind in dict.fromkeys(KINDS):
+            for chip in _CHIPS.values():
+                for setting in chip.settings:
+                    if count := there[kind, chip.name, setting]:
+                        yield kind, chip.name, setting, count, self.ratios((kind, chip.name, setting))
 
     def as_json(self) -> dict[str, Any]:
         """The document that `./lab dev soundness --json` prints."""
@@ -130,6 +138,7 @@ class Report:
             "settings": [
                 {
                     "kind": kind,
+                    "chip": chip,
                     "flash_acr": f"{setting:#x}",
                     "sections": there,
                     "compared": len(ratios),
@@ -137,24 +146,23 @@ class Report:
                     "median_ratio": statistics.median(ratios) if ratios else None,
                     "greatest_ratio": max(ratios, default=None),
                 }
-                for kind, setting, there, ratios in self.rows()
+                for kind, chip, setting, there, ratios in self.rows()
             ],
             "violations": [asdict(one) for one in self.violations],
         }
 
 
 def trials(n: int, seed: int) -> list[Trial]:
-    """The programs of a series: kinds, options and settings go round, seeds are drawn."""
+    """The programs of a series: kinds and chips go round, options, settings and seeds are drawn."""
     draw = random.Random(seed)
-    return [
-        Trial(
-            KINDS[number % len(KINDS)],
-            draw.randrange(1 << 31),
-            draw.choice(_OPTIONS),
-            _SETTINGS[number // len(KINDS) % len(_SETTINGS)],
-        )
-        for number in range(n)
-    ]
+    found = []
+    for number in range(n):
+        kind = KINDS[number % len(KINDS)]
+        chip = list(_CHIPS.values())[number // len(KINDS) % len(_CHIPS)]
+        kind = UNUSUAL if kind == STRAIGHT and not chip.mainline else kind
+        drawn = draw.randrange(1 << 31)
+        found.append(Trial(kind, drawn, draw.choice(_OPTIONS), chip.name, draw.choice(chip.settings)))
+    return found
 
 
 def run(n: int, seed: int, jobs: int = 1, tell: Callable[[int], None] = lambda _: None) -> Report:
@@ -179,14 +187,14 @@ def compare(trial: Trial) -> list[Compared]:
         source.write_text(trial.source(), encoding="utf-8")
         stated.write_text(branching.STATED if trial.kind == BRANCHING else "schema = 1\n", encoding="utf-8")
         elf = _compiled(source, folder, trial)
-        report = bounds(user_program(elf), WITHIN, lambda _: None, stated=stated)
+        report = bounds(user_program(elf, chip=trial.chip), WITHIN, lambda _: None, stated=stated)
     section = partial(Compared, trial)
     return [section(one.function, one.cycles, one.seen) for one in report.sections]
 
 
 def _compiled(source: Path, folder: Path, trial: Trial) -> Path:
     try:
-        return compiled(source, folder, trial.option, *_LAX)
+        return compiled(source, folder, trial.option, *_CHIPS[trial.chip].options, *_LAX)
     except FileNotFoundError:
         raise SoundnessError("arm-none-eabi-gcc is not installed; ./lab doctor says how.") from None
     except subprocess.CalledProcessError:

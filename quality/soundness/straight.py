@@ -6,9 +6,10 @@ import random
 from collections.abc import Iterator
 
 from quality.soundness.branching import HEAD, TAIL
+from quality.soundness.chips import Chip
 
 _SHORT = ("adds r0, r0, r1", "eors r1, r0", "lsls r0, r0, #3", "mov r2, r0", "nop")
-_WIDE = ("add.w r0, r1, r2", "movw r3, #4660", "ubfx r0, r1, #2, #5", "mul r2, r0, r1", "uxtab r3, r2, r1")
+_WIDE = ("add.w r0, r1, r2", "movw r3, #4660", "ubfx r0, r1, #2, #5", "mul r2, r0, r1", "mla r3, r2, r1, r0")
 _MEMORY = (
     "ldr r0, [r4, #4]", "ldr.w r1, [r4, #8]", "str r0, [r4, #12]", "str.w r1, [r4, #16]",
     "ldrb r2, [r4, #3]", "strh r2, [r4, #6]", "ldr r3, [r4, r5]", "str r3, [r4, r5]",
@@ -61,7 +62,7 @@ class _Writer:
         return f".L{self._name}_{self._labels}"
 
 
-def program(seed: int, sections: int, rounds: int, accelerator: int) -> str:
+def program(seed: int, sections: int, rounds: int, accelerator: int, chip: Chip) -> str:
     """The C source: so many sections, each passed in each of `rounds`. `accelerator` is what
     FLASH_ACR gets.
     """
@@ -75,7 +76,7 @@ def program(seed: int, sections: int, rounds: int, accelerator: int) -> str:
         lines += [*_Writer(draw, f"section{number}").body(2), "cpsie i", "pop {r4, r5, r6, r7, pc}"]
         parts.append(_function(f"section{number}", "\\n ".join(lines)))
     calls = "".join(f"        section{number}();\n" for number in range(sections))
-    return "".join(parts) + TAIL % (accelerator, rounds, calls)
+    return "".join(parts) + TAIL % (chip.acr, accelerator, rounds, calls)
 
 
 def _function(name: str, body: str) -> str:

@@ -30,7 +30,7 @@ def as_text(report: Report) -> str:
         for one in report.violations:
             trial = one.trial
             console.print(
-                f"{one.function} of {trial.kind} {trial.seed} ({trial.option}, FLASH_ACR "
+                f"{one.function} of {trial.kind} {trial.seed} ({trial.option}, {trial.chip}, FLASH_ACR "
                 f"{trial.flash_acr:#x}): bound {one.cycles:,}, measured {one.seen:,} cycles"
             )
     return captured.get().rstrip()
@@ -39,11 +39,12 @@ def as_text(report: Report) -> str:
 def _table(report: Report) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("kind", no_wrap=True)
+    table.add_column("chip", no_wrap=True)
     table.add_column("FLASH_ACR", justify="right")
     for heading in _HEADINGS:
         table.add_column(heading, justify="right")
-    for kind, setting, there, ratios in report.rows():
+    for kind, chip, setting, there, ratios in report.rows():
         told = (min(ratios), statistics.median(ratios), max(ratios)) if ratios else ()
         figures = [f"{there:,}", f"{len(ratios):,}", *(f"{ratio:.3f}" for ratio in told)]
-        table.add_row(kind, f"{setting:#x}", *map(Text, figures))
+        table.add_row(kind, chip, f"{setting:#x}", *map(Text, figures))
     return table

@@ -1,12 +1,14 @@
 """The lines of RM0368, section 3.4.2, and RM0351, section 3.3.4."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from analysis.bounds.caches import Lines
 from analysis.bounds.costs import Costs, Memory
-from analysis.bounds.flash_lines import OF_F4, OF_L4, FlashLines, of_options
+from analysis.bounds.flash_lines import OF_F0, OF_F1, OF_F4, OF_L4, FlashLines, Memories, of_options
+from base.paths import ROOT
 
 
 @pytest.mark.parametrize(
@@ -17,22 +19,61 @@ from analysis.bounds.flash_lines import OF_F4, OF_L4, FlashLines, of_options
         (("--chip=l476rg",), OF_L4),
         (("--chip", "stm32l476rg", "--hse", "none"), OF_L4),
         (("--strict", "--chip"), OF_F4),
+        (("--chip=stm32f103rb",), OF_F1),
+        (("--chip=F072RB",), OF_F0),
     ],
 )
 def test_a_chip_has_the_lines_of_its_family(options: tuple[str, ...], lines: FlashLines) -> None:
-    assert of_options(options) == lines
+    assert of_options(options).lines == lines
+
+
+TABLES = sorted((ROOT / "simulator" / "crates" / "stm32" / "chips").glob("*.toml"))
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
+def test_a_chip_has_the_memories_that_the_simulator_gives_it(table: Path) -> None:
+    for chip in tomllib.loads(table.read_text(encoding="utf-8"))["chips"]:
+        of_name = of_options((f"--chip={chip['name']}",))
+        assert of_name == of_options((f"--chip={table}",)) or table.stem == "stm32f401"
+        end = 0x2000_0000 + chip["sram_kib"] * 1024
+        waiting = range(end - chip.get("second_sram_kib", 0) * 1024, end)
+        assert list(of_name.waiting[:1]) == list(waiting[:1]) and len(of_name.waiting) == len(waiting)
 
 
 @pytest.mark.parametrize(("port", "lines"), [("art-64", OF_L4), ("art", OF_F4)])
 def test_a_chip_of_ones_own_says_it(port: str, lines: FlashLines, tmp_path: Path) -> None:
     table = tmp_path / "mine.toml"
     table.write_text(f'family = "L476"\nflash_port = "{port}"\n', encoding="utf-8")
-    assert of_options((f"--chip={table}",)) == lines
-    assert of_options((f"--chip={tmp_path}/none.toml",)) == OF_F4
+    assert of_options((f"--chip={table}",)).lines == lines
+    assert of_options((f"--chip={tmp_path}/none.toml",)) == Memories()
+
+
+def test_an_address_of_the_second_sram_waits_and_others_do_not() -> None:
+    costs = Costs.of_flash(0, Memory.SRAM, of_options(("--chip=stm32f407vg",)))
+    waits = [costs.load_waits(one) for one in (("", 0x2001_BFFC, 0x2001_BFFC), ("sram", 0x1_C000, 0x1_C000))]
+    assert waits == [0, 1]
+    assert costs.load_waits(("sp", 0, 0)) == costs.load_waits(None) == 1
+    assert Costs().load_waits(None) == 0
+
+
+# ARM DDI 0403E, B3.1, and ARM DDI 0439, 3.7: the alias of 0x4000_0024 is 0x4200_0000 + 32 * 0x24.
+@pytest.mark.parametrize(
+    ("address", "memory"),
+    [
+        (0x4200_0480, Memory.PERIPHERAL),
+        (0x4200_0000 + 32 * 0x1_FFFC, Memory.PERIPHERAL),
+        (0x4200_0000 + 32 * 0x2_0000, Memory.SRAM),
+        (0x2200_0000, Memory.SRAM),
+        (0x1000_0000, Memory.SRAM),
+        (0x1FFF_7A10, Memory.FLASH),
+    ],
+)
+def test_an_alias_costs_what_lies_behind_it(address: int, memory: Memory) -> None:
+    assert Costs().memory(("", address, address)) is memory
 
 
 def test_what_fits_on_an_l4_fits_even_if_four_lines_share_a_place() -> None:
-    costs = Costs.of_flash(0x704, Memory.SRAM, OF_L4)
+    costs = Costs.of_flash(0x704, Memory.SRAM, Memories(lines=OF_L4))
     assert Lines(frozenset(range(128))).fit(costs).code
     assert not Lines(frozenset(range(0, 4 * 33, 4))).fit(costs).code
     assert Lines(frozenset(range(0, 4 * 33, 4))).fit(Costs.of_flash(0x704, Memory.SRAM)).code

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,15 +14,10 @@ from analysis.bounds import flash_lines
 from analysis.bounds.caches import full
 from analysis.bounds.costs import (
     APB_DIVIDER,
-    CODE_CACHE,
-    DATA_CACHE,
-    LATENCY,
-    OTHER_CORE,
-    PREFETCH,
     Costs,
     Memory,
 )
-from analysis.bounds.masks import HANDLER, KINDS, SOME
+from analysis.bounds.masks import HANDLER, KINDS, SERVICE_CALL, SOME
 from analysis.bounds.price import Price
 from analysis.bounds.sections import Sections
 from analysis.bounds.segments import Section
@@ -37,14 +33,9 @@ from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.masks.places import Place, Places, handlers
 from analysis.program.masks.priorities import Exceptions
 from base.tell import Tell
-from simulator.chips import line_of
 from simulator.program import UserProgram
 
 _RESET = 1
-# Stacking eight words, and the vector's and the handler's first line from the flash (ARM DDI 0439,
-# 3.9); a frame with floats has 17 words more (7.2.2).
-_ENTRY_CYCLES, _RETURN_CYCLES, _FLOAT_CYCLES = 12, 10, 17
-# FLASH_ACR (RM0368 §3.8.1).
 
 
 @dataclass(frozen=True)
@@ -145,16 +136,12 @@ class BoundsReport:
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
     @property
-    def violations(self) -> tuple[Bounded, ...]:
+    def violations(self) -> tuple[Bounded | AtPriority, ...]:
         """What took longer than its bound: there must be none."""
+        held: tuple[Bounded | AtPriority, ...] = (*self.all, *self.priorities)
         return tuple(
-            one
-            for one in self.all
-            if one.cycles is not None and one.seen is not None and one.seen > one.cycles
+            one for one in held if one.cycles is not None and one.seen is not None and one.seen > one.cycles
         )
-
-
-_LINES = ("F4", "L4")
 
 
 def bounds(
@@ -174,12 +161,6 @@ def bounds(
     With `observed`, a loop that nothing limits is taken to go round so many times as often as the
     run saw at the most, and what comes of that is an estimate.
     """
-    if (line := line_of(program.chip)).name not in _LINES:
-        raise NoBoundError(
-            "The model of core and flash is that of a Cortex-M4 in an STM32F4 or L4, and "
-            f"{program.chip} is a {line.core_title} of another line: there is no bound, and ./lab masks "
-            "tells what a run shows."
-        )
     masks = measure_masks(program, until, False, tell, kernel=kernel)
     tell("following the machine code")
     return of_masks(
@@ -215,14 +196,13 @@ def of_masks(
             f"{masks.program.elf.name} is stripped: without symbols it is not known where its functions "
             "begin; give the file that the linker wrote."
         )
-    if other := elf.smaller_core:
-        raise NoBoundError(f"{masks.program.elf.name}: {OTHER_CORE.format(other)}")
     found_kernel = kernels.find(elf, kernel)
     hz = max(float(span.core_hz) for span in masks.run.stats.clocks)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
     record = files.Record()
     told = _stated(elf, stated, record)
-    of_code = Sections(elf, found_kernel.nesting if found_kernel else (), told, costs)
+    nesting = found_kernel.nesting if found_kernel else ()
+    of_code = Sections(elf, nesting, told, costs, dict(_vectors(elf)))
     seen = _Seen(masks)
     sections, handlers = _rows(of_code, elf, masks, seen, costs)
     loops: list[Counted] = []
@@ -259,7 +239,7 @@ def _rows(
 ) -> tuple[list[Bounded], list[Bounded]]:
     """Sections and handlers."""
     vectors, places = dict(_vectors(elf)), masks.places
-    sections = _sections(of_code.sections(vectors), places, seen)
+    sections = _sections(of_code.sections(), places, seen)
     known = {(one.kind, one.begin.address) for one in sections}
     sections = _ordered([*sections, *_not_in_the_code(seen, known, places)])
     return sections, _handlers(of_code, vectors, places, seen, costs)
@@ -293,16 +273,14 @@ def _estimated(
 
 def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
     stats = masks.run.stats
-    control = stats.flash_access_control or 0
-    seen = flash == "seen"
-    return Costs(
-        control & LATENCY if wait_states is None else wait_states,
-        max(stats.apb_dividers or (APB_DIVIDER,)),
-        unknown,
-        prefetch=not seen or bool(control & PREFETCH),
-        code_cache=seen and bool(control & CODE_CACHE),
-        data_cache=seen and bool(control & DATA_CACHE),
-        lines=flash_lines.of_options(masks.program.options),
+    memories = flash_lines.of_options(masks.program.options)
+    seen = Costs.of_flash(stats.flash_access_control or 0, unknown, memories)
+    if flash == "worst":
+        seen = replace(seen, prefetch=True, code_cache=False, data_cache=False)
+    return replace(
+        seen,
+        wait_states=seen.wait_states if wait_states is None else wait_states,
+        apb_divider=max(stats.apb_dividers or (APB_DIVIDER,)),
     )
 
 
@@ -328,7 +306,7 @@ def _sections(found: list[Section], places: Places, seen: _Seen) -> list[Bounded
     for (kind, address, call, owner), ones in groups.items():
         worst = max(ones, key=lambda one: (bool(one.price.why_not), one.price.cycles))
         why_not = sorted({word for one in ones for word in one.price.why_not})
-        if any(one.end is None for one in ones):
+        if any(one.end is None and not one.price.why_not for one in ones):
             why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
         longest, count = seen.section(kind, address, call)
         ends = sorted({places.place(one.end.address) for one in ones if one.end}, key=lambda at: at.address)
@@ -384,7 +362,7 @@ def _handlers(
         except NoBoundError as error:
             price = Price(why_not=frozenset((str(error),)))
         place = places.place(entry)
-        own = _ENTRY_CYCLES + _RETURN_CYCLES + 2 * _FLOAT_CYCLES + 4 * costs.read_cycles
+        own = costs.exception_cycles
         never = not price.cycles and not price.why_not
         if never and exception not in seen.used:
             continue
@@ -419,7 +397,7 @@ class _Seen:
 
     def __init__(self, masks: MaskReport) -> None:
         changes = masks.run.changes
-        entered = changes.with_row_index("row").filter(pl.col("what") == "exception")["row"].to_numpy()
+        entered = _entered(changes)
         self.used = {number for numbers in Exceptions(changes).priorities().values() for number in numbers}
         self._stacks: dict[int, list[int]] = {}
         for number, _, pc in masks.run.stacks.sort("stack", "depth").iter_rows():
@@ -466,12 +444,20 @@ class _Seen:
         return address & ~1
 
 
+def _entered(changes: pl.DataFrame) -> np.ndarray[Any, Any]:
+    """The rows in which a handler is entered or left, but that of SVC, which is called."""
+    handlers = changes.with_row_index("row").filter(pl.col("what") == "exception")
+    before, after = pl.col("value").shift(1), pl.col("value")
+    called = (after == SERVICE_CALL) | ((before == SERVICE_CALL) & (after == pl.col("value").shift(2)))
+    return handlers.filter(~called.fill_null(False))["row"].to_numpy()
+
+
 def _priorities(
     masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
 ) -> Iterable[AtPriority]:
     by_number = {one.level: one for one in handlers}
     priorities = Exceptions(masks.run.changes).priorities()
-    entry = _ENTRY_CYCLES + _FLOAT_CYCLES + 2 * costs.read_cycles
+    entry = costs.entry_cycles
     for priority, numbers in priorities.items():
         holding = [one for one in sections if _holds(one, priority)]
         goes_before = [

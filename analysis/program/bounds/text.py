@@ -71,8 +71,10 @@ def _flash(costs: Costs) -> str:
     return ", ".join([f"{costs.wait_states} wait states", *(on or ["accelerator off"])])
 
 
-def where(one: Bounded) -> str:
-    """`basepri 0x50, raised by f (f.c:12), called by g (g.c:3)`."""
+def where(one: Bounded | AtPriority) -> str:
+    """`basepri 0x50, raised by f (f.c:12), called by g (g.c:3)`; `priority 0x80 (IRQ 6)`."""
+    if isinstance(one, AtPriority):
+        return f"priority {one.priority:#04x} ({', '.join(one.exceptions)})"
     if one.kind == HANDLER:
         return f"handler {one.begin}"
     level = "" if one.kind != "basepri" else " of any level" if one.level >= SOME else f" {one.level:#04x}"
@@ -174,7 +176,7 @@ def _more(count: int, shown: int) -> list[str]:
     return [f"and {count - shown:,} more (--all or --json has them)"] if count > shown else []
 
 
-def _violation(one: Bounded) -> str:
+def _violation(one: Bounded | AtPriority) -> str:
     return f"  seen {one.seen:,}, bound {one.cycles:,}: {where(one)}"
 
 

@@ -80,7 +80,8 @@ def _priority(found: BoundsReport, one: AtPriority) -> Row:
 def _wrong(found: BoundsReport) -> Iterator[tuple[str, str]]:
     for one in found.violations:
         sentence = f"A run took {one.seen:,} cycles, and the bound is {one.cycles:,}: {where(one)}."
-        yield f"{one.function}: {_kind(one)}", sentence
+        row = _priority(found, one) if isinstance(one, AtPriority) else _row(found, one)
+        yield f"{row.function}: {row.kind}", sentence
 
 
 def _ns(found: BoundsReport, cycles: int) -> float:

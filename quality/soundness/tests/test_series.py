@@ -9,11 +9,12 @@ import pytest
 
 from analysis import outcomes
 from base.paths import ROOT
-from quality.soundness.series import BRANCHING, STRAIGHT, Compared, Report, Trial, trials
+from quality.soundness.chips import chips
+from quality.soundness.series import BRANCHING, STRAIGHT, UNUSUAL, Compared, Report, Trial, trials
 from quality.soundness.text import as_text
 
 Pair = tuple[int | None, int | None]
-TRIAL = Trial(STRAIGHT, 5, "-O1", 0x702)
+TRIAL = Trial(STRAIGHT, 5, "-O1", "stm32f401re", 0x702)
 
 
 def report(*pairs: Pair) -> Report:
@@ -25,9 +26,17 @@ def report(*pairs: Pair) -> Report:
 
 def test_the_seed_decides_the_programs() -> None:
     assert trials(20, 1) == trials(20, 1) != trials(20, 2)
-    assert {one.kind for one in trials(2, 1)} == {BRANCHING, STRAIGHT}
-    assert len({one.flash_acr for one in trials(10, 1)}) == 5
-    assert [one.source() for one in trials(2, 3)] == [one.source() for one in trials(2, 3)]
+    assert {one.kind for one in trials(4, 1)} == {BRANCHING, STRAIGHT, UNUSUAL}
+    assert [one.source() for one in trials(4, 3)] == [one.source() for one in trials(4, 3)]
+
+
+def test_each_chip_has_its_programs_and_only_settings_of_its_own() -> None:
+    drawn = trials(400, 1)
+    settings = {chip.name: set(chip.settings) for chip in chips()}
+    assert {(one.chip, one.flash_acr) for one in drawn} == {
+        (name, acr) for name, acrs in settings.items() for acr in acrs
+    }
+    assert not any(one.kind == STRAIGHT and one.chip == "stm32f072rb" for one in drawn)
 
 
 def test_what_takes_as_long_as_its_bound_is_sound_and_longer_is_not() -> None:
@@ -35,7 +44,10 @@ def test_what_takes_as_long_as_its_bound_is_sound_and_longer_is_not() -> None:
     found = report((10, 10), (9, 10))
     assert not found.sound
     assert [one.function for one in found.violations] == ["section1"]
-    assert "section1 of straight 5 (-O1, FLASH_ACR 0x702): bound 9, measured 10 cycles" in as_text(found)
+    assert (
+        "section1 of straight 5 (-O1, stm32f401re, FLASH_ACR 0x702): bound 9, measured 10 cycles"
+        in as_text(found)
+    )
 
 
 @pytest.mark.parametrize("pairs", [(), ((None, 10),), ((10, None),)])
@@ -49,7 +61,7 @@ def test_the_document_is_an_outcome_with_the_keys_of_the_page() -> None:
     told = json.loads(json.dumps(report((9, 10), (30, 20), (None, 4)).as_json()))
     assert told["sources"] == outcomes.sources()
     assert told["settings"] == [
-        {"kind": STRAIGHT, "flash_acr": "0x702", "sections": 3, "compared": 2}
+        {"kind": STRAIGHT, "chip": "stm32f401re", "flash_acr": "0x702", "sections": 3, "compared": 2}
         | {"least_ratio": 0.9, "median_ratio": 1.2, "greatest_ratio": 1.5}
     ]
     page = (ROOT / "docs" / "reference" / "soundness.md").read_text(encoding="utf-8")

@@ -1,0 +1,100 @@
+"""Bounds of programs whose control flow or memories are rare in C, beside what they took."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.program.bounds.measure import BoundsReport, bounds
+from analysis.program.bounds.text import as_text
+from analysis.program.gate import of_bounds
+from simulator.program import user_program
+
+PROGRAMS = Path(__file__).with_name("programs")
+_COMPILER = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"]
+OFF, BOTH_CACHES = 0x0, 0x705
+"""FLASH_ACR: no wait state and no help; five wait states and all of it."""
+
+
+def bounded(folder: Path, name: str, *options: str, acr: int = OFF, chip: str = "") -> BoundsReport:
+    elf = folder / f"{name}.elf"
+    sources = [PROGRAMS / one for one in ("start.s", f"{name}.c", "syscalls.c")]
+    words: list[str | Path] = [
+        "-O2",
+        "-g",
+        "-nostartfiles",
+        f"-Wl,--defsym=ACRVAL={acr:#x}",
+        "-T",
+        PROGRAMS / "link.ld",
+    ]
+    subprocess.run([*_COMPILER, *words, *options, *sources, "-o", elf, "-lm"], check=True)
+    program = user_program(elf, chip=chip, semihosting=True)
+    return bounds(program, "200ms", lambda _: None)
+
+
+@pytest.mark.parametrize("acr", [OFF, BOTH_CACHES])
+@pytest.mark.parametrize(
+    ("name", "functions"),
+    [
+        ("svc_in_basepri", ["calls", "main"]),
+        ("lazy_state", ["SysTick_H"]),
+        ("packed", ["sums"]),
+        ("bit_band", ["stores"]),
+        ("late_store", ["section", "through"]),
+        ("code_in_ram", ["part", "whole"]),
+    ],
+)
+def test_no_section_takes_longer_than_its_bound(
+    tmp_path: Path, name: str, functions: list[str], acr: int
+) -> None:
+    found = bounded(tmp_path, name, acr=acr)
+    assert sorted(one.function for one in found.sections) == functions
+    for one in found.sections:
+        assert one.cycles is not None and one.seen is not None
+        assert one.seen <= one.cycles < 3 * one.seen
+    assert not found.violations
+
+
+@pytest.mark.parametrize("divider", [0, 4, 5, 6, 7])
+def test_a_store_through_an_alias_costs_what_the_bus_behind_it_does(tmp_path: Path, divider: int) -> None:
+    found = bounded(tmp_path, "bit_band", f"-DDIVIDER={divider}u", acr=BOTH_CACHES)
+    (one,) = found.sections
+    assert one.cycles is not None and one.seen is not None
+    # Eight times the word is read and written: two transfers of two PCLK each, after the first.
+    clocks = {0: 1, 4: 2, 5: 4, 6: 8, 7: 16}[divider]
+    assert 7 * 2 * clocks <= one.seen <= one.cycles
+
+
+def test_a_second_sram_lets_loads_wait(tmp_path: Path) -> None:
+    here = bounded(tmp_path, "second_sram", chip="stm32f407vg")
+    elsewhere = bounded(tmp_path, "second_sram", chip="stm32f411re")
+    with_waits, without = (found.sections[0] for found in (here, elsewhere))
+    assert with_waits.seen is not None and with_waits.cycles is not None and without.cycles is not None
+    assert without.cycles + 30 <= with_waits.cycles
+    assert with_waits.seen <= with_waits.cycles
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("long_jump", "longjmp goes on with another stack, and where it comes back is not known."),
+        ("overwritten", "leaves returns to an address that it did not get from its caller."),
+    ],
+)
+def test_what_does_not_come_back_to_its_caller_has_no_bound(tmp_path: Path, name: str, sentence: str) -> None:
+    found = bounded(tmp_path, name)
+    assert list(found.missing) == [sentence]
+    assert not found.endless
+
+
+def test_a_priority_that_waited_longer_than_its_bound_is_a_violation(tmp_path: Path) -> None:
+    found = bounded(tmp_path, "svc_in_basepri")
+    (last,) = [one for one in found.priorities if one.priority == 0xF0]
+    assert last.cycles is not None and last.seen is not None and last.seen <= last.cycles
+    wrong = replace(found, priorities=(replace(last, cycles=last.seen - 1),))
+    assert [one.seen for one in wrong.violations] == [last.seen]
+    assert "priority 0xf0" in as_text(wrong).partition("By priority")[0]
+    assert of_bounds.measured(wrong).wrong
