@@ -111,6 +111,40 @@ def parts(price: Price) -> Parts:
     return account.told()
 
 
+@dataclass(frozen=True)
+class Loop:
+    """A loop of the function `function`, with its head at `address`, that goes round so often each
+    time it is entered.
+    """
+
+    function: str
+    address: int
+    laps: int
+
+
+def longest_loop(price: Price) -> Loop | None:
+    """The loop of a longest path that goes round most often; None if it has none."""
+    found = [
+        Loop(element.part.solved.body.name, _ends(item)[0][0], item[1])
+        for element, _ in _elements(price)
+        if isinstance(element, Walk)
+        for item in _laps(element.trace)
+    ]
+    return max(found, key=lambda one: (one.laps, -one.address), default=None)
+
+
+def _laps(trace: Trace) -> Iterator[Trace]:
+    """The items of a trace that are laps, those within laps, too."""
+    waiting = [trace]
+    while waiting:
+        at = waiting.pop()
+        while at:
+            if len(at) > _NODE:
+                yield at
+                waiting.append(at[2])
+            at = at[0]
+
+
 _Element = Step | Walk | Into | Again
 
 

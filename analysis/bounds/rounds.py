@@ -62,10 +62,11 @@ class Rounds:
         stated = self._stated.passes(solved.body.name, lines)
         if stated is not None:
             return stated
+        written = _written(solved, head, inner)
         try:
-            return of_loop(self._flow, solved, head, inner, self._in_vain[head[0]] < _MOST_IN_VAIN)
+            counted = of_loop(self._flow, solved, head, inner, self._in_vain[head[0]] < _MOST_IN_VAIN)
+            return counted if written is None else min(counted, written)
         except NoBoundError as error:
-            written = _written(solved, head, inner)
             if written is not None:
                 return written
             self._in_vain[head[0]] += 1

@@ -71,6 +71,7 @@ def _row(found: BoundsReport, one: Bounded) -> dict[str, Any]:
         "presumed": list(one.presumed),
         "why_not": list(one.why_not),
         "seen_cycles": one.seen,
+        "loose": found.loose(one) or None,
         "count": one.count,
     }
 

@@ -18,6 +18,7 @@ from analysis.bounds.costs import (
     Memory,
 )
 from analysis.bounds.masks import HANDLER, KINDS, SERVICE_CALL, SOME
+from analysis.bounds.parts import longest_loop
 from analysis.bounds.price import Price
 from analysis.bounds.sections import Sections
 from analysis.bounds.segments import Section
@@ -36,6 +37,8 @@ from base.tell import Tell
 from simulator.program import UserProgram
 
 _RESET = 1
+_LOOSE = 100
+"""A bound that is so many times what was seen tells of the loop behind it."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,18 @@ class BoundsReport:
             for word in one.why_not:
                 found[word] = found.get(word, 0) + 1
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def loose(self, one: Bounded) -> str:
+        """Of a bound that is more than 100 times what was seen, the loop behind it, in words;
+        else empty.
+        """
+        if one.cycles is None or not one.seen or one.cycles <= _LOOSE * one.seen:
+            return ""
+        loop = longest_loop(one.path)
+        if loop is None:
+            return "no loop is on its longest path"
+        place = self.code.source_line(loop.address) or self.code.place(loop.address)
+        return f"the loop at {place} in {loop.function} is taken to pass its head {loop.laps:,} times"
 
     @property
     def violations(self) -> tuple[Bounded | AtPriority, ...]:

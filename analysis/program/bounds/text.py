@@ -105,6 +105,7 @@ def _parts(found: BoundsReport, everything: bool) -> Iterator[list[str | Table]]
             f"Sections and handlers that have a bound{' or an estimate' if found.estimates else ''}",
             _table(found, shown),
             *_more(len(bounded), len(shown)),
+            *(f"{where(one)}: {told}." for one in bounded if (told := found.loose(one))),
         ]
     if found.estimates:
         yield [

@@ -98,3 +98,24 @@ def test_a_priority_that_waited_longer_than_its_bound_is_a_violation(tmp_path: P
     assert [one.seen for one in wrong.violations] == [last.seen]
     assert "priority 0xf0" in as_text(wrong).partition("By priority")[0]
     assert of_bounds.measured(wrong).wrong
+
+
+def test_a_bound_far_above_what_was_seen_names_its_loop(tmp_path: Path) -> None:
+    found = bounded(tmp_path, "many_laps", "-fno-ipa-cp", "-fno-inline")
+    (one,) = [one for one in found.sections if one.function == "counted"]
+    assert one.cycles is not None and one.seen is not None and one.cycles > 100 * one.seen
+    # 65,535 laps of 16 bits, and the head or what stands for it once more.
+    assert " in counted is taken to pass its head 65,53" in found.loose(one)
+    assert found.loose(one) in as_text(found)
+    assert not found.loose(replace(one, seen=one.cycles))
+
+
+@pytest.mark.parametrize("of", ["memset", "memcpy", "memmove"])
+@pytest.mark.parametrize("length", [1, 13, 64, 200])
+def test_the_c_librarys_loops_go_by_the_length_that_the_code_shows(
+    tmp_path: Path, of: str, length: int
+) -> None:
+    found = bounded(tmp_path, "library", f"-DOF={of}", f"-DLENGTH={length}u", "-fno-builtin")
+    (one,) = found.sections
+    assert one.cycles is not None, one.why_not
+    assert one.seen is not None and one.seen <= one.cycles < 40 * length + 300
