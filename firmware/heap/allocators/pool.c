@@ -64,8 +64,7 @@ static uint32_t pool_around(uintptr_t address) {
 static bool is_begin(uint32_t pool, uintptr_t address);
 
 static void put(uint32_t pool, pool_block *block) {
-    HEAP_REQUIRE(pool < POOLS && is_begin(pool, (uintptr_t)block) &&
-                 block != heap.first_free[pool]);
+    HEAP_REQUIRE(pool < POOLS && is_begin(pool, (uintptr_t)block));
     block->next = heap.first_free[pool];
     heap.first_free[pool] = block;
     heap.not_empty |= 1u << pool;
