@@ -12,7 +12,7 @@ from cli.shell.values import FILE, QUANTITY, RUN
 
 @declare(section="Read what came out")
 @argument("run", type=RUN, help="a run folder")
-@option("--quantity", type=QUANTITY, default="allocate", help=CHOICE)
+@option("--quantity", type=QUANTITY, default="section", help=CHOICE)
 @shared.allocator_file
 @option(
     "--perfetto",

@@ -12,7 +12,7 @@ from cli.shell.values import QUANTITY, RUN
 @declare(section="Read what came out")
 @argument("run", type=RUN, help="a run folder")
 @option("--worst", is_flag=True, help="begin at the worst sample, between two cursors, and say where it is")
-@option("--quantity", type=QUANTITY, default="allocate", help=f"of which the worst is meant: {CHOICE}")
+@option("--quantity", type=QUANTITY, default="section", help=f"of which the worst is meant: {CHOICE}")
 @option("--window", help="of a run of which only windows were kept: which one, such as CRIT-1")
 def command(run: Path, worst: bool, quantity: str, window: str | None) -> int:
     """Open PulseView on a run, with the decoders on."""

@@ -7,16 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from base.run_folder.quantities import SECTION
 from dashboards.blocks import DotLane, DotPlot, DotRow, Sample
 from dashboards.formatting import microseconds, short, whole
+from dashboards.headline import held, seen
 from dashboards.loaded.lanes import Lane, Waiter
 from dashboards.loaded.series import Series
 from dashboards.waveforms import worst_key
 
 _LEGEND = (
-    "Ring: the median. Bar: up to the worst that was seen; a name opens its instant. Tick: the most that "
-    "one section can keep it waiting, by the machine code, other interrupts apart; open where that grows "
-    "with the heap."
+    "Ring: the median. Bar: up to the longest possible wait, which is the longest masked section and the "
+    "entry; a name opens its instant. Tick: the most that one allocation or free can keep it waiting, by "
+    "the machine code; open where that grows with the heap. It leaves out interrupts within the section "
+    "and the kernel's calls, so a bar with those may pass it."
 )
 Line = tuple[tuple[float, float], ...]
 
@@ -71,7 +74,7 @@ def _line(table: pl.DataFrame, deepest: float, longest: float) -> Line:
 def _values(found: Iterable[Lane]) -> Iterator[float]:
     for lane in found:
         for waiter in lane.waiters:
-            yield from (waiter.worst_ns, waiter.median_ns)
+            yield from (waiter.possible_ns, waiter.median_ns)
             if waiter.bound_ns is not None:
                 yield waiter.bound_ns
 
@@ -100,29 +103,32 @@ class _Axis:
 
 
 def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
-    words = f"{lane.who} waits"
     rows = tuple(_row(lane, waiter, axis, ramps) for waiter in lane.waiters)
-    return DotLane(words[0].upper() + words[1:], rows)
+    return DotLane(f"{lane.who[0].upper()}{lane.who[1:]} can wait", rows)
 
 
 def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
-    one, key = waiter.one, worst_key(waiter.one.run, lane.quantity)
-    told = [f"worst {microseconds(waiter.worst_ns)}, median {microseconds(waiter.median_ns)}"]
+    one = waiter.one
+    key = worst_key(one.run, SECTION if waiter.wait.by == "section" else lane.quantity)
+    told = [f"possible {microseconds(waiter.possible_ns)}: {held(waiter)}", seen(waiter)]
+    told.append(f"median {microseconds(waiter.median_ns)}")
     if waiter.bound_ns is not None:
         grows = ", which grows with the heap" if waiter.grows else ""
         told.append(f"bound {microseconds(waiter.bound_ns)}{grows}")
+        if waiter.possible_ns > waiter.bound_ns:
+            told.append("which leaves out what passes it: interrupts within the section, or a call")
     return DotRow(
         name=waiter.name,
         run_id=one.run.id,
         badge=waiter.lock,
         median_percent=axis.percent(waiter.median_ns),
-        worst_percent=axis.percent(waiter.worst_ns),
+        worst_percent=axis.percent(waiter.possible_ns),
         bound_percent=None if waiter.bound_ns is None else axis.percent(waiter.bound_ns),
         bound_grows=waiter.grows,
-        text=short(waiter.worst_ns, "ns"),
-        value=waiter.worst_ns,
+        text=short(waiter.possible_ns, "ns"),
+        value=waiter.possible_ns,
         sample=None if key is None else Sample(one.run.id, key),
         why="; ".join(told),
         ramp=ramps.get(one.run.id, ()),
-        whole=whole(waiter.worst_ns, "ns"),
+        whole=whole(waiter.possible_ns, "ns"),
     )

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from base.microseconds import with_unit
 from base.run_folder.placements import Range
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, Quantity
 from dashboards.formatting import MISSING, short
 from dashboards.loaded.series import Series
 
-WORST = (CRITICAL, FREE_CRITICAL, LATENCY, TASK)
+WORST = (SECTION, CRITICAL, FREE_CRITICAL, LATENCY, TASK)
 _LEGEND = (
     "Placements: least to greatest of the same with the code at so many places in the flash; two runs "
     "whose ranges meet are not told apart."

@@ -9,7 +9,6 @@ from typing import Any
 
 from base.files.errors import RunError
 from base.files.whole import write_bytes
-from base.run_folder.quantities import CRITICAL, LATENCY
 from dashboards.blocks import Page
 from dashboards.figures.decimate import thinned
 from dashboards.formatting import microseconds
@@ -153,9 +152,9 @@ def _data(scenarios: Mapping[str, Sequence[Series]], document: _Document) -> dic
 
 
 def _worst(one: Series) -> tuple[float | None, str]:
-    """The run's longest critical section in ns, or its longest wait, and the same to read."""
-    maxima = (one.run.summary(quantity).max for quantity in (CRITICAL, LATENCY))
-    worst = next((value for value in maxima if value is not None), None)
+    """The longest wait that the run shows to be possible, in ns, and the same to read."""
+    wait = one.run.manifest.possible_wait
+    worst = float(wait.ns) if wait else None
     return worst, microseconds(worst)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,22 @@ from rich.table import Table
 from rich.text import Text
 
 from base.microseconds import with_unit
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from base.run_folder.alike import Options, parameters_of
+from base.run_folder.manifest import Manifest
+from base.run_folder.quantities import (
+    CRITICAL,
+    FREE_CRITICAL,
+    LATENCY,
+    SECTION,
+    TASK,
+    UNINTERRUPTED,
+    Quantity,
+)
 from base.run_index.naming import configuration
 from dashboards import placements
 from dashboards.formatting import MISSING, grouped, short
 from dashboards.headline import headline
-from dashboards.loaded.lanes import lanes
+from dashboards.loaded.lanes import Lane, lanes
 from dashboards.loaded.quantities import PRINTED, bounds_sentence, by_size, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
@@ -25,14 +34,8 @@ from dashboards.loaded.series import Series, by_scenario
 # The columns of an output that has no width of its own.
 WIDTH_COLUMNS = 80
 
-# What a row has of a run: a statistic of a quantity, under a heading.
-_WORST: tuple[tuple[str, Quantity, str], ...] = (
-    ("max", CRITICAL, "max"),
-    ("median", CRITICAL, "median"),
-    ("free", FREE_CRITICAL, "max"),
-    ("interrupt", LATENCY, "max"),
-    ("task", TASK, "max"),
-)
+_SHORT = ("allocator", "wait", "seen", "section", "without", "allocate", "free")
+_SHOWN = (SECTION, UNINTERRUPTED, CRITICAL, FREE_CRITICAL)
 
 # Of a summary, with the heading of each.
 _STATISTICS = {"min": "min", "mean": "mean", "stdev": "sd", "median": "median", "p99": "p99", "max": "max"}
@@ -55,8 +58,8 @@ def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> Renderable
 
 
 def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
-    """For each run its folder, settings, verdict, and statistics as in run.json; the ranges of its
-    worst cases over placements, None where its image was linked once.
+    """For each run its folder, settings, verdict, possible wait and statistics as in run.json; the
+    ranges of its worst cases over placements, None where its image was linked once.
     """
     return {
         "runs": [
@@ -68,6 +71,7 @@ def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
                 "board": run.manifest.board,
                 "verdict": run.manifest.verdict,
                 "reasons": list(run.manifest.reasons),
+                "possible_wait": run.manifest.possible_wait and run.manifest.possible_wait.model_dump(),
                 "statistics": {name: one.model_dump() for name, one in run.manifest.statistics.items()},
                 "placements": (
                     {key: one.model_dump() for key, one in run.placements.headlines.items()}
@@ -86,21 +90,57 @@ def _placements(series: Sequence[Series]) -> list[RenderableType]:
 
 
 def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
-    """A row for each run, that with the longest critical section first; those without one last."""
-    table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("allocator", overflow="fold")
-    for heading, _, _ in _WORST:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for one in sorted(series, key=_by_worst):
-        worst, *others = (short(getattr(one.run.summary(of), name), of.unit) for _, of, name in _WORST)
-        style = "" if one.run.manifest.complete else _VERDICT_STYLES[one.run.manifest.verdict]
-        table.add_row(Text(one.name), Text(worst, style="bold"), *map(Text, others), style=style)
-    yield table
+    """A table for each lane, a row for each setting, and one of runs in which nothing waited."""
+    found = lanes(series)
+    waiting = {waiter.one.run.id for lane in found for waiter in lane.waiters}
+    for lane in found:
+        title = scenario if len(found) == 1 else f"{scenario}: {lane.who} waits{_work(lane)}"
+        table = _titled(title)
+        for waiter in lane.waiters:
+            own = (waiter.possible_ns, waiter.seen_ns, *_longest(waiter.one))
+            _add(table, waiter.one, waiter.name, own)
+        yield table
+    pooled = {Options.of(waiter.one.run.manifest) for lane in found for waiter in lane.waiters}
+    rest = [one for one in series if one.run.id not in waiting and Options.of(one.run.manifest) not in pooled]
+    if rest:
+        table = _titled(f"{scenario}: nothing waited")
+        for one in rest:
+            _add(table, one, one.name, (None, None, *_longest(one)))
+        yield table
     yield Text(
-        f"µs on the wire{_budgets(series)}: max and median of an allocation's critical section, the longest "
-        "of a free, the longest wait of an interrupt and of a task. --full prints all statistics.",
+        f"µs{_budgets(series)}. wait: the longest possible, of the longest section and the entry; seen: the "
+        "longest that was. section: of any operation; without: that no interrupt ran in. allocate, free: "
+        "those measured. --full prints all statistics.",
         style="dim",
     )
+
+
+def _work(lane: Lane) -> str:
+    """`, nucleo-f401re, depth 64`: the board and the parameters of a lane, beside others."""
+    manifest = lane.waiters[0].one.run.manifest
+    return "".join(f", {one}" for one in (manifest.board_folder, *_parameters(manifest)))
+
+
+def _parameters(manifest: Manifest) -> list[str]:
+    return [f"{name} {value}" for name, value in sorted(parameters_of(manifest).items())]
+
+
+def _titled(title: str) -> Table:
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column(_SHORT[0], overflow="fold")
+    for heading in _SHORT[1:]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _longest(one: Series) -> tuple[float | None, ...]:
+    return tuple(one.run.summary(of).max for of in _SHOWN)
+
+
+def _add(table: Table, one: Series, name: str, values: Sequence[float | None]) -> None:
+    worst, *others = (short(value, "ns") for value in values)
+    style = "" if one.run.manifest.complete else _VERDICT_STYLES[one.run.manifest.verdict]
+    table.add_row(Text(name), Text(worst, style="bold"), *map(Text, others), style=style)
 
 
 def _budgets(series: Sequence[Series]) -> str:
@@ -108,16 +148,12 @@ def _budgets(series: Sequence[Series]) -> str:
     known = [
         budget
         for one in series
-        for _, quantity, _ in _WORST
+        for quantity in (*_SHOWN, LATENCY, TASK)
         if (budget := one.run.certainty.budgets.get(quantity.key)) is not None
     ]
+    known += [wait.budget_ns for one in series if (wait := one.run.manifest.possible_wait) and wait.budget_ns]
     ends = dict.fromkeys(short(end, "ns") for end in (min(known), max(known))) if known else ()
     return f", ±{' to '.join(ends)}" if ends else ""
-
-
-def _by_worst(one: Series) -> tuple[float, str]:
-    worst = one.run.summary(CRITICAL).max
-    return (math.inf if worst is None else -worst, one.name)
 
 
 def _full(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
@@ -142,7 +178,7 @@ def _row(quantity: Quantity, one: Series) -> list[Text]:
     summary = one.run.summary(quantity)
     values = [short(getattr(summary, name), quantity.unit) for name in _STATISTICS]
     budget = short(one.run.certainty.budgets.get(quantity.key), quantity.unit)
-    counted = grouped(summary.n) if one.run.tells(quantity) else MISSING
+    counted = grouped(summary.n)
     cells = [Text(cell) for cell in (one.name, counted, *values, budget)]
     cells[1 + list(_STATISTICS).index("max") + 1].stylize("bold")
     return cells

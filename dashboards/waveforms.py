@@ -40,7 +40,7 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     As run.json tells it, unless the tables are no longer those of the run.
     """
     maximum = None if run.replaced else run.manifest.maxima.get(quantity.key)
-    if run.tells(quantity) and run.summary(quantity).max is None:
+    if run.summary(quantity).max is None:
         return None
     if maximum is not None and maximum.selection_key is not None:
         return maximum.selection_key

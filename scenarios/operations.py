@@ -66,6 +66,29 @@ EXTRAS = {**dict.fromkeys(KERNEL_CALLS, "kernel_calls"), CALLS[-1]: "urgent_task
 """The calls that the firmware must be built for, and what they ask of the build."""
 
 
+# Of operations that did what they were to do (docs/reference/records.md).
+_WORDS = {
+    "A": "allocation of {size:,} bytes",
+    "O": "allocation of {size:,} bytes, out of memory",
+    "F": "free of {size:,} bytes",
+    "N": "free without a block: its {size:,} bytes had not been allocated",
+    "E": "free of {size:,} bytes, refused by the allocator",
+    "S": "operation that was skipped",
+}
+
+
+def call_name(number: int) -> str:
+    """The kernel's call of an operation whose `size` is `number`."""
+    return CALLS[number] if number < len(CALLS) else f"call {number}"
+
+
+def in_words(kind: str, size: int) -> str:
+    """An operation in words. The size of a call is its number."""
+    if kind == "K":
+        return f"call of {call_name(size)}" if size < len(CALLS) else call_name(size)
+    return _WORDS.get(kind, "operation").format(size=size)
+
+
 def entries_in(image_bytes: int) -> int:
     """How many entries an image of so many bytes has at most."""
     return min(MAX_ENTRIES, (image_bytes - _HEADER.size) // _ENTRY.size)

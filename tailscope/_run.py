@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
-SCHEMA = 2
+SCHEMA = 3
 _MOST_BYTES = 8 << 20
 _REMEDY = "restore the file or decode the run again (./lab redecode)"
 _VERDICTS = ("complete", "truncated", "inconclusive")
 QUANTITIES = {
+    "section": "section_ns",
     "allocate": "critical_ns",
     "free": "free_critical_ns",
     "interrupt": "interrupt_latency_ns",

@@ -43,11 +43,13 @@ OPERATIONS = {
     "dwt_cycles": "UInt32",
     "dwt_operation_cycles": "UInt32",
     "wire_critical_ns": "Float64",
+    "wire_section_ns": "Float64",
     "wire_operation_ns": "Float64",
     "wire_critical_samples": "Int64",
     "wire_operation_samples": "Int64",
     "start_sample": "Int64",
     "disagreement_cycles": "Float64",
+    "interrupted": "Boolean",
     "control_hits": "UInt32",
     "isr_hits": "UInt32",
     "timer_isr_entries": "UInt32",
@@ -80,7 +82,7 @@ INTERRUPTS = {
     "task_tick": "Boolean",
 }
 _EDGES = {"sample": "Int64", "word": "UInt8"}
-_ADDED = frozenset({"instructions", "critical_sure", "operation_sure", *_MEMORY})
+_ADDED = frozenset(_MEMORY)
 """Those that an older table may lack: then they are null."""
 _WORDS = {"hit": ("critical", "operation", "none"), "kind": ("A", "F", "O", "N", "E", "S", "K")}
 _MOST_ROWS = {"operations": 1 << 21, "interrupts": 9 << 20, "edges": 1 << 24}

@@ -76,8 +76,8 @@ class Course:
         self.settled += 1
         self.made += 1
         self.incomplete += row["verdict"] != "complete"
-        longest = row.get("critical_ns_max")
-        if longest is not None and (self.worst is None or longest > self.worst["critical_ns_max"]):
+        longest = row.get("section_ns_max")
+        if longest is not None and (self.worst is None or longest > self.worst["section_ns_max"]):
             self.worst = row
 
 

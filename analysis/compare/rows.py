@@ -64,7 +64,7 @@ def of_worst_cases(worst: Sequence[Worst]) -> Rows:
             _MISSING if one.change is None or one.finding == "equal" else by(one),
             _MISSING
             if one.budget is None
-            else "0"
+            else "none"
             if not one.budget
             else f"± {short(one.budget, one.quantity.unit)}",
             _FINDINGS.get(one.finding, one.finding),

@@ -25,6 +25,7 @@ from base.run_folder.quantities import (
     LATENCY,
     PROBES,
     QUANTITIES,
+    SECTION,
     TASK,
     Quantity,
 )
@@ -107,12 +108,13 @@ def _median_ends(run: Run, quantity: Quantity, reach: Reach | None) -> tuple[flo
     return ANYWHERE if reach.median is None else reach.median
 
 
-WORST_CASES = (CRITICAL, FREE_CRITICAL, LATENCY, TASK, CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, PROBES)
+WORST_CASES = (SECTION, CRITICAL, FREE_CRITICAL, LATENCY, TASK, CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, PROBES)
 """Their maxima decide whether a run is worse than another. None has undecided samples: only the
 latencies that are split by what was hit have such.
 """
 
 _WORDS = {
+    SECTION.key: "longest masked section of any operation",
     CRITICAL.key: "worst critical section of an allocation",
     FREE_CRITICAL.key: "worst critical section of a free",
     LATENCY.key: "worst interrupt latency",

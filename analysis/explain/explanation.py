@@ -43,7 +43,7 @@ _BY_RTT = (
 )
 
 
-def explain(folder: Path, quantity: str = "allocate", allocator: Path | None = None) -> Explanation:
+def explain(folder: Path, quantity: str = "section", allocator: Path | None = None) -> Explanation:
     """Explains the worst sample of `quantity` (a name of named_quantities) of the run in `folder`.
 
     `allocator` is the file of one from outside (elf_of()). Writes explain/<quantity>.json and

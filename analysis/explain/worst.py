@@ -15,7 +15,7 @@ from base.run_folder.edges import NS_PER_S, EdgeList
 from base.run_folder.explanation import Operation
 from base.run_folder.manifest import Maximum
 from base.run_folder.named_quantities import INTERRUPT, TASK, NamedQuantity, named
-from scenarios.operations import CALLS
+from scenarios.operations import in_words
 
 _ANSWERED_ON = {INTERRUPT: "ISR", TASK: "TASK"}
 
@@ -109,17 +109,6 @@ def _latency(maximum: Maximum, edges: EdgeList, channel: str) -> tuple[int, int,
     return start, answer, start, start if heap_at is None else int(heap_at)
 
 
-# Of the operations that did what they were to do (docs/reference/records.md).
-_WORDS = {
-    "A": "allocation of {size:,} bytes",
-    "O": "allocation of {size:,} bytes, out of memory",
-    "F": "free of {size:,} bytes",
-    "N": "free without a block: its {size:,} bytes had not been allocated",
-    "E": "free of {size:,} bytes, refused by the allocator",
-    "S": "operation that was skipped",
-}
-
-
 def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str, Any]:
     """The fields of Told that schema 1 lacks."""
     seq = worst.maximum.seq
@@ -139,13 +128,6 @@ def around(worst: Worst, operations: pl.DataFrame, edges: EdgeList) -> dict[str,
     }
 
 
-def kind_in_words(kind: str, size: int) -> str:
-    """An operation in words. The size of a call is its number."""
-    if kind == "K":
-        return f"call of {CALLS[size]}" if size < len(CALLS) else f"call {size}"
-    return _WORDS.get(kind, "operation").format(size=size)
-
-
 def _operation(operations: pl.DataFrame, seq: int | None) -> Operation | None:
     found = operations.filter(pl.col("seq") == seq).head(1).to_dicts() if seq is not None else []
     for row in found:
@@ -153,7 +135,7 @@ def _operation(operations: pl.DataFrame, seq: int | None) -> Operation | None:
         return Operation(
             seq=row["seq"],
             kind=row["kind"],
-            words=kind_in_words(row["kind"], row["size"]),
+            words=in_words(row["kind"], row["size"]),
             label=row["label"],
             start_sample=start,
             end_sample=None if start is None or samples is None else start + samples,

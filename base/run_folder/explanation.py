@@ -22,7 +22,7 @@ FOLDER = "explain"
 
 BYTES_MAX = 4 << 20
 
-QuantityName = Literal["allocate", "free", "interrupt", "task"]
+QuantityName = Literal["section", "allocate", "free", "interrupt", "task"]
 
 _Ns = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 Edge = Annotated[list[Count], Field(min_length=2, max_length=2)]

@@ -21,10 +21,10 @@ from base.metrology.membership import Ends, Reach
 from base.metrology.quantiles import Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S
 from base.run_folder.folder import check_members, is_observed
-from base.run_folder.quantities import ADDED_KEYS, KEYS
+from base.run_folder.quantities import KEYS
 
-Schema = Literal[2]
-SCHEMA: Schema = 2
+Schema = Literal[3]
+SCHEMA: Schema = 3
 REMEDY = "restore the file or decode the run again (./lab redecode)"
 
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1), and PRFTBE of an STM32F1 or F0
@@ -227,7 +227,8 @@ class IntervalsOfEach(Table):
 class Maximum(Table):
     """The first of the greatest samples, and how many are as great.
 
-    The fields of the operation are null where a stimulus fell outside all operations. Those of the
+    The fields of the operation are null where a stimulus fell outside all operations. `aligned`:
+    it asked for an alignment. `interrupted`: an interrupt ran within its section. Those of the
     stimulus, from `sample` on, are there for an interrupt only.
     """
 
@@ -242,6 +243,9 @@ class Maximum(Table):
     probes: Count | None
     live: Count | None
     bytes_in_use: Count | None
+    measured: bool | None = None
+    aligned: bool | None = None
+    interrupted: bool | None = None
     start_sample: Sample | None
     sample: Sample | None = None
     hit: str | None = None
@@ -257,6 +261,24 @@ class Maximum(Table):
         if self.seq is not None:
             return str(self.seq)
         return None if self.sample is None else f"@{self.sample}"
+
+
+class PossibleWait(Table):
+    """The longest wait that the run shows to be possible: its longest section, and the entry.
+
+    So long waits what comes in the first cycle of the section. `of` is the statistic of who waits:
+    interrupts, or where the lock lets them run the task that they wake. `entry_ns` is what it waits
+    for beside the section, in the median of `entry_n` waits; with an `entry_n` of 0 it is an idle
+    wait. Where a longer wait was seen, that is the longest: then `by` is `wait`. True to plus or
+    minus `budget_ns`, null where a part of it is not known.
+    """
+
+    of: str
+    by: Literal["section", "wait"]
+    entry_ns: Number
+    entry_n: Count
+    ns: Number
+    budget_ns: Number | None
 
 
 class CurveBudgets(Table):
@@ -521,6 +543,7 @@ class Manifest(Table):
     timer_agreement: dict[str, LatencyAgreement] | None = None
     intervals: IntervalsOfEach
     maxima: dict[str, Maximum | None]
+    possible_wait: PossibleWait | None
     sweep: Sweep | None
     heap_wait: HeapWait | None = None
     baselines: dict[str, Baseline | None]
@@ -625,8 +648,7 @@ class Manifest(Table):
         if not isinstance(values, Mapping) or "statistics" in values:
             return values
         rest = {key: value for key, value in values.items() if key not in KEYS}
-        told = [key for key in KEYS if key in values or key not in ADDED_KEYS]
-        return {**rest, "statistics": {key: values.get(key) for key in told}}
+        return {**rest, "statistics": {key: values.get(key) for key in KEYS}}
 
 
 class Origin(BaseModel):
@@ -638,7 +660,7 @@ class Origin(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
-    schema_: Annotated[Literal[1, 2], Field(alias="schema")]
+    schema_: Annotated[Literal[2, 3], Field(alias="schema")]
     allocator: Name
     board: Name
     analyzer: Name
@@ -653,15 +675,6 @@ class Origin(BaseModel):
     asked: AskedFirmware | None = None
     imported: Imported | None = None
     glitches: LeftOut | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_schema_1(cls, values: Any) -> Any:
-        """Schema 1 had the number of asked samples at the top."""
-        if not isinstance(values, Mapping) or not isinstance(values.get("tool_report"), Mapping):
-            return values
-        report = {"asked_samples": values.get("asked_samples"), **values["tool_report"]}
-        return {**values, "tool_report": report}
 
 
 def _accelerates(flash_acr: str | None) -> bool:
@@ -700,4 +713,6 @@ def _read(path: Path, model: type[Model]) -> Model:
         raise RunError(
             f"{path}: is of schema {schema}, and this version reads {SCHEMA}; install a newer one."
         )
+    if type(schema) is int and schema < SCHEMA and model is Manifest:
+        raise RunError(f"{path}: is of schema {schema}; ./lab redecode brings it up to date.")
     return document.check(model)

@@ -24,12 +24,13 @@ class NamedQuantity:
         return f"the longest {self.words}"
 
 
+SECTION = NamedQuantity("section", "masked section of any operation", "section_ns")
 ALLOCATE = NamedQuantity("allocate", "critical section of an allocation", "critical_ns")
 FREE = NamedQuantity("free", "critical section of a free", "free_critical_ns")
 INTERRUPT = NamedQuantity("interrupt", "interrupt latency", "interrupt_latency_ns")
 TASK = NamedQuantity("task", "task latency", "task_latency_ns")
 
-NAMED = {one.name: one for one in (ALLOCATE, FREE, INTERRUPT, TASK)}
+NAMED = {one.name: one for one in (SECTION, ALLOCATE, FREE, INTERRUPT, TASK)}
 CHOICE = ", ".join(f"{one.name} ({one.words})" for one in NAMED.values())
 """All of them, for a command's help and for the sentence that refuses another word."""
 

@@ -86,6 +86,16 @@ INSTRUCTIONS = _instructions("instructions", "instructions of a critical section
 DWT_CYCLES = _dwt_cycles("dwt_cycles", "critical section by DWT", _ALLOCATIONS)
 CRITICAL = _critical("critical_ns", "critical section on the wire", _ALLOCATIONS)
 
+
+def _section(key: str, words: str, rows: pl.Expr) -> Quantity:
+    return Quantity(key, words, "ns", "operations", rows, "wire_section_ns", _SECTION)
+
+
+SECTION = _section("section_ns", "masked section of any operation", pl.lit(True))
+UNINTERRUPTED = _section(
+    "uninterrupted_section_ns", "masked section that no interrupt ran in", ~pl.col("interrupted")
+)
+
 # Served and refused requests apart; those above have both (docs/design/README.md).
 _OF_SERVED = "critical section of a served request"
 _OF_REFUSED = "critical section of a refused request"
@@ -139,6 +149,8 @@ CONTROL = _latency("control_latency_ns", "control interrupt latency", _CONTROLS,
 TASK = _latency("task_latency_ns", "task latency", _STIMULI, ("STIM", "TASK"))
 
 QUANTITIES = (
+    SECTION,
+    UNINTERRUPTED,
     PROBES,
     INSTRUCTIONS,
     DWT_CYCLES,
@@ -155,8 +167,6 @@ QUANTITIES = (
     TASK,
 )
 KEYS = tuple(quantity.key for quantity in QUANTITIES)
-ADDED_KEYS = frozenset(quantity.key for quantity in (INSTRUCTIONS, *SERVED, *REFUSED, FREE_INSTRUCTIONS))
-"""Those that a run.json may lack: it is of this schema, and older than they are."""
 
 
 def by_quantity(

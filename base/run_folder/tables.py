@@ -50,11 +50,13 @@ OPERATIONS = pl.Schema(
         "dwt_cycles": pl.UInt32,
         "dwt_operation_cycles": pl.UInt32,
         "wire_critical_ns": pl.Float64,
+        "wire_section_ns": pl.Float64,
         "wire_operation_ns": pl.Float64,
         "wire_critical_samples": pl.Int64,
         "wire_operation_samples": pl.Int64,
         "start_sample": pl.Int64,
         "disagreement_cycles": pl.Float64,
+        "interrupted": pl.Boolean,
         "control_hits": pl.UInt32,
         "isr_hits": pl.UInt32,
         "timer_isr_entries": pl.UInt32,
@@ -71,9 +73,6 @@ OPERATIONS = pl.Schema(
         "trials_minimum_cycles": pl.UInt32,
     }
 )
-
-ADDED_COLUMNS = frozenset({"instructions", "critical_sure", "operation_sure"})
-"""Those that a table may lack, since it is older than they are: then they are null."""
 
 INTERRUPTS = pl.Schema(
     {
@@ -135,21 +134,18 @@ def read_table(
 ) -> pl.DataFrame:
     """The `columns` of a Parquet file of at most `most_rows` rows, each of its type.
 
-    Of ADDED_COLUMNS, those that the file does not have are null. Texts come without control
-    characters. Raises RunError where the file is missing or damaged, or another column is missing,
-    or one is of another type, or has a value that nothing measured can have.
+    Texts come without control characters. Raises RunError where the file is missing or damaged, or
+    a column is missing or of another type, or has a value that nothing measured can have.
     """
     try:
         check_extent(path, most_rows)
         with without_panic():
             frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
             schema = frame.collect_schema()
-            lacking = [name for name in columns if name in ADDED_COLUMNS and name not in schema]
             for name, dtype in columns.items():
-                if schema.get(name) != dtype and name not in lacking:
+                if schema.get(name) != dtype:
                     raise _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {dtype}")
-            nulls = {name: pl.lit(None, columns[name]) for name in lacking}
-            table = frame.select(nulls.get(name, pl.col(name)).alias(name) for name in columns).collect()
+            table = frame.select(*columns).collect()
     except FileNotFoundError:
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
     except (PolarsError, PagesError, OSError) as error:

@@ -16,10 +16,10 @@ from base.run_folder.alike import Options
 from base.run_folder.folder import RunName, check_members, is_observed
 from base.run_folder.manifest import REMEDY, Bound, Manifest
 from base.run_folder.observed import ObservedManifest
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
 from base.run_index.naming import configuration
 
-HEADLINES = (CRITICAL.key, FREE_CRITICAL.key, LATENCY.key, TASK.key)
+HEADLINES = (SECTION.key, CRITICAL.key, FREE_CRITICAL.key, LATENCY.key, TASK.key)
 """The statistics of run.json whose maxima the index has: their columns begin with these names."""
 
 _Types = dict[str, type[pl.DataType]]

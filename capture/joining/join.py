@@ -77,7 +77,9 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: I
     counter = fit_counter(wire, calibration, stood=bool(log.all(CounterOffRecord)))
     ticks = find_ticks(wire.until_end, log.first(TickRecord), counter)
     return Join(
-        operations=_operation_table(wire, windows, log, records, plan, critical_cost, probes, instructions),
+        operations=_operation_table(
+            wire, windows, log, records, plan, critical_cost, ticks, probes, instructions
+        ),
         interrupts=interrupt_table(wire, windows, seq, ticks),
         critical_cost=critical_cost,
         operation_cost=calibrate(wire, calibration, "OP"),
@@ -113,9 +115,11 @@ def _operation_table(
     records: list[OperationRecord],
     plan: Plan,
     cost: MarkerCost | None,
+    ticks: Ticks | None,
     probes: Probes,
     instructions: Instructions,
 ) -> pl.DataFrame:
+    boot = log.first(Boot)
     columns = {
         **_columns_of_records(records, _without_counter(log)),
         "probes": pl.Series([probes.of(record.seq, record.probes) for record in records], dtype=pl.UInt32),
@@ -123,6 +127,7 @@ def _operation_table(
             [instructions.of.get(record.seq) for record in records], dtype=OPERATIONS["instructions"]
         ),
         **_columns_of_wire(wire, windows),
+        "interrupted": _interrupted(wire, windows, ticks if boot and boot.locking == "scheduler" else None),
         "critical_pulses": pl.Series(wire.critical.counts_in(windows)),
         **_columns_of_timers(log, [record.seq for record in records]),
         **_columns_of_plan(plan, [record.seq for record in records]),
@@ -168,12 +173,27 @@ def _columns_of_wire(wire: Wire, windows: Windows) -> dict[str, pl.Series]:
     return {
         "wire_critical_samples": critical,
         "wire_critical_ns": critical * wire.edges.sample_ns,
+        "wire_section_ns": _where_present(wire.critical, windows, wire.critical.longest_in(windows))
+        * wire.edges.sample_ns,
         "wire_operation_samples": operation,
         "wire_operation_ns": operation * wire.edges.sample_ns,
         "start_sample": _where_present(wire.operation, windows, _first_start(wire.operation, windows)),
         "control_hits": pl.Series(_rises_while_high(wire, "CISR", "CRIT", windows)),
         "isr_hits": pl.Series(_rises_while_high(wire, "ISR", "OP", windows)),
     }
+
+
+def _interrupted(wire: Wire, windows: Windows, ticks: Ticks | None) -> pl.Series:
+    """Whether an interrupt ran within the section of each window: the control, or under a lock that
+    lets them the others. `ticks` are those of such a lock; None where it holds the tick off.
+    """
+    control, others = (_rises_while_high(wire, channel, "CRIT", windows) for channel in ("CISR", "ISR"))
+    within: Levels = control + others > 0
+    if ticks is not None and len(wire.critical):
+        first, after = wire.critical.ranges_in(windows)
+        begin, end = np.append(wire.critical.start, 0)[first], wire.critical.end[np.maximum(after, 1) - 1]
+        within |= ticks.handler_may_run(begin, end) & (after > first)
+    return pl.Series(within)
 
 
 def _columns_of_timers(log: RecordLog, seq: list[int]) -> dict[str, pl.Series]:

@@ -43,19 +43,21 @@ def match_stimuli(plan: Plan, joined: Join, core_hz: int) -> pl.DataFrame | None
     if plan.stimulus.mode != "sweep" or swept.height != stimuli.height or swept.is_empty():
         return None
     both = pl.concat([stimuli, swept], how="horizontal")
-    controlled = pl.Series(_control_may_run(stimuli, interrupts, core_hz))
+    controlled = pl.Series(control_may_run(stimuli, interrupts, core_hz))
     return both.with_columns(
         phase_samples=pl.col("sample") - pl.col("start_sample"),
         disturbed=pl.col("tick").fill_null(True) | controlled,
     )
 
 
-def _control_may_run(stimuli: pl.DataFrame, interrupts: pl.DataFrame, core_hz: int) -> Levels:
+def control_may_run(
+    stimuli: pl.DataFrame, interrupts: pl.DataFrame, core_hz: int, column: str = "isr_latency_ns"
+) -> Levels:
     """Whether a control interrupt may have run from each stimulus to its answer, bool[n]."""
     control = interrupts.filter("control").drop_nulls("isr_latency_ns").sort("sample")
     begin = (control["time_ns"] + control["isr_latency_ns"]).to_numpy()
     since = stimuli["time_ns"].to_numpy()
-    until = since + stimuli["isr_latency_ns"].fill_null(0.0).to_numpy()
+    until = since + stimuli[column].fill_null(0.0).to_numpy()
     still_running = since - CONTROL_CYCLES * NS_PER_S / core_hz
     may_run: Levels = np.searchsorted(begin, until, "right") > np.searchsorted(begin, still_running)
     return may_run
@@ -88,7 +90,7 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> d
     if matched is None:
         return None
     undisturbed = matched.filter(~pl.col("disturbed"))
-    undisturbed = _with_lead_and_tail(undisturbed, wire.critical, wire.edges.sample_ns)
+    undisturbed = with_lead_and_tail(undisturbed, wire.critical, wire.edges.sample_ns)
     lead_ns = _greatest(undisturbed.filter(pl.col("label") == EMPTY), "lead_ns")
     return {
         "lead_ns": lead_ns,
@@ -100,7 +102,9 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> d
     }
 
 
-def _with_lead_and_tail(stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: float) -> pl.DataFrame:
+def with_lead_and_tail(
+    stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: float, column: str = "isr_latency_ns"
+) -> pl.DataFrame:
     """`stimuli` with what each waited for beside a critical section that ended before its answer.
 
     `lead_ns` Float64 is from the stimulus to the section's begin, where the stimulus came before
@@ -108,7 +112,7 @@ def _with_lead_and_tail(stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: 
     otherwise.
     """
     since = stimuli["sample"].to_numpy()
-    until = since + np.rint(stimuli["isr_latency_ns"].fill_null(0.0).to_numpy() / sample_ns).astype(np.int64)
+    until = since + np.rint(stimuli[column].fill_null(0.0).to_numpy() / sample_ns).astype(np.int64)
     first = np.searchsorted(critical.end, since, "right")
     begin, end = (np.append(edges, _NEVER)[first] for edges in (critical.start, critical.end))
     over, before = end <= until, begin > since

@@ -57,6 +57,16 @@ class PulseTrain:
         widths: Samples = total[after] - total[first]
         return widths
 
+    def longest_in(self, windows: Windows) -> Samples:
+        """The width of the longest pulse that starts in each window, int64[windows]; 0 without."""
+        first, after = self.ranges_in(windows)
+        longest: Samples = np.zeros(len(windows), dtype=np.int64)
+        some = after > first
+        if some.any():
+            ends = np.column_stack((first, after))[some].ravel()
+            longest[some] = np.maximum.reduceat(np.append(self.width, 0), ends)[::2]
+        return longest
+
 
 @dataclass(frozen=True)
 class Windows:

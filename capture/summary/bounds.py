@@ -49,13 +49,13 @@ def _longest_observed(name: str, evidence: Evidence) -> int | None:
     table = evidence.joined.operations.filter(pl.col("control_hits") == 0)
     table = table.filter(pl.col("kind").is_in(FREE_KINDS if name == "free" else ALLOCATION_KINDS))
     if name != "free":
-        aligned = pl.col("seq").is_in(_aligned_allocations(evidence))
+        aligned = pl.col("seq").is_in(aligned_allocations(evidence))
         table = table.filter(aligned == (name == "allocate_aligned"))
     longest = table["dwt_cycles"].max()
     return None if longest is None else int(longest)  # type: ignore[arg-type]
 
 
-def _aligned_allocations(evidence: Evidence) -> list[int]:
+def aligned_allocations(evidence: Evidence) -> list[int]:
     """The numbers of the operations that ask for an alignment of their own."""
     operations = (one for one in decode(evidence.plan.image).operations if not isinstance(one, Mark))
     return [seq for seq, one in enumerate(operations) if isinstance(one, Allocate) and one.align_log2]

@@ -26,6 +26,8 @@ OPERATION_COLUMNS = (
     "probes",
     "live",
     "bytes_in_use",
+    "measured",
+    "interrupted",
     "start_sample",
 )
 STIMULUS_COLUMNS = ("sample", "hit", "tick", "task_tick", "tick_phase_cycles")

@@ -20,9 +20,10 @@ from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
 from capture.reading.glitches import Glitches
 from capture.reading.probes import stated_of
-from capture.summary.bounds import compare_bounds, exceeded_bounds
+from capture.summary.bounds import aligned_allocations, compare_bounds, exceeded_bounds
 from capture.summary.heap_wait import heap_wait
 from capture.summary.instruments import instruments
+from capture.summary.possible_wait import possible_wait
 from capture.summary.samples import baseline, intervals, maximum
 from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge
@@ -88,6 +89,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         **instruments(evidence),
         "intervals": intervals(joined.samples, evidence.plan.ramp),
         "maxima": _maxima(evidence),
+        "possible_wait": possible_wait(evidence),
         "sweep": _sweep(evidence),
         **({"heap_wait": waited} if (waited := heap_wait(evidence)) else {}),
         "baselines": _baselines(evidence),
@@ -186,6 +188,9 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
 def _maxima(evidence: Evidence) -> dict[str, Any]:
     operations = evidence.joined.operations
     maxima = by_quantity(evidence.joined.samples, lambda quantity, rows: maximum(quantity, rows, operations))
+    aligned = aligned_allocations(evidence)
+    for greatest in filter(None, maxima.values()):
+        greatest["aligned"] = None if greatest["seq"] is None else greatest["seq"] in aligned
     told = ((quantity, one) for quantity in QUANTITIES for one in evidence.latencies)
     for quantity, witness in told:
         found = maxima[quantity.key]

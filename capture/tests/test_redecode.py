@@ -347,12 +347,10 @@ def test_an_older_run_of_a_scenario_that_did_not_change_is_compiled_again(tmp_pa
     assert contents(stored.folder)["operations.parquet"] == before["operations.parquet"]
 
 
-def test_a_run_of_schema_1_is_brought_up_to_date(run: SyntheticRun, tmp_path: Path) -> None:
+def test_a_run_of_the_schema_before_is_brought_up_to_date(run: SyntheticRun, tmp_path: Path) -> None:
     stored = store(run, tmp_path)
     before = contents(stored.folder)
-    old = json.loads(before["run.json"])
-    asked = old["tool_report"].pop("asked_samples")
-    old = {"schema": 1, "asked_samples": asked, **{key: old[key] for key in old if key != "schema"}}
+    old = json.loads(before["run.json"]) | {"schema": 2}
     (stored.folder / "run.json").write_text(json.dumps(old))
     assert redecode(stored.folder) == stored
     assert contents(stored.folder) == before
@@ -388,7 +386,7 @@ def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_p
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"schema": 3}, r"run\.json: is of schema 3, and this version reads 2"),
+        ({"schema": 4}, r"run\.json: is of schema 4, and this version reads 3"),
         ({"analyzer": 7}, r"run\.json:\d+: analyzer"),
         ({"tool_report": None}, r"run\.json:\d+: tool_report"),
         ({"tool_report": {"asked_samples": "many"}}, r"run\.json:\d+: tool_report\.asked_samples"),

@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem
 from base import heap_size
 from base.files.errors import TailscopeError, near_miss
 from base.paths import RUNS
+from base.run_folder.named_quantities import NAMED
 from cli.shell import known
 
 FILE = click.Path(path_type=Path)
@@ -473,5 +474,5 @@ HEAP = HeapBytes()
 SCALE = Scale()
 STIMULUS = Stimulus()
 KNOB = Knob()
-QUANTITY = Choice("allocate", "free", "interrupt", "task")
+QUANTITY = Choice(*NAMED)
 PARAMETER = Assignment("depth=64", lambda ctx: known.parameters(_scenario_of(ctx)))

@@ -114,7 +114,7 @@ def in_words(course: conduct.Course) -> str:
         words += [f"{course.incomplete:,} not complete"]
     if course.worst is not None:
         row = course.worst
-        longest = f"{microseconds(row['critical_ns_max'])}, {row['scenario']} on {row['allocator']}"
+        longest = f"{microseconds(row['section_ns_max'])}, {row['scenario']} on {row['allocator']}"
         words += [f"longest section {longest}"]
     return ", ".join(words)
 
@@ -139,7 +139,7 @@ def _status(store: Store, json: bool) -> Done:
 
 
 _PROBLEM = ("key", "scenario", "allocator", "state", "verdict", "reason")
-_WORST = ("key", "scenario", "allocator", "configuration", "seed", "critical_ns_max")
+_WORST = ("key", "scenario", "allocator", "configuration", "seed", "section_ns_max")
 
 
 def _count(store: Store, **values: object) -> int:
@@ -150,7 +150,7 @@ def _count(store: Store, **values: object) -> int:
 def _summary(store: Store, json: bool, table: str | None) -> Done:
     rows, (points, over) = store.rows(), store.asked
     problems = rows.filter(pl.col("verdict").ne_missing("complete")).select(_PROBLEM)
-    worst = rows.drop_nulls("critical_ns_max").sort("critical_ns_max", "key", descending=[True, False])
+    worst = rows.drop_nulls("section_ns_max").sort("section_ns_max", "key", descending=[True, False])
     differing = problems.filter(pl.col("state") == DIFFERS).head(_MOST_LISTED).to_dicts()
     summary = {
         "folder": str(store.folder),
@@ -207,7 +207,7 @@ def _as_text(summary: Mapping[str, Any]) -> str:
         )
     if worst:
         lines.append(
-            f"longest critical section of an allocation: {microseconds(worst['critical_ns_max'])}, "
+            f"longest masked section: {microseconds(worst['section_ns_max'])}, "
             f"{worst['scenario']} on {worst['configuration']}, run {worst['key'][:12]}"
         )
     return "\n".join([*lines, *([f"table: {summary['runs']}"] if summary["runs"] else [])])

@@ -104,7 +104,7 @@ def _overview_worst(key: str, words: str) -> dict[str, Any]:
     }
 
 
-_HEADINGS = ("allocate", "free", "interrupt", "task")
+_HEADINGS = ("section", "allocate", "free", "interrupt", "task")
 """Of HEADLINES, as the option --quantity has them."""
 _WORST = {words: _overview_worst(key, words) for key, words in zip(HEADLINES, _HEADINGS, strict=True)}
 
@@ -116,12 +116,12 @@ _COLUMNS: list[dict[str, Any]] = [
         "cellRenderer": "RunLink",
         "width": 160,
     },
-    _WORST["interrupt"] | {"width": 112},
+    _WORST["section"] | {"width": 112},
     {**_TEXT, "field": "scenario", "headerName": "scenario", "width": 130},
     {"colId": "age", "field": "time", "headerName": "age", "width": 105,
      "valueFormatter": {"function": "age(params.value)"}},
     {**_TEXT, "field": "verdict", "headerName": "verdict", "cellRenderer": "Verdict", "width": 125},
-    *(_WORST[words] for words in ("allocate", "free", "task")),
+    *(_WORST[words] for words in ("interrupt", "allocate", "free", "task")),
     {**_NUMBER, "field": "repeats", "headerName": "runs alike", "width": 95},
     {**_TEXT, "field": "seed", "headerName": "seed", "width": 125},
     {**_TEXT, "field": "options", "headerName": "options", "width": 260},

@@ -10,7 +10,6 @@ import polars as pl
 from base.files.errors import RunError, TailscopeError
 from base.run_folder import folder as names
 from base.run_folder.observed import read_observed_manifest
-from base.run_folder.quantities import CRITICAL
 from base.run_index.index import latest, left_out
 from dashboards.app.address import RUN, Address
 from dashboards.app.library import Library, Recent
@@ -289,7 +288,8 @@ def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:
     """Each name once, with the worst that it showed in any of the scenarios."""
     found: dict[int, Entry] = {}
     for one in (one for series in scenarios.values() for one in series):
-        worst = one.run.summary(CRITICAL).max
+        wait = one.run.manifest.possible_wait
+        worst = float(wait.ns) if wait else None
         before = found.get(one.style.entry)
         if before is None or (worst or 0) > (before.worst or 0):
             found[one.style.entry] = Entry(one.style.entry, one.name, worst, microseconds(worst))

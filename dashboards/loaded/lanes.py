@@ -1,17 +1,23 @@
 """Who waits for the heap, and how long: interrupts where it masks them, else the task they wake.
 
 An allocator that masks interrupts and one that only suspends the scheduler keep different things
-waiting. So each is ranked among its own kind.
+waiting. So each is ranked among its own kind, and among runs of the same work on the same board:
+the longest wait that a run shows to be possible leads (`possible_wait` of run.json).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
-from base.run_folder.quantities import LATENCY, TASK, Quantity
+from base.run_folder.alike import Options
+from base.run_folder.manifest import Maximum, PossibleWait
+from base.run_folder.quantities import LATENCY, SECTION, TASK, UNINTERRUPTED, Quantity
+from base.run_index.naming import configuration
 from dashboards.loaded.quantities import SECTIONS, KnownBound, bound_of
-from dashboards.loaded.series import Series, spares_interrupts
+from dashboards.loaded.series import Series, spares_interrupts, verdict_suffix
+from scenarios.operations import in_words
 
 LOCKS = {
     "basepri": "BASEPRI",
@@ -20,21 +26,54 @@ LOCKS = {
 }
 """What a lock holds off others with, by the name that run.json has."""
 
+# Where the code lies in the flash makes a section so much longer or shorter by itself: more than
+# the widest spread of docs/reference/placements.md is needed to tell two runs apart whose images
+# were linked once.
+PLACED = 1.18
+
 
 @dataclass(frozen=True)
 class Waiter:
-    """A run in its lane: its worst wait and the median, in ns.
+    """A run in its lane, the one with the longest possible wait of `repeats` of one setting.
 
-    `bound_ns` is the most that a wait for one section can be, without other interrupts: the greater
-    bound of allocation and free, and an idle wait. It is None where the run lacks a part of it, and
-    `grows` is True where it grows with the heap.
+    `quantity` is what waits, `wait` the longest wait that is possible, `seen_ns` the longest that
+    was seen, both true to their budgets. `bound_ns` is the most that a wait for one section can be,
+    without interrupts in it: the greater bound of allocation and free, and the entry. It is None
+    where the run lacks a part of it, and `grows` is True where it grows with the heap.
     """
 
     one: Series
-    worst_ns: float
+    quantity: Quantity
+    wait: PossibleWait
     median_ns: float
     bound_ns: float | None
     grows: bool
+    repeats: int = 1
+
+    @property
+    def possible_ns(self) -> float:
+        return float(self.wait.ns)
+
+    @property
+    def seen_ns(self) -> float | None:
+        """None where no answer was seen."""
+        return self.one.run.summary(self.quantity).max
+
+    @property
+    def section_ns(self) -> float | None:
+        """The longest masked section of any operation."""
+        return self.one.run.summary(SECTION).max
+
+    @property
+    def uninterrupted_ns(self) -> float | None:
+        """The longest that no interrupt ran in."""
+        return self.one.run.summary(UNINTERRUPTED).max
+
+    @property
+    def holder(self) -> Maximum | None:
+        """The operation of the longest section, or the one that a still longer wait met."""
+        key = SECTION.key if self.wait.by == "section" else self.quantity.key
+        return self.one.run.manifest.maxima.get(key)
 
     @property
     def lock(self) -> str:
@@ -43,46 +82,107 @@ class Waiter:
 
     @property
     def name(self) -> str:
-        """The run's name, without the lock that all of its lane have."""
-        suspends = spares_interrupts(self.one)
-        return self.one.name.replace(f", {LOCKS['scheduler']}", "", 1) if suspends else self.one.name
+        """The run's name, without the lock that all of its lane have; of repeats their number."""
+        name = self.one.name
+        if self.repeats > 1:
+            name = f"{configuration(self.one.run.manifest)} ({self.repeats} runs)"
+            name += verdict_suffix(self.one.run)
+        return name.replace(f", {LOCKS['scheduler']}", "", 1) if spares_interrupts(self.one) else name
 
 
 @dataclass(frozen=True)
 class Lane:
-    """The runs whose heap keeps the same thing waiting, the worst first."""
+    """The runs whose heap keeps the same thing waiting, the longest possible wait first."""
 
     quantity: Quantity
     who: str
     waiters: tuple[Waiter, ...]
 
+    @property
+    def alike(self) -> tuple[tuple[Waiter, Waiter], ...]:
+        """Neighbours in the order that are not told apart."""
+        return tuple((first, second) for first, second in pairwise(self.waiters) if alike(first, second))
+
+
+def alike(first: Waiter, second: Waiter) -> bool:
+    """True if the possible waits differ by no more than their budgets, or than placement does."""
+    more, less = sorted((first.possible_ns, second.possible_ns), reverse=True)
+    budgets = [one.wait.budget_ns for one in (first, second)]
+    if None in budgets or more - less <= sum(one for one in budgets if one is not None):
+        return True
+    ranges = [
+        placed.headlines.get(SECTION.key)
+        for one in (first, second)
+        if (placed := one.one.run.placements) is not None
+    ]
+    if len(ranges) == 2 and ranges[0] and ranges[1]:
+        return ranges[0].meets(ranges[1])
+    return more <= PLACED * less
+
+
+def operation_words(maximum: Maximum | None) -> str:
+    """`operation 663, an unmeasured free of 120 bytes at depth 22`; empty outside operations."""
+    if maximum is None or maximum.seq is None or maximum.kind is None or maximum.size is None:
+        return ""
+    words = [
+        *(["unmeasured"] if maximum.measured is False else []),
+        *(["aligned"] if maximum.aligned else []),
+        in_words(maximum.kind, maximum.size),
+    ]
+    depth = "" if maximum.depth is None else f" at depth {maximum.depth:,}"
+    article = "an" if words[0][0] in "aeiou" else "a"
+    return f"operation {maximum.seq:,}, {article} {' '.join(words)}{depth}"
+
 
 def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
-    """The lanes that have runs: interrupts first, then tasks."""
-    interrupts = [one for one in series if not spares_interrupts(one)]
-    tasks = [one for one in series if spares_interrupts(one)]
-    made = (_lane(LATENCY, "an interrupt", interrupts), _lane(TASK, "a woken task", tasks))
-    return tuple(lane for lane in made if lane.waiters)
+    """The lanes that have runs: interrupts first, then tasks; each for one kind of work."""
+    waiters = [waiter for one in series if (waiter := _waiter(one)) is not None]
+    whose = ((LATENCY, "an interrupt"), (TASK, "a woken task"))
+    found = []
+    for quantity, who in whose:
+        groups: dict[object, list[Waiter]] = {}
+        for waiter in waiters:
+            if waiter.quantity is quantity:
+                groups.setdefault(_work(waiter), []).append(waiter)
+        for of_one in groups.values():
+            ordered = sorted(_pooled(of_one), key=lambda waiter: (-waiter.possible_ns, waiter.name))
+            found.append(Lane(quantity, who, tuple(ordered)))
+    return tuple(found)
 
 
-def _lane(quantity: Quantity, who: str, series: Sequence[Series]) -> Lane:
-    waiters = [waiter for one in series if (waiter := _waiter(quantity, one)) is not None]
-    return Lane(quantity, who, tuple(sorted(waiters, key=lambda waiter: -waiter.worst_ns)))
+def _work(waiter: Waiter) -> object:
+    """What must be the same for two runs to be in one order."""
+    options = Options.of(waiter.one.run.manifest)
+    return (options.board_folder, options.parameters, options.seed, options.stimulus)
 
 
-def _waiter(quantity: Quantity, one: Series) -> Waiter | None:
+def _pooled(waiters: Sequence[Waiter]) -> Iterator[Waiter]:
+    """One for each setting: that with the longest possible wait of all its repeats."""
+
+    def setting(waiter: Waiter) -> str:  # repeats have one firmware, and are all believed or all not
+        manifest = waiter.one.run.manifest
+        return f"{Options.of(manifest).sha256} {manifest.verdict} {manifest.firmware.elf_sha256}"
+
+    for _, repeats in groupby(sorted(waiters, key=setting), setting):
+        every = list(repeats)
+        longest = max(every, key=lambda waiter: waiter.possible_ns)
+        yield replace(longest, repeats=len(every))
+
+
+def _waiter(one: Series) -> Waiter | None:
+    wait = one.run.manifest.possible_wait
+    quantity = TASK if spares_interrupts(one) else LATENCY
     summary = one.run.summary(quantity)
-    if summary.max is None or summary.median is None:
+    if wait is None or summary.median is None:
         return None
     sections = [bound_of(one.run, section) for section in SECTIONS]
-    idle_ns = one.run.certainty.baselines.get(quantity.key)
     known: list[KnownBound] = [bound for bound in sections if bound is not None]
-    whole = idle_ns is not None and len(known) == len(sections)
-    longest = max(known, key=lambda bound: bound.ns) if whole else None
+    longest = max(known, key=lambda bound: bound.ns) if len(known) == len(sections) else None
     return Waiter(
         one,
-        float(summary.max),
+        quantity,
+        wait,
         float(summary.median),
-        longest.ns + (idle_ns or 0.0) if longest else None,
+        longest.ns + wait.entry_ns if longest else None,
         bool(longest and longest.region_decided),
     )

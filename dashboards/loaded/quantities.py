@@ -21,21 +21,23 @@ from base.run_folder.quantities import (
     PROBES,
     QUANTITIES,
     REFUSED,
+    SECTION,
     SERVED,
     TASK,
+    UNINTERRUPTED,
     Quantity,
 )
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from scenarios.generators.sizes import FRAGMENTED, FRESH
-from scenarios.operations import CALLS
 
 ALL = QUANTITIES
 _OF_REQUESTS = (PROBES, INSTRUCTIONS, DWT_CYCLES, CRITICAL)
 _OF_FREES = (FREE_INSTRUCTIONS, FREE_DWT_CYCLES, FREE_CRITICAL)
 _OF_OPERATIONS = (*_OF_REQUESTS, *SERVED, *REFUSED, *_OF_FREES)
-REPORTED = (*_OF_OPERATIONS, HIT, CLEAR, TASK, CONTROL)
-PRINTED = (*_OF_OPERATIONS, LATENCY, TASK, CONTROL)
+_SECTIONS = (SECTION, UNINTERRUPTED)
+REPORTED = (*_SECTIONS, *_OF_OPERATIONS, HIT, CLEAR, TASK, CONTROL)
+PRINTED = (*_SECTIONS, *_OF_OPERATIONS, LATENCY, TASK, CONTROL)
 
 
 def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:
@@ -109,11 +111,6 @@ def by_size(run: LoadedRun) -> list[OfSize]:
         for size in sizes
         if (size, FRESH) in found and (size, FRAGMENTED) in found
     ]
-
-
-def call_name(number: int) -> str:
-    """The kernel's call of an operation whose `size` is `number`."""
-    return CALLS[number] if number < len(CALLS) else f"call {number}"
 
 
 SECTIONS = {"allocate": "allocation", "free": "free"}

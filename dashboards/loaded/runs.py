@@ -93,10 +93,6 @@ class LoadedRun:
         """The statistics of `quantity`, as run.json has them; all None where it does not tell."""
         return self.manifest.statistics.get(quantity.key, Summary(n=0))
 
-    def tells(self, quantity: Quantity) -> bool:
-        """True if run.json has statistics of `quantity`: an older one has fewer."""
-        return quantity.key in self.manifest.statistics
-
     def worst_was_refused(self, quantity: Quantity) -> bool:
         """True if the greatest value of `quantity`, of all requests, is of a refused one."""
         maximum = self.manifest.maxima.get(quantity.key)

@@ -11,12 +11,13 @@ import polars as pl
 from dashboards.figures.phase import worst_by_call
 from dashboards.figures.waveform import empty_panel
 from dashboards.loaded.certainty import budgets_ns, by_both
-from dashboards.loaded.quantities import ALL, call_name
+from dashboards.loaded.quantities import ALL
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations
 from dashboards.page.templates import figure_json
 from dashboards.waveforms import Window, interrupt_keys, operation_keys, windows_of, worst_key
+from scenarios.operations import call_name
 
 # So many of the longest latencies come before the worst of each depth.
 WORST_INTERRUPTS = 50

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from analysis.compare.boards.across import group, on_board
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK, Quantity
 from base.run_index.naming import configuration
 from dashboards import placements
 from dashboards.answer import answer
@@ -49,7 +49,7 @@ from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.tables import boards as boards_table
 from dashboards.tables import witnesses as probes_table
-from dashboards.tables.comparison import Among, among, brief, line_of, memory
+from dashboards.tables.comparison import Among, among, brief, line_of, memory, possible
 from dashboards.tables.comparison import comparison as comparison_table
 from dashboards.tables.differences import differences
 from dashboards.tables.witnesses import agreement as agreement_table
@@ -190,8 +190,9 @@ def _sentences(run: LoadedRun) -> tuple[str, ...]:
 
 
 _OVERVIEW_COLUMNS = (
-    Column("critical_ns", "worst critical section (µs)"),
-    Column("interrupt_ns", "worst interrupt (µs)"),
+    Column("section_ns", "longest masked section (µs)"),
+    Column("interrupt_ns", "longest interrupt seen (µs)"),
+    Column("possible_ns", "longest possible wait (µs)"),
     Column("verdict", "verdict", numeric=False),
     Column("board", "board", numeric=False),
     Column("samplerate_hz", "samplerate"),
@@ -213,7 +214,7 @@ def overview(scenarios: Mapping[str, Sequence[Series]]) -> Page:
         )
     every = [one for series in scenarios.values() for one in series]
     groups = tuple(Group(scenario, _lines(series, every)) for scenario, series in scenarios.items())
-    columns = _noted(_OVERVIEW_COLUMNS, (CRITICAL, LATENCY), every)
+    columns = _noted(_OVERVIEW_COLUMNS, (SECTION, LATENCY), every)
     runs = Grid("runs", "Runs", columns, groups)
     return Page("overview", "Overview", _lead(scenarios), (*blocks, runs))
 
@@ -237,7 +238,7 @@ def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
 
 
 def _lines(series: Sequence[Series], every: Sequence[Series]) -> tuple[Line, ...]:
-    shared = [among(quantity, series, every) for quantity in (CRITICAL, LATENCY)]
+    shared = [among(quantity, series, every) for quantity in (SECTION, LATENCY)]
     return tuple(_overview_line(one, shared) for one in series)
 
 
@@ -251,15 +252,17 @@ def _overview_line(one: Series, shared: Sequence[Among]) -> Line:
         Cell(grouped(manifest.counts.operations), manifest.counts.operations),
         Cell(one.run.id, one.run.id),
     )
-    return line_of(one, (*maxima, *told))
+    return line_of(one, (*maxima, possible(one), *told))
 
 
-_WORST = (CRITICAL, FREE_CRITICAL, LATENCY, TASK)
+_WORST = (SECTION, CRITICAL, FREE_CRITICAL, LATENCY, TASK)
 _MATRIX_COLUMNS = (
+    Column("section_ns", "longest section (µs)"),
     Column("allocate_ns", "allocate (µs)"),
     Column("free_ns", "free (µs)"),
     Column("interrupt_ns", "interrupt (µs)"),
     Column("task_ns", "task (µs)"),
+    Column("possible_ns", "possible wait (µs)"),
     Column("bound_ns", "static bound, allocate (µs)"),
     Column("heap_used_bytes", "heap used (bytes)"),
     Column("flash_bytes", "flash (bytes)"),
@@ -267,13 +270,14 @@ _MATRIX_COLUMNS = (
     Column("fragmentation_percent", "fragmentation (%)"),
 )
 _LEGEND = (
-    "The worst that the run saw: the longest critical section of an allocation and of a free, the "
-    "longest wait of an interrupt and of the task that it wakes. ± is the error budget of the value."
+    "The worst that the run saw: the longest masked section of any operation, of a measured allocation "
+    "and of a measured free, the longest wait of an interrupt and of the task that it wakes. Possible: "
+    "the longest section and the entry. ± is the error budget of the value."
 )
 
 
 def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
-    """Every allocator in every scenario, the worst allocation first."""
+    """Every allocator in every scenario, the longest possible wait first."""
     every = [one for series in scenarios.values() for one in series]
     groups = tuple(_group(scenario, series, every) for scenario, series in scenarios.items())
     columns = _noted(_MATRIX_COLUMNS, _WORST, every)
@@ -290,14 +294,14 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
 
 def _group(scenario: str, series: Sequence[Series], every: Sequence[Series]) -> Group:
     shared = [among(quantity, series, every) for quantity in _WORST]
-    ordered = sorted(series, key=lambda one: -(one.run.summary(CRITICAL).max or 0))
+    ordered = sorted(series, key=lambda one: -(((wait := one.run.manifest.possible_wait) and wait.ns) or 0))
     return Group(scenario, tuple(_matrix_line(one, shared) for one in ordered))
 
 
 def _matrix_line(one: Series, shared: Sequence[Among]) -> Line:
     maxima = tuple(brief(one, rows) for rows in shared)
     used, lost = _memory(one)
-    return line_of(one, (*maxima, _bound(one), used, *_footprint(one), lost))
+    return line_of(one, (*maxima, possible(one), _bound(one), used, *_footprint(one), lost))
 
 
 def _bound(one: Series) -> Cell:

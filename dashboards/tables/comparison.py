@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from base.metrology.quantiles import PERCENTILES, samples_needed
 from base.microseconds import with_unit
-from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
 from dashboards import caveats, placements
 from dashboards.blocks import Cell, Column, Grid, Group, Line, Sample
 from dashboards.caveats import IN_GIVEN_HEAP
@@ -44,7 +44,7 @@ def comparison(series: Sequence[Series]) -> Grid:
     quantities = shown(REPORTED, [one.run for one in series])
     groups = tuple(_group(quantity, series) for quantity in quantities)
     legend = " ".join(_legend(series))
-    first = quantities.index(CRITICAL) if CRITICAL in quantities else 0
+    first = quantities.index(SECTION) if SECTION in quantities else 0
     return Grid("comparison", "Every quantity", _COMPARISON_COLUMNS, groups, legend=legend, one_group=first)
 
 
@@ -85,10 +85,9 @@ def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
 def _comparison_line(one: Series, rows: Among) -> Line:
     quantity = rows.quantity
     summary = one.run.summary(quantity)
-    told = one.run.tells(quantity)
     cells = (
         worst(one, rows),
-        Cell(grouped(summary.n) if told else MISSING, summary.n if told else None),
+        Cell(grouped(summary.n), summary.n),
         *(_plain(getattr(summary, name), quantity) for name in ("min", "mean", "stdev")),
         *(_percentile(quantity, one, name) for name in PERCENTILES),
     )
@@ -172,6 +171,23 @@ def worst(one: Series, rows: Among) -> Cell:
     )
 
 
+def possible(one: Series) -> Cell:
+    """The longest wait that the run shows to be possible; a click opens the section behind it."""
+    wait = one.run.manifest.possible_wait
+    if wait is None:
+        return Cell(MISSING)
+    quantity = TASK if wait.of == TASK.key else LATENCY
+    key = worst_key(one.run, SECTION if wait.by == "section" else quantity)
+    budget = () if wait.budget_ns is None else (f"±{short(wait.budget_ns, 'ns')}",)
+    return Cell(
+        short(wait.ns, "ns"),
+        wait.ns,
+        notes=budget,
+        sample=None if key is None else Sample(one.run.id, key),
+        whole=whole(wait.ns, "ns"),
+    )
+
+
 def brief(one: Series, rows: Among) -> Cell:
     """The cell of `worst`, with the error budget and the range over placements as notes.
 
@@ -203,13 +219,19 @@ def _refusal(quantity: Quantity, one: Series) -> str:
 
 
 def _bound(quantity: Quantity, one: Series) -> str:
-    """`bound 12.16, 2.3 ×`: the most that it can be, and its ratio to the longest seen."""
-    bound = bound_of(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
-    if bound is None:
+    """`bound 128.63, 3.7 × the 34.60 without interrupts`: the most that it can be, and its ratio to
+    the longest that was seen of what it bounds.
+    """
+    section = _BOUNDED.get(quantity.key, "")
+    bound, told = bound_of(one.run, section), one.run.manifest.bounds.get(section)
+    if bound is None or told is None:
         return ""
-    value = bound.cycles if quantity.key.endswith("cycles") else bound.ns
-    times = "" if bound.ratio is None else f", {bound.ratio:.1f} ×"
-    return f"bound {short(value, quantity.unit)}{times}"
+    in_cycles = quantity.key.endswith("cycles")
+    words = f"bound {short(bound.cycles if in_cycles else bound.ns, quantity.unit)}"
+    if bound.ratio is None or told.observed_cycles is None:
+        return words
+    undisturbed = told.observed_cycles if in_cycles else bound.ns / bound.ratio
+    return f"{words}, {bound.ratio:.1f} × the {short(undisturbed, quantity.unit)} by DWT without interrupts"
 
 
 def budget(quantity: Quantity, one: Series) -> str:

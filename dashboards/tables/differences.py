@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from base.metrology.comparison import LEAST_SAMPLES, compare
 from base.metrology.intervals import CONFIDENCE
-from base.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from base.run_folder.quantities import CRITICAL, LATENCY, SECTION, Quantity
 from dashboards.blocks import Cell, Column, Grid, Group, Line
 from dashboards.caveats import NO_INTERVAL
 from dashboards.formatting import MISSING, short, whole
@@ -22,14 +22,14 @@ def differences(series: Sequence[Series]) -> Grid | None:
     """Each run against the one of its board whose worst critical section is shortest. None where no
     board has two.
     """
-    measured = [one for one in series if one.run.summary(CRITICAL).max is not None]
+    measured = [one for one in series if one.run.summary(SECTION).max is not None]
     by_board: dict[str, list[Series]] = {}
     for one in measured:
         by_board.setdefault(one.run.manifest.board_folder, []).append(one)
     several = [ones for ones in by_board.values() if len(ones) > 1]
     if not several:
         return None
-    references = [min(ones, key=lambda one: one.run.summary(CRITICAL).max or 0) for ones in several]
+    references = [min(ones, key=lambda one: one.run.summary(SECTION).max or 0) for ones in several]
     groups = tuple(
         Group(quantity.words, tuple(_lines(quantity, several, references))) for quantity in _COMPARED
     )

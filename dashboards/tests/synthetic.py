@@ -149,11 +149,13 @@ class _Timeline:
             "dwt_cycles": cycles - disagreement.astype(np.int64),
             "dwt_operation_cycles": self.op_end - self.op_start,
             "wire_critical_ns": cycles * 1e9 / RATE_HZ,
+            "wire_section_ns": cycles * 1e9 / RATE_HZ,
             "wire_operation_ns": (self.op_end - self.op_start) * 1e9 / RATE_HZ,
             "wire_critical_samples": cycles,
             "wire_operation_samples": self.op_end - self.op_start,
             "start_sample": self.op_start,
             "disagreement_cycles": disagreement,
+            "interrupted": [False] * rows,
             "control_hits": [0] * rows,
             "isr_hits": [0] * rows,
             **{name: [0] * rows for name in OPERATIONS if name.startswith("timer_")},
@@ -250,7 +252,9 @@ def _baselines() -> dict[str, Any]:
     sample_ns = 1e9 / RATE_HZ
     values = {
         **dict.fromkeys((key for key in KEYS if key.endswith("dwt_cycles")), EMPTY_CYCLES),
-        **dict.fromkeys((key for key in KEYS if key.endswith("critical_ns")), EMPTY_CYCLES * sample_ns),
+        **dict.fromkeys(
+            (key for key in KEYS if key.endswith(("critical_ns", "section_ns"))), EMPTY_CYCLES * sample_ns
+        ),
         **dict.fromkeys((key for key in KEYS if key.startswith("int")), ENTRY_CLEAR * sample_ns),
         "control_latency_ns": ENTRY_CONTROL * sample_ns,
         "task_latency_ns": (ENTRY_CLEAR + 300) * sample_ns,
@@ -281,6 +285,8 @@ def _manifest(
     stimuli, controls = interrupts.filter(~pl.col("control")), interrupts.filter("control")
     hit = pl.col("hit") == "critical"
     summaries = {
+        "section_ns": table["wire_section_ns"],
+        "uninterrupted_section_ns": table["wire_section_ns"],
         "probes": allocations["probes"],
         "instructions": allocations["instructions"],
         "dwt_cycles": allocations["dwt_cycles"],
@@ -302,7 +308,7 @@ def _manifest(
     assert set(summaries) == set(KEYS)
     summed_up = {key: summary(values.to_list()) for key, values in summaries.items()}
     return {
-        "schema": 2, "scenario": scenario, "parameters": {}, "ramp": scenario == "mem_frag",
+        "schema": 3, "scenario": scenario, "parameters": {}, "ramp": scenario == "mem_frag",
         "allocator": allocator, "board": board, "analyzer": "beaglelogic", "samplerate_hz": RATE_HZ,
         "total_samples": total, "verdict": "complete", "reasons": [], "seed": None,
         "stimulus": {"mode": "periodic", "period_ticks": STIMULUS_PERIOD,
@@ -319,6 +325,7 @@ def _manifest(
         "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5,
                       "resolution_cycles": 1.0, "clock_cycles": 0.5},
         "intervals": _intervals(scenario, summaries), "maxima": dict.fromkeys(KEYS), "sweep": None,
+        "possible_wait": _possible_wait(table["wire_section_ns"].max()),
         "baselines": _baselines(), "bounds": {},
         "interrupts": {"stimuli": len(stimuli), "answered": len(stimuli), "missed": 0, "isr_entries": None,
                        "task_wakes": None, "control_stimuli": len(controls), "control_entries": None,
@@ -329,6 +336,12 @@ def _manifest(
                                      "oddities": []},
         "warnings": [],
     }  # fmt: skip
+
+
+def _possible_wait(section_ns: Any) -> dict[str, Any]:
+    entry_ns = ENTRY_HIT * 1e9 / RATE_HZ
+    return {"of": "interrupt_latency_ns", "by": "section", "entry_ns": entry_ns, "entry_n": 10,
+            "ns": section_ns + entry_ns, "budget_ns": 2 * BUDGET["total"]}  # fmt: skip
 
 
 def _calibration() -> dict[str, Any]:

@@ -47,13 +47,13 @@ def test_another_heap_than_the_usual_is_part_of_the_name(tmp_path: Path) -> None
 
 def test_where_interrupts_are_masked_they_wait(tmp_path: Path) -> None:
     said = spoken(run(tmp_path))
-    assert said.startswith("tlsf keeps an interrupt waiting up to")
+    assert said.startswith("tlsf can keep an interrupt waiting")
     assert "task" not in said
 
 
 def test_with_the_scheduler_suspended_the_task_waits(tmp_path: Path) -> None:
     said = spoken(run(tmp_path, locking="scheduler"))
-    assert said.startswith("tlsf keeps a woken task waiting up to")
+    assert said.startswith("tlsf can keep a woken task waiting")
 
 
 def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> None:
@@ -62,14 +62,14 @@ def test_who_masks_and_who_suspends_are_not_ranked_together(tmp_path: Path) -> N
     plot = answer("mem_frag", series, lanes(series))
     assert plot is not None
     assert [(lane.words, len(lane.rows)) for lane in plot.lanes] == [
-        ("An interrupt waits", 2),
-        ("A woken task waits", 1),
+        ("An interrupt can wait", 2),
+        ("A woken task can wait", 1),
     ]
     badges = {(lane.words, row.name, row.badge) for lane in plot.lanes for row in lane.rows}
     assert badges == {
-        ("An interrupt waits", "tlsf", "BASEPRI"),
-        ("An interrupt waits", "tlsf, primask", "PRIMASK"),
-        ("A woken task waits", "tlsf", "scheduler"),
+        ("An interrupt can wait", "tlsf", "BASEPRI"),
+        ("An interrupt can wait", "tlsf, primask", "PRIMASK"),
+        ("A woken task can wait", "tlsf", "scheduler"),
     }
     assert "1 of 3 mask the control interrupt too." in facts(series, lanes(series))
 
@@ -97,7 +97,7 @@ def test_a_board_without_control_and_dwt_says_so(tmp_path: Path) -> None:
 
 def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:
     page = report_html([run(tmp_path, allocator="<b>&", locking="primask")])
-    assert "&lt;b&gt;&amp;, primask keeps an interrupt waiting up to" in page
+    assert "&lt;b&gt;&amp;, primask can keep an interrupt waiting" in page
     assert "&amp;lt;" not in page[: page.index("<main>")]
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from base.files.documents import check
 from base.files.errors import CaptureError, RunError, TailscopeError
 from base.run_folder.manifest import Manifest
-from base.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERVED
+from base.run_folder.quantities import KEYS
 from base.run_index.index import latest_folders
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
 from dashboards.loaded.series import by_scenario
@@ -52,40 +52,12 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
     assert run.manifest.resolution_ns == pytest.approx(11.90, abs=0.01)
 
 
-def test_an_older_run_has_fewer_statistics(folder: Path) -> None:
-    """Without moments, and with requests that were served and refused in one."""
-    path = folder / "run.json"
-    told = json.loads(path.read_text())
-    for key in ADDED_KEYS:
-        del told[key]
-    for key in set(KEYS) - ADDED_KEYS:
-        for name in ("min", "mean", "stdev"):
-            del told[key][name]
-    path.write_text(json.dumps(told))
-    run = load_run(folder)
-    assert (run.summary(CRITICAL).n, run.summary(CRITICAL).mean) == (12, None)
-    assert run.tells(CRITICAL)
-    for quantity in (*SERVED, *REFUSED):
-        assert not run.tells(quantity) and run.summary(quantity).max is None
-    assert set(run.manifest.as_json()) == set(told)
-    text = _text([run])
-    assert "served" not in text
-    # min, mean and sd of the sections on the wire are dashes; the median stands.
-    lines = text.splitlines()
-    title = next(
-        number for number, line in enumerate(lines) if line.startswith("critical section on the wire")
-    )
-    row = lines[title + 2]
-    assert row.split()[-8:-3] == ["12", "–", "–", "–", f"{(run.summary(CRITICAL).median or 0) / 1000:.2f}"]
-    assert '<td class="number">–</td>' in report_html([run])
-
-
-def test_an_older_table_has_no_instructions(folder: Path) -> None:
+def test_a_table_that_lacks_a_column_is_refused(folder: Path) -> None:
     path = folder / "operations.parquet"
     table = pl.read_parquet(path)
-    table.drop("instructions").write_parquet(path)
-    found = load_run(folder).operations
-    assert found.columns == table.columns and found["instructions"].null_count() == len(table)
+    table.drop("wire_section_ns").write_parquet(path)
+    with pytest.raises(RunError, match="column wire_section_ns is missing, not Float64"):
+        load_run(folder)
     table.with_columns(pl.col("instructions").cast(pl.String)).write_parquet(path)
     with pytest.raises(RunError, match="column instructions is String, not UInt32"):
         load_run(folder)
@@ -124,7 +96,6 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"schema": 1}, "schema"),
         ({"verdict": "splendid"}, "verdict"),
         ({"samplerate_hz": 0}, "samplerate_hz"),
         ({"samplerate_hz": "84m"}, "samplerate_hz"),

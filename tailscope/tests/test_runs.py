@@ -108,11 +108,11 @@ def test_the_worst_is_held_to_a_limit(folder: Path) -> None:
 
 def test_what_is_asked_for_and_not_there_is_told(folder: Path) -> None:
     run = tailscope.Run(folder)
-    with pytest.raises(tailscope.Error, match="no quantity 'irq'; choose allocate, free, interrupt, task"):
+    with pytest.raises(tailscope.Error, match="no quantity 'irq'; choose section, allocate, free, "):
         run.worst("irq")
     with pytest.raises(tailscope.Error, match="has no sample of free"):
         run.worst("free")
-    with pytest.raises(tailscope.Error, match="no quantity 'latency'; choose probes, "):
+    with pytest.raises(tailscope.Error, match="no quantity 'latency'; choose section_ns, "):
         run.statistics("latency")
 
 
@@ -177,9 +177,9 @@ NOT_ONE = float("nan")
         (manifest_of('{"schema": NaN}'), "NaN is no number of JSON"),
         (manifest_of('{"schema": 1e999}'), "is too great"),
         (manifest_of("[" * 100_000), "nested too deeply"),
-        (manifest_of('{"schema": 2}'), "verdict is missing"),
+        (manifest_of('{"schema": 3}'), "verdict is missing"),
         (manifest_of(" " * (9 << 20)), "has more than 8,388,608 bytes"),
-        (rewrite(schema=3), "is of schema 3, and this version reads 2; install a newer one"),
+        (rewrite(schema=4), "is of schema 4, and this version reads 3; install a newer one"),
         (rewrite(schema=1), "is of schema 1; ./lab redecode brings it up to date"),
         (rewrite(schema=True), "schema must be a whole number"),
         (rewrite(verdict="fine"), "verdict must be one of complete, truncated, inconclusive"),

@@ -42,7 +42,7 @@ def parse(quantity: str, text: str) -> Limit:
             f"{text[:40]!r} is no limit of {quantity}: give a time or cycles, such as {_EXAMPLE}."
         )
     unit: Literal["ns", "cycles"] = "cycles" if match[2] == "cycles" else "ns"
-    if unit == "cycles" and quantity in LATENCIES:
+    if unit == "cycles" and quantity not in SECTIONS_CYCLES:
         raise GateError(
             f"A limit of {quantity} is a time, since it is read off the wire: say so, such as {_EXAMPLE}."
         )

@@ -11,7 +11,7 @@ from analysis.compare.placements import Ranges
 from analysis.compare.settings import Change
 from analysis.judged import CANNOT_SAY, WORSE, State, exit_status
 from base.metrology.quantiles import Summary
-from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, TASK
+from base.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, SECTION, TASK
 from base.run_folder.quantities import CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, LATENCY
 from base.run_folder.quantities import TASK as TASK_LATENCY
 
@@ -71,7 +71,7 @@ class Report:
         return exit_status(run.state for run in self.runs) if self.runs else CANNOT_SAY
 
 
-SECTIONS_NS = {one.name: one.key for one in (ALLOCATE, FREE)}
+SECTIONS_NS = {one.name: one.key for one in (SECTION, ALLOCATE, FREE)}
 SECTIONS_CYCLES = {ALLOCATE.name: DWT_CYCLES.key, FREE.name: FREE_DWT_CYCLES.key}
 LATENCIES = {one.name: one.key for one in (INTERRUPT, TASK)}
 JUDGED = {INTERRUPT.name: LATENCY, TASK.name: TASK_LATENCY, "control": CONTROL}

@@ -43,7 +43,7 @@ def test_an_operation_that_takes_longer_is_named(tmp_path: Path) -> None:
     assert operations is not None
     assert (operations.changed, operations.first) == (1, 1)
     assert headline(found.compared[0]) == (
-        "worst critical section of an allocation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1; "
+        "longest masked section of any operation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1; "
         "1 of 5 operations changed"
     )
 

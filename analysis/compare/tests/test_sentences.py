@@ -142,7 +142,7 @@ def test_runs_that_cannot_be_believed_are_named_with_why(tmp_path: Path) -> None
     told = compare(good, blind)
     assert told.status == "cannot say"
     assert overall(told).startswith(
-        "worst critical section of an allocation: a run does not tell how wrong it may be; ./lab redecode it."
+        "longest masked section of any operation: a run does not tell how wrong it may be; ./lab redecode it."
     )
 
 

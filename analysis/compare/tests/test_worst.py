@@ -141,4 +141,4 @@ def test_samples_lie_apart_beyond_the_budgets_of_both(shift: int, refused: str, 
 def test_a_single_sample_has_no_effect() -> None:
     found, *_ = distributions(run([10], 2.0), run([20, 20], 2.0), False)
     assert (found.effect, found.no_interval, found.beyond) == (None, "", False)
-    assert len(WORST_CASES) == 8
+    assert len(WORST_CASES) == 9

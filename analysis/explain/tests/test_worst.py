@@ -14,12 +14,12 @@ import pytest
 
 from analysis.errors import ExplainError
 from analysis.explain.tests.made import maximum
-from analysis.explain.worst import Worst, around, find, kind_in_words
+from analysis.explain.worst import Worst, around, find
 from base.run_folder.edges import CHANNELS, EdgeList
 from base.run_folder.explanation import Operation
 from base.run_folder.manifest import Maximum
 from base.run_folder.named_quantities import ALLOCATE, INTERRUPT, TASK
-from scenarios.operations import CALLS
+from scenarios.operations import CALLS, in_words
 
 TOGGLES = {
     "OP": (18, 50, 90, 140),
@@ -110,7 +110,8 @@ def test_the_waveform_ends_with_the_capture() -> None:
          "The worst interrupt has no stimulus in run.json: decode the run again."),
         ("task", {"task_latency_ns": maximum(sample=170)},
          "The worst stimulus has no answer on TASK: decode the run again."),
-        ("walk", {}, "There is no quantity 'walk'; choose allocate (critical section of an allocation), free "
+        ("walk", {}, "There is no quantity 'walk'; choose section (masked section of any operation), "
+         "allocate (critical section of an allocation), free "
          "(critical section of a free), interrupt (interrupt latency), task (task latency)."),
     ],
 )  # fmt: skip
@@ -188,11 +189,9 @@ def test_what_is_beside_a_sample(
     ],
 )
 def test_an_operation_in_words(kind: str, words: str) -> None:
-    assert kind_in_words(kind, 1_024) == words
+    assert in_words(kind, 1_024) == words
 
 
 def test_the_kernels_calls_have_names() -> None:
-    assert [kind_in_words("K", number) for number in range(len(CALLS))] == [
-        f"call of {name}" for name in CALLS
-    ]
-    assert kind_in_words("K", len(CALLS)) == f"call {len(CALLS)}"
+    assert [in_words("K", number) for number in range(len(CALLS))] == [f"call of {name}" for name in CALLS]
+    assert in_words("K", len(CALLS)) == f"call {len(CALLS)}"

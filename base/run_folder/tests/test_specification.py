@@ -39,8 +39,8 @@ def test_the_keys_of_run_json_are_those_of_the_page() -> None:
     fields = {field.alias or name for name, field in Manifest.model_fields.items()} - {"statistics"}
     told = set(re.findall(r"\b[a-z][a-z0-9_]+\b", page))
     assert {*fields, *KEYS} <= told
-    assert get_args(Manifest.model_fields["schema_"].annotation) == (2,)
-    assert "schema 2" in page
+    assert get_args(Manifest.model_fields["schema_"].annotation) == (3,)
+    assert "schema 3" in page
 
 
 def test_the_keys_of_runs_from_the_wire_alone_are_those_of_the_page() -> None:

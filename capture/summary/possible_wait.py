@@ -1,0 +1,54 @@
+"""The longest wait that a run shows to be possible: its longest masked section, and the entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from base.metrology.quantiles import summarise
+from base.run_folder.quantities import LATENCY, SECTION, TASK, Quantity
+from base.run_folder.records import Boot
+from capture.joining.budget import budget_on_wire, sum_of_terms
+from capture.joining.evidence import Evidence
+from capture.joining.sweep import control_may_run, with_lead_and_tail
+from capture.summary.samples import baseline
+
+
+def possible_wait(evidence: Evidence) -> dict[str, Any] | None:
+    """What run.json says of it; None without a section or without an entry."""
+    boot = evidence.log.first(Boot)
+    waits = TASK if boot is not None and boot.locking == "scheduler" else LATENCY
+    section_ns = evidence.joined.samples[SECTION.key][SECTION.column].max()
+    entry = _entry_ns(evidence, waits)
+    if not isinstance(section_ns, float) or entry is None:
+        return None
+    entry_ns, entry_n = entry
+    seen_ns = evidence.joined.samples[waits.key][waits.column].max()
+    told = {"of": waits.key, "entry_ns": entry_ns, "entry_n": entry_n}
+    if isinstance(seen_ns, float) and seen_ns > section_ns + entry_ns:
+        return {**told, "by": "wait", "ns": seen_ns, "budget_ns": evidence.budgets[waits.key].total_ns}
+    assert waits.interval is not None
+    ends = ("CRIT", waits.interval[1])
+    budget_ns = sum_of_terms(
+        evidence.budgets[SECTION.key].total_ns, budget_on_wire(evidence.instruments, ends, entry_ns).total_ns
+    )
+    return {**told, "by": "section", "ns": section_ns + entry_ns, "budget_ns": budget_ns}
+
+
+def _entry_ns(evidence: Evidence, waits: Quantity) -> tuple[float, int] | None:
+    """The entry, and of how many waits it is the median; of none it is an idle wait's.
+
+    It is the median time from the fall of CRIT to the answer of a stimulus that came while CRIT was
+    high, without the waits that a tick or a control interrupt may have had a part in.
+    """
+    joined, wire = evidence.joined, evidence.wire
+    answered = waits.samples(joined.operations, joined.interrupts)
+    ticked = pl.col("task_tick" if waits is TASK else "tick").fill_null(True)
+    controlled = pl.Series(control_may_run(answered, joined.interrupts, wire.core_hz, waits.column))
+    calm = answered.filter(~(ticked | controlled))
+    tails_ns = with_lead_and_tail(calm, wire.critical, wire.edges.sample_ns, waits.column)["tail_ns"]
+    if tails_ns.count():
+        return summarise(tails_ns.drop_nulls()).median or 0.0, tails_ns.count()
+    idle = baseline(waits, joined.interrupts, joined.critical_cost, wire.edges.sample_ns)
+    return None if idle is None else (idle["value"], 0)
