@@ -64,8 +64,6 @@ def _holders(lane: Lane) -> Iterator[str]:
 
 def held(waiter: Waiter) -> str:
     """`masked 7.81 µs by operation 663, a free of 120 bytes; 6.36 µs without interrupts in it`."""
-    if waiter.wait.by == "wait":
-        return "no section marked as the heap's explains the longest wait"
     verb = "held" if spares_interrupts(waiter.one) else "masked"
     by = operation_words(waiter.holder)
     words = f"{verb} {microseconds(waiter.section_ns)}" + (f" by {by}" if by else "")
@@ -78,7 +76,8 @@ def seen(waiter: Waiter) -> str:
     """`the longest wait seen is 7.71 µs, which met operation 1,228, a free of 120 bytes`."""
     if waiter.seen_ns is None:
         return "no wait was seen"
-    words = f"the longest wait seen is {microseconds(waiter.seen_ns)}"
+    longer = ", longer than the longest section and the entry" if waiter.wait.by == "wait" else ""
+    words = f"the longest wait seen is {microseconds(waiter.seen_ns)}{longer}"
     met = waiter.one.run.manifest.maxima.get(waiter.quantity.key)
     return words if met is None else f"{words}, which met {operation_words(met) or 'no operation'}"
 

@@ -71,9 +71,8 @@ class Waiter:
 
     @property
     def holder(self) -> Maximum | None:
-        """The operation of the longest section, or the one that a still longer wait met."""
-        key = SECTION.key if self.wait.by == "section" else self.quantity.key
-        return self.one.run.manifest.maxima.get(key)
+        """The operation of the longest section; None where run.json does not tell it."""
+        return self.one.run.manifest.maxima.get(SECTION.key)
 
     @property
     def lock(self) -> str:

@@ -1,0 +1,254 @@
+"""Every number that the demo shows, against a plain computation from its edges and operations.
+
+The computation shares no code with the product: it walks the rows of edges.parquet one by one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+import tailscope
+from analysis.compare.compared import compare
+from analysis.compare.document import as_json
+from analysis.compare.gate.gate import judge
+from analysis.explain import explanation
+from analysis.explain.text import as_text
+from cli.demo import SCENARIOS
+from cli.work import scenario
+from cli.work.options import Options
+from dashboards.loaded.runs import load_run
+from dashboards.terminal import terminal_report
+from dashboards.tests.packed import all_text
+
+ALLOCATORS = ("seglist", "tlsf")
+CRIT, OP, STIM, ISR, TASK, CTRL, CISR = range(7)
+
+
+@dataclass
+class Truth:
+    """Of one run, in ns: the longest section, the longest without interrupts, those of measured
+    allocations and frees, the longest waits, and the median time from a section's end to the
+    answer. `holder` is the operation of the longest section, `met` that of the longest wait.
+    """
+
+    section: float
+    without: float
+    allocate: float
+    free: float | None
+    interrupt: float
+    task: float
+    control: float
+    entry: float
+    holder: int
+    met: int
+
+
+def changes(folder: Path) -> tuple[dict[int, list[tuple[int, bool]]], float]:
+    """Of each channel its edges: sample, and whether it rose; and the ns of a sample."""
+    table = pl.read_parquet(folder / "edges.parquet")
+    meta = json.loads(pl.read_parquet_metadata(folder / "edges.parquet")["tailscope"])
+    assert meta["channels"][:7] == ["CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR"]
+    found: dict[int, list[tuple[int, bool]]] = {bit: [] for bit in range(7)}
+    before = table["word"][0]
+    for sample, word in table.select("sample", "word").iter_rows():
+        for bit in range(7):
+            if (before ^ word) >> bit & 1:
+                found[bit].append((sample, bool(word >> bit & 1)))
+        before = word
+    return found, 1e9 / meta["samplerate_hz"]
+
+
+def pulses(edges: list[tuple[int, bool]]) -> Iterator[tuple[int, int]]:
+    begin = None
+    for sample, rose in edges:
+        if rose:
+            begin = sample
+        elif begin is not None:
+            yield begin, sample
+
+
+def waits(
+    stimuli: list[tuple[int, bool]], answers: list[tuple[int, bool]], first: int, last: int
+) -> list[tuple[int, int]]:
+    """From the first stimulus that is not answered yet to the answer, between two samples."""
+    moments = [(sample, 0) for sample, _ in stimuli] + [(sample, 1) for sample, rose in answers if rose]
+    found, pending = [], None
+    for sample, answered in sorted(moments):
+        if not first <= sample <= last:
+            continue
+        if not answered and pending is None:
+            pending = sample
+        elif answered and pending is not None:
+            found.append((pending, sample))
+            pending = None
+    return found
+
+
+def truth_of(folder: Path) -> Truth:
+    edges, sample_ns = changes(folder)
+    table = pl.read_parquet(folder / "operations.parquet")
+    rows = table.select("seq", "kind", "measured", "start_sample", "wire_operation_samples").rows()
+    first, last = rows[0][3], rows[-1][3] + rows[-1][4]
+    inside = [sample for channel in (ISR, CISR) for sample, rose in edges[channel] if rose]
+    sections = [(begin, end) for begin, end in pulses(edges[CRIT]) if first <= begin < last]
+    assert len(sections) == len(rows)  # each operation of the demo masks once
+    lengths = {}
+    for (seq, _, _, start, width), (begin, end) in zip(rows, sections, strict=True):
+        assert start <= begin < end <= start + width
+        lengths[seq] = end - begin
+    calm = set()
+    ordered = iter(sorted(inside))
+    at = next(ordered, last)
+    for seq, (begin, end) in enumerate(sections):
+        while at < begin:
+            at = next(ordered, last)
+        if at >= end:
+            calm.add(seq)
+    of_kind = {
+        kind: [lengths[seq] for seq, its, measured, _, _ in rows if measured and its in kind]
+        for kind in ("AO", "F")
+    }
+    answered = waits(edges[STIM], edges[ISR], first, last)
+    longest = max(answered, key=lambda wait: wait[1] - wait[0])
+    (met,) = (seq for seq, _, _, start, width in rows if start <= longest[0] < start + width)
+    woken = waits(edges[STIM], edges[TASK], first, last)
+    controls = waits(edges[CTRL], edges[CISR], first, last)
+    tails = [
+        answer - end
+        for stimulus, answer in answered
+        for begin, end in sections
+        if begin <= stimulus < end <= answer
+    ]
+    return Truth(
+        section=max(lengths.values()) * sample_ns,
+        without=max(lengths[seq] for seq in calm) * sample_ns,
+        allocate=max(of_kind["AO"]) * sample_ns,
+        free=max(of_kind["F"]) * sample_ns if of_kind["F"] else None,
+        interrupt=(longest[1] - longest[0]) * sample_ns,
+        task=max(answer - stimulus for stimulus, answer in woken) * sample_ns,
+        control=max(answer - stimulus for stimulus, answer in controls) * sample_ns,
+        entry=sorted(tails)[(len(tails) + 1) // 2 - 1] * sample_ns,
+        holder=max(lengths, key=lambda seq: (lengths[seq], -seq)),
+        met=met,
+    )
+
+
+@dataclass
+class Demo:
+    folders: dict[tuple[str, str], Path]
+    truths: dict[tuple[str, str], Truth]
+    page: str
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    runs = tmp_path_factory.mktemp("runs")
+    assert scenario.run(SCENARIOS, ALLOCATORS, Options(capture="direct"), runs_folder=runs, as_json=True) == 0
+    folders = {
+        (manifest["scenario"], manifest["allocator"]): path.parent
+        for path in runs.glob("*/run.json")
+        for manifest in [json.loads(path.read_text())]
+    }
+    (page,) = runs.glob("*.html")
+    truths = {key: truth_of(folder) for key, folder in folders.items()}
+    return Demo(folders, truths, all_text(page.read_text(encoding="utf-8")))
+
+
+def us(ns: float | None) -> str:
+    return "–" if ns is None else f"{ns / 1000:,.2f}"
+
+
+KEYS = {
+    "section_ns": "section",
+    "uninterrupted_section_ns": "without",
+    "critical_ns": "allocate",
+    "free_critical_ns": "free",
+    "interrupt_latency_ns": "interrupt",
+    "task_latency_ns": "task",
+    "control_latency_ns": "control",
+}
+
+
+def test_run_json_has_them(demo: Demo) -> None:
+    for key, folder in demo.folders.items():
+        told, truth = json.loads((folder / "run.json").read_text()), demo.truths[key]
+        for name, field in KEYS.items():
+            assert told[name]["max"] == pytest.approx(getattr(truth, field)), (key, name)
+        assert told["maxima"]["section_ns"]["seq"] == truth.holder
+        assert told["maxima"]["interrupt_latency_ns"]["seq"] == truth.met
+        wait = told["possible_wait"]
+        assert wait["of"] == "interrupt_latency_ns"
+        # Waits that a tick or a control interrupt touched are in this median: a sample at most.
+        assert wait["entry_ns"] == pytest.approx(truth.entry, abs=12)
+        assert wait["ns"] == pytest.approx(max(truth.section + wait["entry_ns"], truth.interrupt))
+        assert (wait["by"] == "wait") == (truth.interrupt > truth.section + wait["entry_ns"])
+
+
+def test_the_terminal_has_them(demo: Demo) -> None:
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    console.print(terminal_report([load_run(folder) for folder in demo.folders.values()]))
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    told = " ".join(text.split())
+    for (of, allocator), truth in demo.truths.items():
+        wait = json.loads((demo.folders[of, allocator] / "run.json").read_text())["possible_wait"]["ns"]
+        row = [allocator, us(wait), us(truth.interrupt), us(truth.section), us(truth.without)]
+        assert " ".join([*row, us(truth.allocate), us(truth.free)]) in told
+        assert f"{allocator}: masked {us(truth.section)} µs by operation {truth.holder:,}, " in told
+        assert re.search(
+            rf"seen is {us(truth.interrupt)} µs[a-z, ]*, which met operation {truth.met:,}, ", told
+        )
+
+
+def test_the_report_has_them(demo: Demo) -> None:
+    for (_, allocator), truth in demo.truths.items():
+        assert f"{allocator}: masked {us(truth.section)} µs by operation {truth.holder:,}, " in demo.page
+        for value in (truth.section, truth.without, truth.allocate, truth.task, truth.control):
+            assert re.search(rf">\s*{re.escape(us(value))}\b", demo.page), (allocator, value)
+
+
+def test_python_has_them(demo: Demo) -> None:
+    for key, folder in demo.folders.items():
+        run, truth = tailscope.Run(folder), demo.truths[key]
+        assert run.worst("section").ns == pytest.approx(truth.section)
+        assert run.worst("section").operation == truth.holder
+        assert run.worst("allocate").ns == pytest.approx(truth.allocate)
+        assert run.worst("interrupt").ns == pytest.approx(truth.interrupt)
+        assert run.worst("task").ns == pytest.approx(truth.task)
+
+
+def test_explain_has_them(demo: Demo) -> None:
+    key = ("mem_frag", "tlsf")
+    found = explanation.explain(demo.folders[key])
+    truth = demo.truths[key]
+    assert (found.quantity, found.key) == ("section", str(truth.holder))
+    assert found.value_ns == pytest.approx(truth.section)
+    assert f": {us(truth.section)} µs" in as_text(found).splitlines()[0]
+
+
+def test_compare_and_gate_have_them(demo: Demo) -> None:
+    for of in SCENARIOS:
+        a, b = (demo.folders[of, allocator] for allocator in ALLOCATORS)
+        ours, theirs = (demo.truths[of, allocator] for allocator in ALLOCATORS)
+        (pair,) = as_json(compare(a, b))["pairs"]
+        for one in pair["worst"]:
+            field = KEYS.get(one["quantity"])
+            if field is None:
+                continue
+            for told, truth in ((one["a"], ours), (one["b"], theirs)):
+                value = getattr(truth, field)
+                assert (told and told["value"]) == (value and pytest.approx(value)), one["quantity"]
+        limit = f"{int(ours.section) - 1}ns"
+        report = judge(None, [a], {"section": limit})
+        (check,) = report.runs[0].checks
+        assert (check.state, f"{ours.section / 1e3:,.3f} us" in check.sentence) == ("worse", True)
+        assert f"operation {ours.holder:,}" in check.sentence
