@@ -98,16 +98,8 @@ class RunRequest(Request):
 
     @cached_property
     def planned(self) -> Plan:
-        """The plan, for the records that are asked for, and with what the board has.
-
-        Raises CaptureError where the board cannot have the clock that its entry asks for.
-        """
+        """The plan, for the records that are asked for, and with what the board has."""
         board = self.resource
-        if board.clock == "internal" and not board.board.clock.FROM_INTERNAL:
-            raise CaptureError(
-                f"The {board.board.title} cannot make its {board.board.core_hz:,} Hz of its internal "
-                f"oscillator: write bypass or crystal as the clock of {board.name!r} in bench.toml."
-            )
         baud = (self.baud or board.baud) if self.records == "uart" else DEFAULT_BAUD
         plan = self.plan if board.board.has_control else self.plan.without_control()
         return plan.recorded_by(self.records, baud, board.clock)

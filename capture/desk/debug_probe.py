@@ -16,6 +16,7 @@ from typing import Any
 
 from pyocd.core.exceptions import Error
 from pyocd.core.helpers import ConnectHelper
+from pyocd.core.memory_map import MemoryType
 from pyocd.core.session import Session
 from pyocd.core.target import Target
 from pyocd.coresight.cortex_m import CortexM
@@ -56,6 +57,12 @@ class ProbeSession:
         """`count` words from the aligned `address` on."""
         with self._in_use():
             return list(self._target.read_memory_block32(address, count))
+
+    @property
+    def sram(self) -> range:
+        """The first SRAM of the target, as pyOCD knows it."""
+        region = self._target.memory_map.get_default_region_of_type(MemoryType.RAM)
+        return range(region.start, region.start + region.length)
 
     def write_word(self, address: int, value: int) -> None:
         """One word at the aligned `address`."""

@@ -1,7 +1,10 @@
 """What a board's core says of its own end: fault registers and stacked frame, in one sentence.
 
 PM0214 (STM32 Cortex-M4 programming manual), sections 2.3.7 and 4.4; DHCSR is of the ARMv7-M manual
-(DDI 0403E, C1.6.2). Run as a program, it attaches to a board's debug probe and prints the sentence:
+(DDI 0403E, C1.6.2). A Cortex-M0 has no fault registers, which then read 0: IPSR tells that it
+faulted, and the stacked frame where (PM0215, section 2.3).
+
+Run as a program, it attaches to a board's debug probe and prints the sentence:
 
     python -m capture.desk.fault_report TARGET ELF [PROBE]
 
@@ -37,7 +40,9 @@ FETCH_FAILED = 1 << 0 | 1 << 8
 EXCEPTIONS = {3: "hard-faulted", 4: "took a memory fault", 5: "took a bus fault", 6: "took a usage fault"}
 """By the number of the exception that is active (IPSR)."""
 
-FLASH, SRAM = range(0x0800_0000, 0x0808_0000), range(0x2000_0000, 0x2001_8000)
+FLASH = range(0x0800_0000, 0x0810_0000)
+"""That of the largest of the boards' chips."""
+CPUID, CORTEX_M0 = 0xE000_ED00, 0xC20
 FRAME_WORDS = 8
 FRAME_PC, FRAME_XPSR = 6, 7
 XPSR_THUMB = 1 << 24
@@ -51,6 +56,10 @@ ADDR2LINE_WITHIN_S = 20.0
 
 class HaltedCore(Protocol):
     """A core that is halted, read through a debug probe. Reading raises what the probe raises."""
+
+    @property
+    def sram(self) -> range:
+        """The addresses of the SRAM in which stacks lie."""
 
     def read_words(self, address: int, count: int) -> Sequence[int]: ...
 
@@ -105,10 +114,10 @@ def read_fault_registers(core: HaltedCore, dhcsr: int) -> FaultRegisters:
     """Reads what decode() tells from. `dhcsr` is DHCSR as it was before the core was halted."""
     _, cfsr, hfsr, _, mmfar, bfar = core.read_words(SHCSR_TO_BFAR, 6)
     exception = core.read_register("xpsr") & EXCEPTION_NUMBER
-    faulted = bool(cfsr or hfsr)
+    faulted = bool(cfsr or hfsr) or exception in EXCEPTIONS
     astray = bool(cfsr & FETCH_FAILED) and not dhcsr & S_LOCKUP
     frame = _frame(core, astray) if faulted and not cfsr & STACKING_FAILED else None
-    told = frame is not None and _is_code(frame.pc) and not dhcsr & S_LOCKUP
+    readable = frame is not None and _is_code(core, frame.pc) and not dhcsr & S_LOCKUP
     return FaultRegisters(
         pc=core.read_register("pc"),
         exception=exception,
@@ -118,7 +127,7 @@ def read_fault_registers(core: HaltedCore, dhcsr: int) -> FaultRegisters:
         mmfar=mmfar,
         bfar=bfar,
         frame=frame,
-        stores=_stores(core, frame.pc) if frame and told else None,
+        stores=_stores(core, frame.pc) if frame and readable else None,
     )
 
 
@@ -126,14 +135,14 @@ def decode(registers: FaultRegisters, place: Callable[[int], str]) -> str:
     """One sentence. `place` names a code address, as `place_in(elf)` does."""
     if registers.dhcsr & S_LOCKUP:
         took = "locked up"
-    elif registers.cfsr or registers.hfsr:
+    elif registers.cfsr or registers.hfsr or registers.exception in EXCEPTIONS:
         took = EXCEPTIONS.get(registers.exception, "faulted")
     else:
         where = place(registers.pc)
         if registers.dhcsr & S_SLEEP:
             return f"The firmware has not faulted: it slept at {where}; check the line of the records."
         return f"The firmware has not faulted: it was at {where}; look there for a loop that does not end."
-    causes = " and ".join(_causes(registers)) or "for a reason that no fault register tells"
+    causes = " and ".join(_causes(registers)) or _untold(registers)
     where = _where(registers, registers.frame, place) if registers.frame else ""
     return f"The firmware {took}: {causes}{where}."
 
@@ -160,6 +169,14 @@ def _where(registers: FaultRegisters, frame: Frame, place: Callable[[int], str])
     else:
         where = f", by {instruction}"
     return where + (f", in the handler of {_exception(frame.exception)}" if frame.exception else "")
+
+
+def _untold(registers: FaultRegisters) -> str:
+    """What stands for a cause where no bit has one."""
+    if registers.cfsr or registers.hfsr:
+        return "for a reason that no fault register tells"
+    access = {True: ", which writes memory", False: ", which reads memory", None: ""}[registers.stores]
+    return f"this core has no register that tells why{access}"
 
 
 def _exception(number: int) -> str:
@@ -204,41 +221,49 @@ def _frame(core: HaltedCore, astray: bool) -> Frame | None:
     """The frame of the fault.
 
     A thread that uses the process stack leaves it on top of that. Else it is on the main stack,
-    below what the handler has pushed since: the first that looks like one. `astray`: the core was
-    where no code is.
+    below what the handler has pushed since: the first that looks like one. A Cortex-M0 does not
+    tell whether a handler was interrupted: there one on the main stack that is of a handler comes
+    first. `astray`: the core was where no code is.
     """
     (icsr,) = core.read_words(ICSR, 1)
     process = core.read_register("psp")
-    if icsr & RETTOBASE and process:
-        frame = _frame_in(_stack(core, process, FRAME_WORDS), astray)
+    words = _stack(core, core.read_register("msp"), MOST_STACK_WORDS)
+    frames = (
+        _frame_in(core, words[start : start + FRAME_WORDS], astray) for start in range(0, len(words), 2)
+    )
+    on_main = next((frame for frame in frames if frame), None)
+    (cpuid,) = core.read_words(CPUID, 1)
+    in_thread = bool(icsr & RETTOBASE)
+    if cpuid >> 4 & 0xFFF == CORTEX_M0:
+        in_thread = on_main is None or not on_main.exception
+    if in_thread and process:
+        frame = _frame_in(core, _stack(core, process, FRAME_WORDS), astray)
         if frame and not frame.exception:
             return frame
-    words = _stack(core, core.read_register("msp"), MOST_STACK_WORDS)
-    frames = (_frame_in(words[start : start + FRAME_WORDS], astray) for start in range(0, len(words), 2))
-    return next((frame for frame in frames if frame), None)
+    return on_main
 
 
 def _stack(core: HaltedCore, top: int, most_words: int) -> Sequence[int]:
     """Words from the top of a stack on, as far as there is memory."""
-    if top % 4 or top not in SRAM:
+    if top % 4 or top not in core.sram:
         return []
-    return core.read_words(top, min(most_words, (SRAM.stop - top) // 4))
+    return core.read_words(top, min(most_words, (core.sram.stop - top) // 4))
 
 
-def _frame_in(words: Sequence[int], astray: bool) -> Frame | None:
+def _frame_in(core: HaltedCore, words: Sequence[int], astray: bool) -> Frame | None:
     """What these words are if they are a frame: its PC is code, or just not that; its xPSR has
     Thumb set.
     """
     if len(words) < FRAME_WORDS:
         return None
     pc, xpsr = words[FRAME_PC], words[FRAME_XPSR]
-    if pc % 2 or _is_code(pc) == astray or not xpsr & XPSR_THUMB or xpsr & XPSR_RESERVED:
+    if pc % 2 or _is_code(core, pc) == astray or not xpsr & XPSR_THUMB or xpsr & XPSR_RESERVED:
         return None
     return Frame(pc, xpsr & EXCEPTION_NUMBER)
 
 
-def _is_code(address: int) -> bool:
-    return address in FLASH or address in SRAM
+def _is_code(core: HaltedCore, address: int) -> bool:
+    return address in FLASH or address in core.sram
 
 
 def _stores(core: HaltedCore, pc: int) -> bool | None:

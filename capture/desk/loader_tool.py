@@ -17,7 +17,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.files.whole import why
 from base.processes import children
-from capture.desk.loading import Settings
+from capture.desk.loading import Settings, UnreachedError
 
 TIMEOUT_S = 120.0
 VERSION_WITHIN_S = 20.0
@@ -67,8 +67,9 @@ class Tool:
         try:
             done = children.run(command, within_s=within_s, folder=folder)
         except subprocess.TimeoutExpired:
-            raise CaptureError(
-                f"{self.title} did not finish within {within_s:g} s and was ended; replug the board."
+            raise UnreachedError(
+                f"{self.title} did not finish within {within_s:g} s and was ended; press the board's black "
+                "button (reset) and run again."
             ) from None
         except OSError as error:
             raise CaptureError(
@@ -82,9 +83,9 @@ class Tool:
             said = self.run([argument], folder, VERSION_WITHIN_S)
         return said.first(pattern) or "unknown"
 
-    def failed(self, to: str, why: str) -> CaptureError:
+    def failed(self, to: str, why: str, kind: type[CaptureError] = CaptureError) -> CaptureError:
         """That it could not `to` the board, and what to look at."""
-        return CaptureError(f"{self.title} cannot {to} the board: {why}; check its USB cable and bench.toml.")
+        return kind(f"{self.title} cannot {to} the board: {why}; check its USB cable and bench.toml.")
 
 
 @contextmanager

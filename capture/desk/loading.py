@@ -36,8 +36,49 @@ class Settings:
     arguments: tuple[str, ...] = ()
 
 
+class UnreachedError(CaptureError):
+    """The tool does not reach the core. With its reset held it may."""
+
+
+class Connection:
+    """How a tool reaches the core: as it runs, and if that fails once more with its reset held.
+
+    `remarks` are sentences on what was done so.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self.remarks: tuple[str, ...] = ()
+
+    def use(self, call: Callable[[bool], None]) -> None:
+        """`call` with whether the reset is to be held. Raises what it raises."""
+        try:
+            call(False)
+        except UnreachedError as error:
+            try:
+                call(True)
+            except UnreachedError:
+                raise CaptureError(
+                    f"{str(error).removesuffix('.')}. Holding its reset did not help: check that the "
+                    "probe's NRST is wired, or put BOOT0 high (CN7-7 to CN7-5) and press the black button, "
+                    "so that nothing of the flash runs."
+                ) from None
+            self.tell()
+
+    def tell(self) -> None:
+        """Notes that the reset was held."""
+        self.remarks = (
+            f"{self._title} reached the board only with its reset held: what ran there slept without "
+            "DBG_SLEEP in DBGMCU_CR, or had taken the pins of SWD.",
+        )
+
+
 class Programmer(Protocol):
     """The tool behind one board. Methods raise CaptureError, with the tool's own reason."""
+
+    @property
+    def connection(self) -> Connection:
+        """How the board was reached."""
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, and compares what is there; the board is held, or runs unheard.

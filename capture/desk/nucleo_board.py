@@ -66,8 +66,8 @@ class NucleoBoard:
         return ()
 
     def oddities(self) -> tuple[str, ...]:
-        """None."""
-        return ()
+        """That its core was reached only with the reset held."""
+        return self._programmer.connection.remarks
 
     def notes(self) -> tuple[str, ...]:
         """What an emulated board noted; a real one takes everything without a word."""

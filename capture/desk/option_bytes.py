@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-_OPEN, _CLOSED_FOR_EVER = 0xAA, 0xCC
+_OPEN, _CLOSED, _CLOSED_FOR_EVER = 0xAA, 0x55, 0xCC
 _TOOL = "STM32CubeProgrammer"
 _READ = re.compile(r"^\s*([0-9a-f]{8}):\s+([0-9a-f]{8})\b", re.IGNORECASE | re.MULTILINE)
 
@@ -79,9 +79,37 @@ def _of_l4(values: tuple[int, ...]) -> str | None:
     return None
 
 
+_RDPRT, _LEVEL_2 = 1 << 1, 3 << 1
+
+
+def _of_f1(values: tuple[int, ...]) -> str | None:
+    obr, wrpr = values
+    return _read_protected(_CLOSED if obr & _RDPRT else _OPEN) or _pages_closed(wrpr)
+
+
+def _of_f0(values: tuple[int, ...]) -> str | None:
+    obr, wrpr = values
+    level = {0: _OPEN, _LEVEL_2: _CLOSED_FOR_EVER}.get(obr & _LEVEL_2, _CLOSED)
+    return _read_protected(level) or _pages_closed(wrpr)
+
+
+def _pages_closed(wrpr: int) -> str | None:
+    closed = [bit for bit in range(32) if not wrpr >> bit & 1]
+    if not closed:
+        return None
+    listed = ", ".join(map(str, closed))
+    return (
+        f"the option bytes protect pages of its flash from being written (bits {listed} of FLASH_WRPR); set "
+        f"the bytes WRP with {_TOOL}."
+    )
+
+
 _LINES: Mapping[str, OptionBytes] = {
     # FLASH_OPTCR: RM0368, section 3.8.6, and alike in the other chips of the line.
     "stm32f4": OptionBytes((0x4002_3C14,), _of_f4),
+    # FLASH_OBR and FLASH_WRPR: PM0075, sections 3.7 and 3.8; RM0091, sections 3.5.7 and 3.5.8.
+    "stm32f1": OptionBytes((0x4002_201C, 0x4002_2020), _of_f1),
+    "stm32f0": OptionBytes((0x4002_201C, 0x4002_2020), _of_f0),
     # FLASH_OPTR, WRP1AR, WRP1BR, WRP2AR and WRP2BR: RM0351, sections 3.7.8 to 3.7.16.
     "stm32l4": OptionBytes(
         (0x4002_2020, 0x4002_202C, 0x4002_2030, 0x4002_204C, 0x4002_2050),

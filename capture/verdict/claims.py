@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from base.run_folder.manifest import FIRST_BOARD
-from base.run_folder.records import Boot, PlanRecord
+from base.run_folder.records import INTERNAL_CLOCK, Boot, PlanRecord
 from capture.joining.evidence import Evidence
 from scenarios.stimulus import MODES
 
@@ -20,11 +20,13 @@ def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
     if boot is None or asked is None:
         return
     knobs = None if asked.knobs is None else {name: str(value) for name, value in asked.knobs.items()}
+    internal_hz = evidence.board.clock.internal_core_hz
+    core_hz = internal_hz if boot.clock == INTERNAL_CLOCK and asked.core_hz else asked.core_hz
     claims = (
         ("its board", boot.board or FIRST_BOARD, Path(asked.board).name),
         ("its allocator", boot.allocator, asked.allocator),
         ("its heap in bytes", boot.heap_bytes, asked.heap_bytes),
-        ("its clock in Hz", boot.core_hz, asked.core_hz),
+        ("its clock in Hz", boot.core_hz, core_hz),
         ("its kernel", boot.kernel, asked.kernel),
         ("FLASH_ACR", f"{boot.flash_acr:08X}", asked.flash_acr),
         ("its lock", boot.locking, asked.locking),

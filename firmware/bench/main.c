@@ -12,11 +12,11 @@
 #include "bench/interpreter.h"
 #include "bench/proof.h"
 #include "bench/recorder.h"
+#include "bench/sole_use.h"
 #include "bench/stimulus.h"
 #include "bench/task_priorities.h"
 #include "board/clock.h"
 #include "board/compare_output.h"
-#include "board/cycle_counter.h"
 #include "board/halt.h"
 #include "board/pins.h"
 #include "board/reset_cause.h"
@@ -171,10 +171,10 @@ int main(void) {
     if (image_asks_for_rtt(asked)) {
         recorder_use_rtt();
     }
-    cycle_counter_start();
+    start_counter_alone();
     timers_start();
     if (!clocked) {
-        fail("clock", clock_core_hz()); /* the serial line has its rate on the HSI too */
+        fail("clock", clock_core_hz()); /* no PLL: the serial line has its rate on the HSI too */
     }
     stimulus_create_task();
     (void)xTaskCreateStatic(run_bench, "bench", STACK_WORDS, NULL, TASK_PRIORITY_BENCH,

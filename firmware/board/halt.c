@@ -5,8 +5,9 @@
 
 enum { NVIC_WORDS = (BOARD_INTERRUPTS + 31) / 32 };
 
-/* WFI returns at once while an interrupt is pending, even if PRIMASK masks it (PM0214, section
- * 2.5.1). So none may be pending. */
+/* It spins: of a core that sleeps a debug probe can read nothing, and so not load it again, unless
+ * DBGMCU_CR has DBG_SLEEP (RM0368, section 23.16.1), which is lost with the power, and which some
+ * probes clear. */
 void halt(void) {
     (void)interrupts_mask();
     SYSTICK_CTRL = 0;
@@ -14,7 +15,6 @@ void halt(void) {
         NVIC_ICER(word) = 0xFFFFFFFFu;
     }
     SCB_ICSR = SCB_ICSR_PENDSTCLR | SCB_ICSR_PENDSVCLR;
-    for (;;) {
-        __asm volatile("dsb\n\twfi");
-    }
+    __asm volatile("dsb\n\tisb");
+    for (;;) {}
 }

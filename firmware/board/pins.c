@@ -1,6 +1,6 @@
 #include "board/pins.h"
 
-enum { MODE_OUTPUT = 1, MODE_ALTERNATE = 2, SPEED_HIGH = 2, PULL_NONE = 0, PULL_UP = 1 };
+enum { MODE_OUTPUT = 1, MODE_ALTERNATE = 2, PULL_NONE = 0, PULL_UP = 1 };
 
 static void write_field(volatile uint32_t *target, uint32_t index, uint32_t width, uint32_t value) {
     const uint32_t mask = (1u << width) - 1u;
@@ -13,7 +13,7 @@ void pin_to_output(uint32_t port, uint32_t pin) {
 
 void pin_to_peripheral(uint32_t port, uint32_t pin, uint32_t alternate) {
     write_field(&GPIO_AFR(port, pin / 8u), pin % 8u, 4, alternate);
-    write_field(&GPIO_OSPEEDR(port), pin, 2, SPEED_HIGH);
+    write_field(&GPIO_OSPEEDR(port), pin, 2, PIN_SPEED_FAST);
     write_field(&GPIO_MODER(port), pin, 2, MODE_ALTERNATE);
 }
 
@@ -22,7 +22,7 @@ void pin_to_peripheral(uint32_t port, uint32_t pin, uint32_t alternate) {
 static void start_low(uint32_t port, uint32_t pin) {
     pin_write(port, pin, false);
     write_field(&GPIO_PUPDR(port), pin, 2, PULL_NONE);
-    write_field(&GPIO_OSPEEDR(port), pin, 2, SPEED_HIGH);
+    write_field(&GPIO_OSPEEDR(port), pin, 2, PIN_SPEED_FAST);
     pin_to_output(port, pin);
 }
 

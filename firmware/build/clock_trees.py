@@ -37,8 +37,6 @@ class ClockTree(Table):
     INTERNAL_HZ: ClassVar[int]
     INTERNAL_TOLERANCE: ClassVar[float]
     MOST_APB1_DIVIDER: ClassVar[int] = 2
-    FROM_INTERNAL: ClassVar[bool] = True
-    """Whether the same clock can be made of the HSI."""
     ACCELERATOR: ClassVar[int] = 0x700
     """PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1)."""
 
@@ -49,6 +47,11 @@ class ClockTree(Table):
     apb1_divider: Divider
     apb2_divider: Divider
     wait_states: Annotated[int, Field(ge=0, le=15)]
+
+    @property
+    def internal_core_hz(self) -> int:
+        """The core's clock where it is made of the HSI."""
+        return self.core_hz
 
     @model_validator(mode="after")
     def _adds_up(self) -> ClockTree:
@@ -133,17 +136,21 @@ class PllF1(Pll):
 
 
 class ClockF1(ClockTree):
-    """That of the STM32F1. The HSI makes 64 MHz at most, which is no board's clock. It is as it
-    comes from the factory (DS5319, "HSI oscillator characteristics").
+    """That of the STM32F1. Of the HSI, which it halves, the PLL makes 64 MHz at most. The HSI is as
+    it comes from the factory (DS5319, "HSI oscillator characteristics").
     """
 
     INTERNAL_HZ = 8_000_000
     INTERNAL_TOLERANCE = 0.025
-    FROM_INTERNAL = False
+    MOST_MULTIPLIER: ClassVar[int] = 16
     ACCELERATOR = 0x10
     """PRFTBE of FLASH_ACR (PM0075, section 3.1)."""
 
     pll: PllF1
+
+    @property
+    def internal_core_hz(self) -> int:
+        return self.INTERNAL_HZ // 2 * self.MOST_MULTIPLIER
 
 
 class PllF0(PllF1):
@@ -151,9 +158,12 @@ class PllF0(PllF1):
 
 
 class ClockF0(ClockTree):
-    """That of the STM32F07x. One divider serves both buses."""
+    """That of the STM32F07x. One divider serves both buses. The HSI is as it comes from the
+    factory, from -10 to 85 degrees Celsius (DS9826, "HSI oscillator characteristics"; from memory).
+    """
 
     INTERNAL_HZ = 8_000_000
+    INTERNAL_TOLERANCE = 0.023
     ACCELERATOR = 0x10
     """PRFTBE of FLASH_ACR (RM0091, section 3.5.1)."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from base.run_folder.records import Boot, EndRecord, FailRecord
 from capture.acquisition.duration import longest_s
-from firmware.build import boards
+from firmware.build import boards, region
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.operations import DEFAULT_BAUD
@@ -65,20 +65,37 @@ def test_an_l476_has_its_rate_from_what_is_there(asked: str, at_osc_in: tuple[st
     [
         ("bypass", (), ("bypass", 72_000_000)),
         ("crystal", ("--hse", "8MHz"), ("crystal", 72_000_000)),
-        ("bypass", ("--hse", "none"), None),
-        ("internal", (), None),
+        ("bypass", ("--hse", "none"), ("internal", 64_000_000)),
+        ("internal", (), ("internal", 64_000_000)),
     ],
 )
-def test_an_f103_without_a_clock_says_so_by_the_64_mhz_of_its_hsi(
-    asked: str, at_osc_in: tuple[str, ...], told: tuple[str, int] | None
+def test_an_f103_without_a_clock_runs_at_the_64_mhz_of_its_hsi(
+    asked: str, at_osc_in: tuple[str, ...], told: tuple[str, int]
 ) -> None:
     words = ("--strict", "--chip", "stm32f103rb", *at_osc_in)
     board = UserProgram(firmware.build("tlsf", board="nucleo-f103rb").elf, words)
     run = simulator.run(board, until="300ms", image=short(clock=asked).image)
-    boot, failed = run.records.first(Boot), run.records.first(FailRecord)
-    assert (None if boot is None else (boot.clock, boot.core_hz)) == told
-    assert failed == (None if told else FailRecord("clock", 64_000_000))
+    boot = run.records.first(Boot)
+    assert boot is not None and (boot.clock, boot.core_hz) == told
+    assert run.records.first(EndRecord) is not None
     assert run.records.damaged == ()
+
+
+@pytest.mark.parametrize("name", boards.boards())
+def test_a_board_whose_hse_is_missing_goes_on_from_its_own_oscillator(name: str) -> None:
+    """What every page promises of a Nucleo without a clock at OSC_IN: no FAIL, and it says so."""
+    board = boards.board(name)
+    words = ("--strict", "--chip", board.virtual_chip, "--hse", "none")
+    placed = catalogue.load("mem_frag", {"depth": 4}).compile(region.place(board))
+    plan = (placed if board.has_control else placed.without_control()).recorded_by(
+        "uart", DEFAULT_BAUD, "bypass"
+    )
+    user = UserProgram(firmware.build("tlsf", board=name).elf, words)
+    run = simulator.run(user, until="300ms", image=plan.image)
+    boot = run.records.first(Boot)
+    assert boot is not None and (boot.clock, boot.core_hz) == ("internal", board.clock.internal_core_hz)
+    assert run.records.first(FailRecord) is None and run.records.first(EndRecord) is not None
+    assert 0 < board.clock.INTERNAL_TOLERANCE < 0.05
 
 
 @pytest.mark.parametrize("baud", [115_200, 460_800, 921_600, DEFAULT_BAUD])

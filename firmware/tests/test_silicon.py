@@ -54,7 +54,7 @@ FLOAT_TOO_EARLY: Edits = {
 }
 SLOW_MARKERS: Edits = {
     "board/pins.c": (
-        "GPIO_OSPEEDR(port), pin, 2, SPEED_HIGH);\n    pin_to_output",
+        "GPIO_OSPEEDR(port), pin, 2, PIN_SPEED_FAST);\n    pin_to_output",
         "GPIO_OSPEEDR(port), pin, 2, 0);\n    pin_to_output",
     )
 }

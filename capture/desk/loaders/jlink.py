@@ -2,6 +2,7 @@
 
 Commands are those of SEGGER's J-Link user guide (UM08001, "J-Link Commander"). What was written is
 read back by a process of its own, which has nothing of it in a cache, and compared here.
+To a core that does not answer J-Link connects under reset by itself, and says so (from memory).
 Tried with a stand-in only: neither a J-Link nor its program was there.
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from capture.desk.flash_content import pieces
 from capture.desk.loader_tool import Said, Tool, folder_of
-from capture.desk.loading import Settings, Way, Words
+from capture.desk.loading import Connection, Settings, Way, Words
 from scenarios.operations import image_address
 
 GET = "install SEGGER's J-Link software and documentation pack"
@@ -29,6 +30,7 @@ _NO_PROBE = re.compile(
 _NO_CHIP = re.compile(
     r"Cannot connect to target|Could not connect to (?:the )?target|VTref.*low", re.IGNORECASE
 )
+_UNDER_RESET = re.compile(r"connect(?:ing)? under reset", re.IGNORECASE)
 _PROTECTED = re.compile(r"protection|protected|is secured", re.IGNORECASE)
 _ERROR = re.compile(r"error|fail|could not|cannot|unknown command", re.IGNORECASE)
 
@@ -39,6 +41,7 @@ class JLink:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._tool = Tool("J-Link", "JLinkExe", GET, settings)
+        self.connection = Connection(self._tool.title)
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, reads them back, and leaves the core halted."""
@@ -75,6 +78,8 @@ class JLink:
         said = self._tool.run(self._arguments(), folder)
         if said.status or said.first(_NO_PROBE, _NO_CHIP):
             raise self._failed(to, said)
+        if said.first(_UNDER_RESET):
+            self.connection.tell()
         return said
 
     def _arguments(self) -> list[str]:

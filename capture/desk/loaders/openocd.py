@@ -13,7 +13,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from capture.desk.flash_content import pieces
 from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
-from capture.desk.loading import Settings, Way, Words
+from capture.desk.loading import Connection, Settings, UnreachedError, Way, Words
 from scenarios.operations import image_address
 
 DEFAULT_INTERFACE = "interface/stlink.cfg"
@@ -21,6 +21,7 @@ GET = "install it, on Debian apt-get install openocd"
 
 _NO_SERVERS = "gdb_port disabled; tcl_port disabled; telnet_port disabled"
 _ONLY_THE_PIN = "reset_config srst_only srst_nogate"
+_UNDER_RESET = f"{_ONLY_THE_PIN} connect_assert_srst"
 # A target's file sets DBGMCU there (target/stm32f4x.cfg): clocks go on while the core sleeps, until
 # the power goes. The bench measures a chip as it is without a debugger.
 _TOUCH_NOTHING_ELSE = "[target current] configure -event examine-end {}"
@@ -45,6 +46,7 @@ class OpenOcd:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._tool = Tool("OpenOCD", "openocd", GET, settings)
+        self.connection = Connection(self._tool.title)
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes and compares both in one call, which leaves the core halted."""
@@ -57,31 +59,40 @@ class OpenOcd:
                 f"verify_image {OPERATIONS} {at} bin",
             ]
             sizes.append(len(image))
-        with files(elf, image) as folder:
-            said = self._tool.run(self._arguments(*commands), folder)
-        verified = [int(found[1]) for line in said.lines if (found := _VERIFIED.match(line))]
-        if said.status or verified != sizes:
-            raise self._failed("load", said)
+
+        def write(under_reset: bool) -> None:
+            with files(elf, image) as folder:
+                said = self._tool.run(self._arguments(under_reset, *commands), folder)
+            verified = [int(match[1]) for line in said.lines if (match := _VERIFIED.match(line))]
+            if said.status or verified != sizes:
+                raise self._failed("load", said)
+
+        self.connection.use(write)
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
-        with folder_of({}) as folder:
-            said = self._tool.run(self._arguments("reset run"), folder)
-        if said.status or said.first(_ERROR):
-            raise self._failed("reset", said)
+
+        def pull(under_reset: bool) -> None:
+            with folder_of({}) as folder:
+                said = self._tool.run(self._arguments(under_reset, "reset run"), folder)
+            if said.status or said.first(_ERROR):
+                raise self._failed("reset", said)
+
+        self.connection.use(pull)
 
     def tools(self) -> Mapping[str, str]:
         """OpenOCD's version."""
         version = self._tool.version("--version", _VERSION)
         return {"openocd": version.removeprefix("Open On-Chip Debugger ")}
 
-    def _arguments(self, *commands: str) -> list[str]:
+    def _arguments(self, under_reset: bool, *commands: str) -> list[str]:
         settings = self._settings
         words = ["-c", _NO_SERVERS, "-f", settings.interface or DEFAULT_INTERFACE]
         words += ["-c", f"adapter serial {settings.probe}"] if settings.probe else []
         words += [*settings.arguments, "-f", settings.target]
         words += ["-c", f"adapter speed {settings.speed_khz}"] if settings.speed_khz else []
-        words += ["-c", _ONLY_THE_PIN, "-c", _TOUCH_NOTHING_ELSE, "-c", "init"]
+        words += ["-c", _UNDER_RESET if under_reset else _ONLY_THE_PIN]
+        words += ["-c", _TOUCH_NOTHING_ELSE, "-c", "init"]
         return [*words, *(word for command in commands for word in ("-c", command)), "-c", "shutdown"]
 
     def _failed(self, to: str, said: Said) -> CaptureError:
@@ -94,7 +105,8 @@ class OpenOcd:
             named = f" {self._settings.probe}" if self._settings.probe else ""
             return self._tool.failed(to, f"there is no debug probe{named} that it can open")
         why = said.first(_NO_CHIP, _ERROR) or "it does not say that it compared all that it wrote"
-        return self._tool.failed(to, _LOG.sub("", why).rstrip("."))
+        kind = UnreachedError if said.first(_NO_CHIP) else CaptureError
+        return self._tool.failed(to, _LOG.sub("", why).rstrip("."), kind)
 
 
 WAY = Way(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from base.files.errors import CaptureError
 from capture.desk.loader_tool import FIRMWARE, OPERATIONS, Said, Tool, files, folder_of
-from capture.desk.loading import Settings, Way, Words
+from capture.desk.loading import Connection, Settings, UnreachedError, Way, Words
 from scenarios.operations import image_address
 
 GET = "install it as https://probe.rs says"
@@ -25,6 +25,10 @@ _NO_PROBE = re.compile(
     r"No connected probes|No .*probe.* (?:was|were) found|probe.*not.*found", re.IGNORECASE
 )
 _PROTECTED = re.compile(r"locked|protected|read-?out protection|erase-all", re.IGNORECASE)
+_NO_CHIP = re.compile(
+    r"connecting (?:to the chip|failed)|did not respond|Swd\w*Wait|ARM specific error|time-?out|low-power",
+    re.IGNORECASE,
+)
 _CAUSE = re.compile(r"^\d+: (.*)")
 _ERROR = re.compile(r"^(?:Error:?|error:) ?")
 _WARNING = re.compile(r"^\S*\s*WARN ")
@@ -36,6 +40,7 @@ class ProbeRs:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._tool = Tool("probe-rs", "probe-rs", GET, settings)
+        self.connection = Connection(self._tool.title)
 
     def load(self, elf: Path, image: bytes) -> None:
         """Flashes both, and compares both by other processes."""
@@ -61,10 +66,16 @@ class ProbeRs:
         return {"probe_rs": self._tool.version("--version", _VERSION).removeprefix("probe-rs ")}
 
     def _call(self, to: str, subcommand: str, folder: Path, *words: str) -> Said:
-        said = self._tool.run([subcommand, *self._arguments(), *words], folder)
-        if said.status or said.first(_ERROR):
-            raise self._failed(to, said)
-        return said
+        answers: list[Said] = []
+
+        def call(under_reset: bool) -> None:
+            held = ["--connect-under-reset"] if under_reset else []
+            answers.append(self._tool.run([subcommand, *self._arguments(), *held, *words], folder))
+            if answers[-1].status or answers[-1].first(_ERROR):
+                raise self._failed(to, answers[-1])
+
+        self.connection.use(call)
+        return answers[-1]
 
     def _arguments(self) -> list[str]:
         settings = self._settings
@@ -84,7 +95,8 @@ class ProbeRs:
             return self._tool.failed(
                 to, "its flash is protected; lift it by STM32CubeProgrammer, which erases the chip"
             )
-        return self._tool.failed(to, _reason(said))
+        kind = UnreachedError if said.first(_NO_CHIP) else CaptureError
+        return self._tool.failed(to, _reason(said), kind)
 
 
 def _reason(said: Said) -> str:

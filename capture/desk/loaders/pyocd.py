@@ -13,7 +13,7 @@ from pathlib import Path
 from base.files.errors import CaptureError
 from base.processes import children
 from capture.desk import option_bytes
-from capture.desk.loading import Settings, Way
+from capture.desk.loading import Connection, Settings, UnreachedError, Way
 from capture.desk.pyocd import TARGET_SCRIPT
 from scenarios.operations import image_address
 
@@ -29,7 +29,9 @@ _PATIENCE = tuple(
 _LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
 # What it says of a flash that it cannot read, erase or program, whatever the reason.
 _OF_THE_FLASH = re.compile(r"flash|transfer fault", re.IGNORECASE)
-_HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
+_NO_PROBE = re.compile(r"no (?:\w+ )*probe|no such device", re.IGNORECASE)
+_HALTED = ("--no-reset", "-O", "resume_on_disconnect=false")
+_UNDER_RESET = ("--connect", "under-reset")
 
 
 class Pyocd:
@@ -41,6 +43,7 @@ class Pyocd:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self.connection = Connection("pyOCD")
 
     def load(self, elf: Path, image: bytes) -> None:
         """In one call, which takes longer to start than to write; it leaves the core halted."""
@@ -54,15 +57,21 @@ class Pyocd:
 
     def reset(self) -> None:
         """Pulls the reset pin: the firmware starts."""
-        self._call("reset", "--method", "hw")
+        self.connection.use(
+            lambda under_reset: self._call("reset", *(_UNDER_RESET if under_reset else ()), "--method", "hw")
+        )
 
     def tools(self) -> Mapping[str, str]:
         """pyOCD's version."""
         return {"pyocd": importlib.metadata.version("pyocd")}
 
     def _load(self, *files: str) -> None:
+        def write(under_reset: bool) -> None:
+            connect = _UNDER_RESET if under_reset else ("--connect", "halt")
+            self._call("load", *connect, *_HALTED, *_PATIENCE, *files)
+
         try:
-            self._call("load", *_HALTED, *_PATIENCE, *files)
+            self.connection.use(write)
         except CaptureError as error:
             may_be_forbidden = _OF_THE_FLASH.search(str(error)) is not None
             raise CaptureError((may_be_forbidden and self._forbidden()) or str(error)) from None
@@ -84,10 +93,14 @@ class Pyocd:
         try:
             done = self._run(subcommand, *arguments)
         except subprocess.TimeoutExpired:
-            raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S:g} s; replug the board.") from None
+            raise UnreachedError(
+                f"pyOCD did not finish within {TIMEOUT_S:g} s; press the board's black button (reset) and "
+                "run again."
+            ) from None
         if done.returncode:
             why = _LOG_DECORATION.sub("", children.last_words(done.stderr))
-            raise CaptureError(
+            of_the_core = not (_NO_PROBE.search(why) or _OF_THE_FLASH.search(why))
+            raise (UnreachedError if of_the_core else CaptureError)(
                 f"pyOCD cannot {subcommand} the board: {why}; check its USB cable and bench.toml."
             )
 

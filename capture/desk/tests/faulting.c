@@ -8,6 +8,9 @@
 #define SHCSR REGISTER(0xE000ED24)
 #define MPU_CTRL REGISTER(0xE000ED94)
 #define NOWHERE 0x60000040
+#ifndef STACK_TOP
+#define STACK_TOP 0x20018000
+#endif
 
 void reset(void);
 void on_svc(void);
@@ -75,6 +78,6 @@ void reset(void) {
 }
 
 __attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
-    [0] = (void *)0x20018000,   [1] = (void *)reset,   [3] = (void *)on_hard_fault,
+    [0] = (void *)STACK_TOP,   [1] = (void *)reset,   [3] = (void *)on_hard_fault,
     [5] = (void *)on_bus_fault, [11] = (void *)on_svc,
 };

@@ -33,10 +33,11 @@ def address_of(elf: Path, name: str) -> str:
 
 
 @contextmanager
-def attached(elf: Path) -> Iterator[ProbeSession]:
+def attached(elf: Path, name: str = boards.DEFAULT) -> Iterator[ProbeSession]:
     """A debugger that was there before the board ran. Without one a lock-up ends the simulation."""
-    with Served(elf, uart="tcp", probe=True) as board:
-        session = ProbeSession(ProbeAddress(f"remote:{board.probe}", TARGET))
+    on = boards.board(name)
+    with Served(elf, uart="tcp", probe=True, options=("--chip", on.virtual_chip)) as board:
+        session = ProbeSession(ProbeAddress(f"remote:{board.probe}", on.pyocd_target))
         try:
             with session.halted():
                 pass  # from reset, it runs on behind this
@@ -89,6 +90,25 @@ def test_a_program_that_faults_is_told_with_its_instruction(
     assert address_of(elf, "faulting") in said
     assert re.search(r" \(\w+, capture/desk/tests/faulting\.c:\d+\)", said), said
     assert said.endswith(f"{behind}.")
+
+
+@pytest.mark.parametrize("ending", ["READ_NOWHERE", "ON_PROCESS_STACK", "IN_HANDLER"])
+def test_a_cortex_m0_that_faults_is_told_by_ipsr_and_its_frame(tmp_path: Path, ending: str) -> None:
+    """It has no CFSR and no HFSR (PM0215)."""
+    elf = compiled(tmp_path, ending, "cortex-m0", 16 << 10)
+    with attached(elf, "nucleo-f072rb") as session:
+        said = report(session, elf)
+    why = "this core has no register that tells why, which reads memory, by the instruction at "
+    assert said.startswith(f"The firmware hard-faulted: {why}{address_of(elf, 'faulting')}"), said
+    assert said.endswith(", in the handler of SVCall.") == (ending == "IN_HANDLER")
+
+
+@pytest.mark.parametrize("name", ["nucleo-f411re", "nucleo-f103rb"])
+def test_a_stack_at_the_end_of_the_boards_own_sram_is_found(tmp_path: Path, name: str) -> None:
+    elf = compiled(tmp_path, "READ_NOWHERE", "cortex-m3", boards.board(name).memory.sram_bytes)
+    with attached(elf, name) as session:
+        said = report(session, elf)
+    assert f"by the instruction at {address_of(elf, 'faulting')}" in said
 
 
 def test_a_stack_outside_memory_has_no_frame(tmp_path: Path) -> None:

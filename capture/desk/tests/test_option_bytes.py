@@ -44,6 +44,27 @@ def test_what_the_option_bytes_of_an_l4_forbid(values: tuple[int, ...], says: st
     objects(known.objection(values), says)
 
 
+@pytest.mark.parametrize(
+    ("target", "values", "says"),
+    [
+        ("stm32f103rb", (0x03FF_FFFC, 0xFFFF_FFFF), None),
+        ("stm32f103rb", (0x03FF_FFFE, 0xFFFF_FFFF), "RDP level 1"),
+        ("stm32f103rb", (0x03FF_FFFC, 0xFFFF_FFFA), "(bits 0, 2 of FLASH_WRPR)"),
+        ("stm32f072rb", (0x00FF_7700, 0xFFFF_FFFF), None),
+        ("stm32f072rb", (0x00FF_7702, 0xFFFF_FFFF), "RDP level 1"),
+        ("stm32f072rb", (0x00FF_7706, 0xFFFF_FFFF), "RDP level 2"),
+        ("stm32f072rb", (0x00FF_7700, 0x7FFF_FFFF), "(bits 31 of FLASH_WRPR)"),
+    ],
+)
+def test_what_the_option_bytes_of_an_f1_and_an_f0_forbid(
+    target: str, values: tuple[int, ...], says: str | None
+) -> None:
+    """FLASH_OBR (PM0075, section 3.7: RDPRT is bit 1; RM0091, section 3.5.7: RDPRT is bits 2:1)."""
+    known = of_target(target)
+    assert known is not None
+    objects(known.objection(values), says)
+
+
 def objects(why: str | None, says: str | None) -> None:
     assert why is None if says is None else why is not None and says in why and why.endswith(".")
 

@@ -49,6 +49,11 @@ static inline void interrupt_set_priority(uint32_t irq, uint8_t priority) {
     *priorities = (*priorities & ~(0xFFu << shift)) | (uint32_t)priority << shift;
 }
 
+/** A program cannot tell (ARM C1.6.3), and need not: no debugger stops a timer. */
+static inline bool debugger_is_attached(void) {
+    return false;
+}
+
 static inline bool cycle_counter_counts(void) {
     return (TIM_CR1(COUNTER_TIMER) & TIM_CR1_CEN) != 0u;
 }

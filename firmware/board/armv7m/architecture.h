@@ -47,6 +47,11 @@ static inline void interrupt_set_priority(uint32_t irq, uint8_t priority) {
     NVIC_IPR(irq) = priority;
 }
 
+/** A program may read that bit of DHCSR (ARM C1.6.2). */
+static inline bool debugger_is_attached(void) {
+    return (DHCSR & DHCSR_C_DEBUGEN) != 0u;
+}
+
 /** DWT's registers say nothing while TRCENA is clear (ARM C1.6.5). */
 static inline bool cycle_counter_counts(void) {
     return (DEMCR & DEMCR_TRCENA) != 0u && (DWT_CTRL & DWT_CTRL_CYCCNTENA) != 0u;

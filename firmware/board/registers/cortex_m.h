@@ -27,7 +27,9 @@
 #define SYSTICK_LOAD REGISTER(0xE000E014) /* 4.5.2 */
 #define SYSTICK_VAL REGISTER(0xE000E018)  /* 4.5.3 */
 
-/* Debug: cycle counter, ARM C1.6.5 and C1.8 */
+/* Debug: who has the core, ARM C1.6.2; cycle counter, C1.6.5 and C1.8 */
+#define DHCSR REGISTER(0xE000EDF0)
+#define DHCSR_C_DEBUGEN (1u << 0)
 #define DEMCR REGISTER(0xE000EDFC)
 #define DEMCR_TRCENA (1u << 24)
 #define DWT_CTRL REGISTER(0xE0001000)

@@ -54,6 +54,10 @@
 #define FLASH_ACR_PRFTBE (1u << 4)
 #define FLASH_ACR_PRFTBS (1u << 5)
 
+/* General-purpose I/O */
+/* RM 8.4.3: 0 and 2 are the lowest of three speeds, 1 the middle, 3 the highest. */
+enum { PIN_SPEED_FAST = 3 };
+
 /* The clocks of what the bench uses, by role. */
 static inline void enable_ports(uint32_t bits) {
     turn_on(&RCC_AHBENR, bits);

@@ -7,8 +7,8 @@
 /* RM0008, section 7.2. The PLL has half of the HSI. */
 enum { PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
 
-/* PLLMUL (7.3.2): 2 is 0. From the HSI the PLL makes 64 MHz at most, which is no board's clock, but
- * enough to say so by the serial line. */
+/* PLLMUL (7.3.2): 2 is 0. From the HSI the PLL makes 64 MHz at most: a run goes on at that, and says
+ * so. */
 enum { PLL_MULTIPLIER = BOARD_PLL_N, PLL_HSI_MULTIPLIER = 16 };
 
 /* PM0075, section 3.1. */
@@ -44,7 +44,7 @@ bool clock_start(clock_source wanted) {
         return false;
     }
     RCC_CFGR |= RCC_CFGR_SW_PLL;
-    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL) && external;
+    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
 }
 
 clock_source clock_source_now(void) {

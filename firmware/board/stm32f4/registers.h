@@ -88,6 +88,10 @@
 #define DBGMCU_CR REGISTER(0xE0042004)
 #define DBGMCU_CR_DBG_SLEEP (1u << 0)
 
+/* General-purpose I/O */
+/* RM 8.4.3: the second highest of four speeds; the highest is for 100 MHz, and rings on a clip. */
+enum { PIN_SPEED_FAST = 2 };
+
 /* The clocks of what the bench uses, by role. */
 static inline void enable_ports(uint32_t bits) {
     turn_on(&RCC_AHB1ENR, bits);

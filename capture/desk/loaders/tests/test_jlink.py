@@ -88,6 +88,13 @@ def test_what_is_not_read_back_was_not_written(
         loader().programmer().load(elf(tmp_path, *FIRMWARE), b"operations")
 
 
+def test_a_core_that_was_reached_under_reset_is_told(jlink: StandIn) -> None:
+    jlink.says("Attach to CPU failed. Executing connect under reset.")
+    programmer = loader().programmer()
+    programmer.reset()
+    assert programmer.connection.remarks[0].startswith("J-Link reached the board only with its reset held")
+
+
 def test_the_version_is_that_of_the_commander(jlink: StandIn) -> None:
     jlink.says("SEGGER J-Link Commander V8.12b (Compiled Jan 15 2025 13:47:46)")
     assert loader().programmer().tools() == {"jlink": "V8.12b"}

@@ -99,8 +99,29 @@ def test_a_load_is_believed_only_if_openocd_says_so(
     openocd: StandIn, tmp_path: Path, says: str | dict[str, object], why: str
 ) -> None:
     openocd.says(says)
-    with pytest.raises(CaptureError, match=rf"^OpenOCD cannot load the board: {why}.*bench\.toml\.$"):
+    with pytest.raises(CaptureError, match=rf"^OpenOCD cannot load the board: {why}.*bench\.toml\."):
         loader().programmer().load(elf(tmp_path, *FIRMWARE), IMAGE)
+
+
+UNANSWERED = {"says": "Error: init mode failed (unable to connect to the target)", "status": 1}
+
+
+def test_a_core_that_does_not_answer_is_tried_once_more_with_its_reset_held(
+    openocd: StandIn, tmp_path: Path
+) -> None:
+    openocd.says(UNANSWERED, LOADED)
+    programmer = loader().programmer()
+    programmer.load(elf(tmp_path, *FIRMWARE), IMAGE)
+    first, second = (" ".join(call) for call in openocd.calls)
+    assert "connect_assert_srst" not in first and "connect_assert_srst" in second
+    assert programmer.connection.remarks[0].startswith("OpenOCD reached the board only with its reset held")
+
+
+def test_a_core_that_does_not_answer_under_reset_either_is_told_with_advice(openocd: StandIn) -> None:
+    openocd.says(UNANSWERED)
+    with pytest.raises(CaptureError, match=r"unable to connect.*Holding its reset did not help: check"):
+        loader().programmer().reset()
+    assert len(openocd.calls) == 2
 
 
 def test_a_probe_that_is_not_there_is_named(openocd: StandIn) -> None:
@@ -118,7 +139,7 @@ def test_a_reset_that_complains_with_status_0_is_none(openocd: StandIn) -> None:
 def test_an_openocd_that_hangs_is_ended(openocd: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader_tool, "TIMEOUT_S", 0.5)
     openocd.says({"sleeps": 60})
-    with pytest.raises(CaptureError, match=r"^OpenOCD did not finish within 0\.5 s and was ended; replug"):
+    with pytest.raises(CaptureError, match=r"^OpenOCD did not finish within 0\.5 s and was ended; press"):
         loader().programmer().reset()
 
 

@@ -83,8 +83,19 @@ def test_a_load_is_believed_only_if_probe_rs_says_so(
     probe_rs: StandIn, tmp_path: Path, scenes: list[str | dict[str, object]], why: str
 ) -> None:
     probe_rs.says(*scenes)
-    with pytest.raises(CaptureError, match=rf"^probe-rs cannot load the board: {why}.*bench\.toml\.$"):
+    with pytest.raises(CaptureError, match=rf"^probe-rs cannot load the board: {why}.*bench\.toml\."):
         loader().programmer().load(elf(tmp_path, FIRMWARE), b"")
+
+
+def test_a_core_that_does_not_answer_is_tried_once_more_with_its_reset_held(
+    probe_rs: StandIn, tmp_path: Path
+) -> None:
+    probe_rs.says({"says": "Error: Connecting to the chip was unsuccessful.", "status": 1}, DONE, SAME)
+    programmer = loader().programmer()
+    programmer.load(elf(tmp_path, FIRMWARE), b"")
+    held = ["--connect-under-reset" in call for call in probe_rs.calls]
+    assert held == [False, True, False]
+    assert programmer.connection.remarks[0].startswith("probe-rs reached the board only with its reset held")
 
 
 def test_the_version_is_probe_rs(probe_rs: StandIn) -> None:

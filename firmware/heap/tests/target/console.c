@@ -29,7 +29,5 @@ int printf(const char *format, ...) {
 void abort(void) {
     console_write("aborted\n");
     uart_drain();
-    for (;;) {
-        __asm volatile("wfi");
-    }
+    for (;;) {}
 }

@@ -10,11 +10,9 @@ extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[],
 void harness_run_all(void);
 void Reset_Handler(void);
 
-static void sleep_for_ever(void) {
+static void spin_for_ever(void) {
     uart_drain();
-    for (;;) {
-        __asm volatile("wfi");
-    }
+    for (;;) {}
 }
 
 void Reset_Handler(void) {
@@ -28,14 +26,14 @@ void Reset_Handler(void) {
     pins_start();
     uart_start(1000000);
     harness_run_all();
-    sleep_for_ever();
+    spin_for_ever();
 }
 
 static void fault(void) {
     for (const char *text = "faulted\n"; *text != '\0'; text++) {
         uart_send(*text);
     }
-    sleep_for_ever();
+    spin_for_ever();
 }
 
 typedef union {

@@ -271,6 +271,11 @@ impl Core {
         }
     }
 
+    /// Whether an exception is pending that would be taken if PRIMASK were clear.
+    pub fn wakes(&self) -> bool {
+        self.exceptions.wakes()
+    }
+
     /// Lets time pass while the core sleeps or waits for its flash. SysTick and CYCCNT follow. A
     /// cycle in the past changes nothing.
     pub fn advance_to(&mut self, cycle: u64) {

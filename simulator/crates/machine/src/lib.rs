@@ -65,6 +65,9 @@ enum Semihosting {
     Answered(Answerer),
 }
 
+/// `b .` (ARMv7-M, A7.7.12).
+const LOOP: u16 = 0xE7FE;
+
 /// Answers a call, and lets the machine go on behind it. False if the program ended itself.
 pub type Answerer = fn(&mut Machine) -> bool;
 
@@ -181,9 +184,15 @@ impl Machine {
         self.cycles() >= limit.cycle(self.timebase())
     }
 
-    /// Whether the core sleeps and neither a peripheral nor SysTick will ever wake it.
+    /// Whether the core sleeps, or spins in a branch to itself, and neither a peripheral nor SysTick
+    /// will ever let it do anything else.
     pub fn idle_for_ever(&self) -> bool {
-        self.core.asleep() && self.nothing_comes()
+        self.nothing_comes() && (self.core.asleep() || self.spins() && !self.core.wakes())
+    }
+
+    fn spins(&self) -> bool {
+        let code = self.soc.memory().read(self.core.pc(), Width::Half);
+        code == Some(u32::from(LOOP)) && self.core.about_to_execute()
     }
 
     /// Whether nothing but the program itself will change anything: no event of a peripheral, and no
@@ -201,7 +210,6 @@ impl Machine {
     /// peripherals can do anything any more.
     pub fn faulted_for_ever(&mut self) -> bool {
         const HARD_FAULT: u32 = 3;
-        const LOOP: u16 = 0xE7FE; // b . (ARMv7-M, A7.7.12)
         self.core.xpsr() & 0x1FF == HARD_FAULT && self.soc.fetch(self.core.pc()) == Ok(LOOP)
     }
 
@@ -375,9 +383,17 @@ impl Machine {
         self.held_reset(ResetCause::Pin)
     }
 
-    /// The same, because the supply dipped. What was in SRAM is still there.
+    /// The same, because the supply dipped. What was in SRAM is still there; what a debugger has set
+    /// is not.
     pub fn brown_out(&mut self) -> Result<(), Stop> {
+        self.core.power_down_debug();
         self.held_reset(ResetCause::BrownOut)
+    }
+
+    /// Whether a debugger reaches neither memory nor registers: the core sleeps, and its bus has no
+    /// clock then (RM0368 §23.16.1).
+    pub fn bus_is_unclocked(&self) -> bool {
+        self.core.asleep() && !self.soc.clocked_in_sleep()
     }
 
     fn held_reset(&mut self, cause: ResetCause) -> Result<(), Stop> {
@@ -412,8 +428,7 @@ impl Machine {
 
     /// The code at the PC is an endless loop from now on, as if it had been programmed there.
     pub fn loop_for_ever(&mut self) {
-        const LOOP: [u8; 2] = [0xFE, 0xE7]; // b . (ARMv7-M, A7.7.12)
-        self.soc.overwrite(self.core.pc(), &LOOP);
+        self.soc.overwrite(self.core.pc(), &LOOP.to_le_bytes());
         self.core.go_astray(self.core.pc());
         self.core.invalidate_code();
     }
@@ -426,9 +441,9 @@ impl Machine {
     /// A debugger's read. It takes no time. What is odd about it is the debugger's, and an error.
     pub fn debug_read(&mut self, address: u32, width: Width) -> Result<u32, DebugFault> {
         self.end_flash_operation_of_debugger();
-        let manners = self.soc.notes_mut().set_manners(Manners::Strict);
+        let manners = self.soc.begin_debugger_access();
         let read = self.core.debug_read(&mut self.soc, address, width);
-        self.soc.notes_mut().set_manners(manners);
+        self.soc.end_debugger_access(manners);
         self.settle();
         read
     }
@@ -441,9 +456,9 @@ impl Machine {
         value: u32,
     ) -> Result<(), DebugFault> {
         self.end_flash_operation_of_debugger();
-        let manners = self.soc.notes_mut().set_manners(Manners::Strict);
+        let manners = self.soc.begin_debugger_access();
         let written = self.core.debug_write(&mut self.soc, address, width, value);
-        self.soc.notes_mut().set_manners(manners);
+        self.soc.end_debugger_access(manners);
         let written = written.or_else(|fault| match fault {
             DebugFault::Stop(stop) => self.handle_stop(stop).map_err(DebugFault::Stop),
             fault => Err(fault),

@@ -120,6 +120,16 @@ impl Core {
         self.private.debug.enabled()
     }
 
+    /// The debug units without what a debugger has set: the power was gone.
+    pub fn power_down_debug(&mut self) {
+        self.detach_debugger();
+        self.private.debug = Debug::default();
+        self.private.scb.demcr = 0;
+        self.private.scb.dfsr = 0;
+        self.update_guard();
+        self.invalidate_code();
+    }
+
     /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone. Nothing holds the core any more.
     pub fn detach_debugger(&mut self) {
         self.private.debug.controls = 0;

@@ -30,6 +30,7 @@ const AP_IDR: u8 = 0xFC;
 const DCRSR: u32 = 0xE000_EDF4;
 const DCRDR: u32 = 0xE000_EDF8;
 const DCRSR_WRITE: u32 = 1 << 16;
+const CPUID: u32 = 0xE000_ED00;
 const AIRCR: u32 = 0xE000_ED0C;
 const SYSRESETREQ: u32 = 0x05FA_0004;
 /// R0 to R15, xPSR, MSP, PSP.
@@ -116,11 +117,15 @@ impl<T: Target> Interpreter<T> {
         })
     }
 
-    /// Finds the debug port, powers it up and clears its errors.
+    /// Finds the debug port, powers it up and clears its errors. Where the core then does not answer
+    /// it did not enter: OpenOCD's users see "init mode failed" of a core that sleeps.
     fn enter(&mut self) -> Result<(), Status> {
         self.read_debug_port(DPIDR).map_err(|_| Status::NoIdcode)?;
         self.write_debug_port(ABORT, CLEAR_ERRORS)?;
         self.write_debug_port(CTRL_STAT, POWER_UP)?;
+        if self.read_word(CPUID) == Err(Status::ApWait) {
+            return Err(Status::NoIdcode);
+        }
         self.mode = Mode::Debug;
         Ok(())
     }

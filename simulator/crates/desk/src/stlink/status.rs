@@ -12,6 +12,8 @@ pub enum Status {
     NoIdcode = 0x09,
     /// An address or a length is no multiple of the transfer's size.
     Misaligned = 0x0A,
+    /// The access port answers WAIT.
+    ApWait = 0x10,
     /// The access port says that an access failed. OpenOCD's source: reading outside RAM does so.
     ApFault = 0x11,
     /// The debug port does not answer.
@@ -34,6 +36,7 @@ impl From<Failure> for Status {
     fn from(failure: Failure) -> Status {
         match failure {
             Failure::Transfer(_) => Status::ApFault,
+            Failure::Asleep => Status::ApWait,
             Failure::Sticky => Status::ApSticky,
             Failure::Stopped(_) => Status::DpError,
         }

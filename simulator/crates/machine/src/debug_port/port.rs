@@ -190,6 +190,7 @@ impl DebugPort {
         if self.sticky_error {
             return Err(Failure::Sticky);
         }
+        answers(machine)?;
         let (width, shift) = self.lanes(address);
         let outcome = match data {
             None => machine.debug_read(address, width).map(|v| v << shift),
@@ -234,12 +235,21 @@ impl DebugPort {
     }
 }
 
+/// The access port waits for a bus that has no clock.
+fn answers(machine: &Machine) -> Result<(), Failure> {
+    match machine.bus_is_unclocked() {
+        true => Err(Failure::Asleep),
+        false => Ok(()),
+    }
+}
+
 fn read_memory(
     machine: &mut Machine,
     address: u32,
     width: Width,
     count: usize,
 ) -> Result<Answer, Failure> {
+    answers(machine)?;
     let mut values = Vec::with_capacity(count);
     let mut next = address;
     while values.len() < count {
@@ -258,6 +268,7 @@ fn write_memory(
     width: Width,
     values: &[u32],
 ) -> Result<Answer, Failure> {
+    answers(machine)?;
     let mut next = address;
     let mut rest = values;
     while !rest.is_empty() {

@@ -65,6 +65,8 @@ impl Answer {
 pub enum Failure {
     /// The access itself failed, as it would on the chip.
     Transfer(String),
+    /// The core sleeps, and its bus has no clock.
+    Asleep,
     /// Refused: an earlier transfer failed, and its sticky error is not cleared.
     Sticky,
     /// The simulation has stopped, and why.
@@ -89,6 +91,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Transfer(why) | Failure::Stopped(why) => f.write_str(why),
+            Failure::Asleep => f.write_str(
+                "the core sleeps, and its bus has no clock then unless DBGMCU_CR has DBG_SLEEP",
+            ),
             Failure::Sticky => {
                 f.write_str("an earlier transfer failed and its error is not cleared")
             }

@@ -53,7 +53,7 @@ pub struct Poll {
 
 /// Looks for it at the end of a run. `None` if the program may go on.
 pub fn find(machine: &Machine) -> Option<Standstill> {
-    if machine.idle_for_ever() {
+    if machine.core().asleep() && machine.nothing_comes() {
         let enabled = machine.core().enabled_interrupts();
         return Some(Standstill::Sleeps {
             pc: machine.core().last_executed(),

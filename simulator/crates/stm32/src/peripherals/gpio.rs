@@ -186,6 +186,19 @@ impl Gpio {
         (self.mode(pin) == 0b10).then_some(selected)
     }
 
+    /// OSPEEDR's field of a pin.
+    pub fn speed(&self, pin: u32) -> u32 {
+        two_bits(self.registers.get(OSPEEDR), pin)
+    }
+
+    /// Three speeds on the STM32F0: x0, 01 and 11 (RM0091 §8.4.3).
+    fn slowest(&self, speeds: u32) -> u32 {
+        match self.line {
+            Line::F0 => spread(speeds, 0b00) | spread(speeds, 0b10),
+            _ => spread(speeds, 0b00),
+        }
+    }
+
     fn mode(&self, pin: u32) -> u32 {
         two_bits(self.registers.get(MODER), pin)
     }
@@ -204,7 +217,7 @@ impl Gpio {
             output: spread(mode, 0b01),
             analog,
             pulled_up: pulled_up & !analog | self.pulled_up_outside,
-            slow: spread(self.registers.get(OSPEEDR), 0b00),
+            slow: self.slowest(self.registers.get(OSPEEDR)),
             pulled_by_data: 0,
             open_drain: self.registers.get(OTYPER),
             alternate: !0,

@@ -28,7 +28,12 @@ impl Soc {
     fn find_responder(&mut self, address: u32) -> Option<Responder> {
         let place = self.map.find(address)?;
         let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
-        let block = place.block.filter(|_| place.clock.is_none_or(clocked))?;
+        // On the STM32F0 it has a clock that a debugger need not turn on: OpenOCD reads its IDCODE as
+        // the first thing (src/flash/nor/stm32f1x.c).
+        let opened = self.dbgmcu.by_debugger && matches!(place.block, Some(Block::Dbgmcu));
+        let block = place
+            .block
+            .filter(|_| opened || place.clock.is_none_or(clocked))?;
         let fast = match block {
             Block::Usart(usart) => self.usarts[usart].fast(),
             Block::Gpio(port) => self.ports[port].fast(),
@@ -39,7 +44,9 @@ impl Soc {
             connection: place.connection,
             fast,
         };
-        self.responders.remember(address, responder);
+        if !opened {
+            self.responders.remember(address, responder);
+        }
         Some(responder)
     }
 

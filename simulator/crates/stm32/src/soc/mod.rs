@@ -21,7 +21,7 @@ mod system_memory;
 
 use crate::chip::Line;
 use crate::edges::{Edge, Pin};
-use crate::manners::Oddity;
+use crate::manners::{Manners, Oddity};
 use crate::memory::Memory;
 use crate::peripherals::address_map::{self, entry_of, AddressMap, Block, ResponderCache};
 use crate::peripherals::alternate_functions::Routes;
@@ -239,7 +239,9 @@ impl Soc {
         self.end_excesses(now);
         let mut fresh = Soc::new(std::mem::take(&mut self.memory));
         std::mem::swap(&mut fresh.timebase, &mut self.timebase);
-        std::mem::swap(&mut fresh.dbgmcu, &mut self.dbgmcu);
+        if cause != ResetCause::BrownOut {
+            std::mem::swap(&mut fresh.dbgmcu, &mut self.dbgmcu);
+        }
         std::mem::swap(&mut fresh.edges, &mut self.edges);
         std::mem::swap(&mut fresh.transmitted, &mut self.transmitted);
         std::mem::swap(&mut fresh.levels, &mut self.levels);
@@ -277,6 +279,23 @@ impl Soc {
 
     pub fn notes(&self) -> &notes::Notes {
         &self.notes
+    }
+
+    /// From now on a debugger accesses the chip, whose oddities are errors. Returns what manners
+    /// were.
+    pub fn begin_debugger_access(&mut self) -> Manners {
+        self.dbgmcu.by_debugger = true;
+        self.notes.set_manners(Manners::Strict)
+    }
+
+    pub fn end_debugger_access(&mut self, manners: Manners) {
+        self.dbgmcu.by_debugger = false;
+        self.notes.set_manners(manners);
+    }
+
+    /// Whether the bus of a core that sleeps has a clock.
+    pub fn clocked_in_sleep(&self) -> bool {
+        self.dbgmcu.clocks_sleep()
     }
 
     pub fn notes_mut(&mut self) -> &mut notes::Notes {

@@ -2,6 +2,7 @@
 //! on the chip alone.
 
 use super::Soc;
+use crate::chip::Line;
 use crate::manners::{Access, Oddity};
 use crate::peripherals::address_map::Connection;
 use crate::peripherals::gpio::PORTS;
@@ -16,8 +17,10 @@ const AHB_DELAY_CYCLES: u64 = 2;
 const NVIC_ISPR: u32 = 0xE000_E200;
 const GPIOA: u32 = 0x4002_0000;
 const PORT_BYTES: u32 = 0x400;
-/// OSPEEDR 00 (DS10086, table "I/O AC characteristics"): an edge may take this long, at 50 pF.
+/// OSPEEDR 00 (DS10086, table "I/O AC characteristics"): an edge may take this long, at 50 pF; x0 on
+/// the STM32F0 (DS9826, the same table).
 const SLOW_EDGE_NS: u64 = 100;
+const SLOW_EDGE_F0_NS: u64 = 125;
 const NS_PER_S: u64 = 1_000_000_000;
 /// A pulse is told of if an edge may take more than such a part of it: below that the pin is but
 /// late, and a lamp or a slow bus does not mind.
@@ -93,14 +96,19 @@ impl Soc {
 
     fn slow_edge_cycles(&self) -> u64 {
         let core = self.clocks.core;
-        (SLOW_EDGE_NS * core.numerator).div_ceil(core.denominator * NS_PER_S)
+        let edge_ns = match self.memory.chip().family.line() {
+            Line::F0 => SLOW_EDGE_F0_NS,
+            _ => SLOW_EDGE_NS,
+        };
+        (edge_ns * core.numerator).div_ceil(core.denominator * NS_PER_S)
     }
 
     fn note_slow_pin(&mut self, port: usize, pin: usize, width: u64, cycle: u64) {
         let letter = PORTS[port].trim_start_matches("GPIO");
         let edge = self.slow_edge_cycles();
+        let speed = self.ports[port].speed(pin as u32);
         let what = format!(
-            "P{letter}{pin} (a pulse of {width} cycles, and with OSPEEDR 00 an edge may take {edge})"
+            "P{letter}{pin} (a pulse of {width} cycles, and with OSPEEDR {speed:02b} an edge may take {edge})"
         );
         let address = GPIOA + PORT_BYTES * port as u32;
         self.remark(Unmodelled(what, Oddity::SlowPin), address, cycle);
@@ -126,6 +134,7 @@ impl Soc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::Chip;
     use crate::manners::Manners;
     use crate::memory::Memory;
     use cortex_m::bus::{Bus, Width};
@@ -209,6 +218,27 @@ mod tests {
         }
         let slow = "PA0 (a pulse of 19 cycles, and with OSPEEDR 00 an edge may take 2)";
         assert_eq!(noted(&soc), [slow]);
+    }
+
+    /// RM0091 §8.4.3: x0 is low, so 10, high elsewhere, is slow on the STM32F0.
+    #[test]
+    fn two_of_the_speeds_of_an_stm32f0_are_slow() {
+        let mut soc = Soc::new(Memory::of(Chip::named("f072rb").unwrap()));
+        soc.notes_mut().set_manners(Manners::Polite);
+        let (ahbenr, port) = (0x4002_1014, 0x4800_0000);
+        write(&mut soc, ahbenr, 1 << 17, 0);
+        write(&mut soc, port, 0x2800_0055, 10); // PA0 to PA3 are outputs
+        write(&mut soc, port + 8, 0x0C00_00E4, 10); // of speeds 00, 01, 10, 11
+        for (cycle, level) in [(100, 0xF), (120, 0)] {
+            write(&mut soc, port + 0x14, level, cycle);
+        }
+        // 8 MHz: 125 ns are one cycle, and a pulse of twenty is long enough for it.
+        assert_eq!(noted(&soc), Vec::<String>::new());
+        write(&mut soc, port + 0x14, 0xF, 129);
+        let note = |pin, speed| {
+            format!("PA{pin} (a pulse of 9 cycles, and with OSPEEDR {speed} an edge may take 1)")
+        };
+        assert_eq!(noted(&soc), [note(0, "00"), note(2, "10")]);
     }
 
     #[test]

@@ -370,9 +370,14 @@ impl Table {
         }
     }
 
-    /// `crystal PPM`, which holds from the next capture on, or a mishap.
+    /// `crystal PPM`, which holds from the next capture on; `power cycle`, which happens at once; or a
+    /// mishap.
     fn plan_board(&self, line: &str) -> Result<(), String> {
         let board = &self.faults.board;
+        if line == "power cycle" {
+            board.power_gone.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
         match line.strip_prefix("crystal ").map(str::parse::<i64>) {
             Some(Ok(ppm)) if ppm.abs() <= MOST_PPM => {
                 board.clock_ppm.store(ppm, Ordering::Relaxed);

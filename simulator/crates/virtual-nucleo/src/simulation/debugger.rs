@@ -2,7 +2,7 @@
 
 use super::ring::FollowedRing;
 use super::ATTENTION_PERIOD;
-use machine::debug_port::{DebugPort, ProbeRequest};
+use machine::debug_port::{DebugPort, ProbeRequest, Request};
 use machine::Machine;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -10,6 +10,8 @@ use stm32::memory::SRAM_BASE;
 
 /// After a request, the probe is asked again after this many core cycles: 0.2 ms at 84 MHz.
 const ATTENTIVE_SLICE_CYCLES: u64 = 1 << 14;
+/// A debugger that has reset the board leaves within this time: pyOCD's process ends then.
+const LEAVING_SPAN: Duration = Duration::from_secs(1);
 /// Without requests for this long, the simulation runs in long slices again.
 const ATTENTION_SPAN: Duration = Duration::from_millis(200);
 /// While bytes lie in a ring that a debugger empties, a slice waits this long for the debugger. An
@@ -22,6 +24,8 @@ pub struct Debugger {
     port: DebugPort,
     heard: Option<Instant>,
     ring: FollowedRing,
+    /// When it last let go of the reset line.
+    released: Option<Instant>,
     /// A debugger has halted the core at least once. From then on it decides when the core runs.
     took_over: bool,
 }
@@ -33,6 +37,7 @@ impl Debugger {
             port: DebugPort::default(),
             heard: None,
             ring: FollowedRing::default(),
+            released: None,
             took_over: false,
         }
     }
@@ -101,6 +106,19 @@ impl Debugger {
         }
     }
 
+    /// Whether a debugger has just reset the board, and has not let go of the core yet.
+    pub fn is_leaving(&self, machine: &Machine) -> bool {
+        let core = machine.core();
+        let just_reset = |released: Instant| released.elapsed() < LEAVING_SPAN;
+        core.debugged() && !core.held() && self.released.is_some_and(just_reset)
+    }
+
+    /// What a debugger has set in the chip's debug port is gone.
+    pub fn lose_power(&mut self) {
+        self.port = DebugPort::default();
+        self.leave();
+    }
+
     /// The probe is gone, and with it whoever used it.
     pub fn leave(&mut self) {
         self.ring.forget();
@@ -108,6 +126,9 @@ impl Debugger {
 
     fn answer(&mut self, machine: &mut Machine, request: ProbeRequest) {
         self.ring.note(machine, &request.request);
+        if matches!(request.request, Request::Reset | Request::HoldReset(false)) {
+            self.released = Some(Instant::now());
+        }
         let outcome = self.port.answer(machine, request.request);
         self.heard = Some(Instant::now());
         self.took_over |= machine.core().halted();

@@ -48,6 +48,8 @@ pub struct BoardFaults {
     pub loader_idles: Arc<AtomicBool>,
     /// The flash has read protection.
     pub flash_protected: Arc<AtomicBool>,
+    /// The board loses its power and has it again.
+    pub power_gone: Arc<AtomicBool>,
     /// By how many millionths the board's clock is too fast.
     pub clock_ppm: Arc<AtomicI64>,
     /// Who unplugs the probe.
@@ -62,6 +64,7 @@ impl BoardFaults {
             line: LineFaults::default(),
             loader_idles: Arc::default(),
             flash_protected: Arc::default(),
+            power_gone: Arc::default(),
             clock_ppm: Arc::default(),
             probe_gone,
         }
@@ -154,6 +157,12 @@ impl Desk {
                 self.wanted = Instant::now();
             }
             self.powered |= self.debugger.took_over();
+            if self.faults.power_gone.swap(false, Ordering::Relaxed) {
+                self.debugger.lose_power();
+                if let Err(stop) = self.machine.brown_out() {
+                    self.lock_up(&stop);
+                }
+            }
             if !self.deliver() {
                 self.attend(REST); // the analyzer's host takes its time
             } else if self.lets_run() {
@@ -217,7 +226,12 @@ impl Desk {
     }
 
     fn lets_run(&self) -> bool {
-        self.powered && self.debugger.lets_run(&self.machine)
+        self.powered && self.debugger.lets_run(&self.machine) && !self.awaits_leave()
+    }
+
+    /// How long a debugger takes to leave is the host's time, which shall not be the board's.
+    fn awaits_leave(&self) -> bool {
+        self.capture.is_some() && self.debugger.is_leaving(&self.machine)
     }
 
     /// Hands over what is sampled. False while the analyzer has no room for all of it.
@@ -277,6 +291,7 @@ impl Desk {
     /// real time if a debugger holds the board for long.
     fn stand_still(&mut self) {
         let (since, sampled) = *self.still.get_or_insert((Instant::now(), Duration::ZERO));
+        let awaits_leave = self.awaits_leave();
         let Some(capture) = &mut self.capture else {
             return;
         };
@@ -288,7 +303,7 @@ impl Desk {
                     return;
                 }
                 let elapsed = since.elapsed();
-                if elapsed < BLINK {
+                if elapsed < BLINK || awaits_leave {
                     return;
                 }
                 self.still = Some((since, elapsed));

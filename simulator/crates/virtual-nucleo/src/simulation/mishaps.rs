@@ -80,7 +80,7 @@ impl Mishaps {
 fn unknown(line: &str) -> String {
     format!(
         "{line:?} is no mishap of the board: write hang, fault, reset or brown-out at SAMPLE, \
-         reset every COUNT at SAMPLE, trace off at SAMPLE, crystal PPM, or none"
+         reset every COUNT at SAMPLE, trace off at SAMPLE, crystal PPM, power cycle, or none"
     )
 }
 

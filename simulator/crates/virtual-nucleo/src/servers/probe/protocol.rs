@@ -42,7 +42,7 @@ impl Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Refusal {
         let status = match failure {
-            Failure::Transfer(_) | Failure::Sticky => TRANSFER_FAULT,
+            Failure::Transfer(_) | Failure::Asleep | Failure::Sticky => TRANSFER_FAULT,
             Failure::Stopped(_) => PROBE_DISCONNECTED,
         };
         Refusal {

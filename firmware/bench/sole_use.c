@@ -1,0 +1,32 @@
+#include "bench/sole_use.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/image.h"
+#include "board/cycle_counter.h"
+#include "board_table.h"
+
+/* A loader pulls the reset pin, and leaves some 100 ms later. When it does it clears DEMCR, which
+ * stops the counter, before or behind DHCSR (pyOCD, cortex_m.py; probe-rs, debug_core_stop). The
+ * counter cannot measure this: it may stand. A poll takes four cycles at least, and ten at most. */
+enum { PATIENCE_POLLS = BOARD_CORE_HZ / 16u, QUIET_POLLS = BOARD_CORE_HZ / 80u };
+
+static void wait_for_sole_use(void) {
+    uint32_t polls = 0;
+    while (debugger_is_attached() && polls < PATIENCE_POLLS) {
+        polls++;
+    }
+    if (polls > 0) {
+        for (uint32_t quiet = 0; quiet < QUIET_POLLS; quiet++) {
+            (void)debugger_is_attached();
+        }
+    }
+}
+
+void start_counter_alone(void) {
+    if (!image_asks_for_rtt(image_in_flash())) {
+        wait_for_sole_use();
+    }
+    cycle_counter_start();
+}
