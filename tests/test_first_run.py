@@ -21,7 +21,7 @@ from tests import lab
 
 TIMEOUT_S = 300.0
 STEPS = (
-    *("tools", "rights", "desk", "probe", "load", "wiring", "line", "noise", "threshold"),
+    *("tools", "rights", "desk", "probe", "load", "again", "wiring", "line", "noise", "threshold"),
     *("rate", "clock", "number", "twin"),
 )
 BESIDE_THE_COUNTER_CYCLES = 4

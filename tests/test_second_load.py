@@ -1,4 +1,3 @@
-# spans: capture, firmware, simulator
 """Each board is loaded again after it was unplugged, by each loader that sees the desk."""
 
 from __future__ import annotations

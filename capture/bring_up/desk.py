@@ -9,6 +9,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from capture.acquisition.duration import longest_s
 from capture.bring_up.step import Figure, Outcome
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
@@ -30,6 +31,7 @@ class Desk:
 
     def __init__(self, board: BoardResource) -> None:
         self._board = board
+        self._loaded_s = 0.0
 
     @property
     def is_virtual(self) -> bool:
@@ -79,18 +81,42 @@ class Desk:
         """Does the board take a firmware and its operations?"""
         if self.is_virtual:
             return Outcome("skipped", "A virtual board is not flashed.")
+        self._loaded_s, remarks = self._load(image, plan)
+        size = _loaded_bytes(image.elf) + len(plan.image)
+        figures = (Figure("flashed", size, "bytes"), Figure("took", round(self._loaded_s, 1), "s"))
+        return _taken("The flash took the firmware and its operations.", remarks, figures)
+
+    def load_again(self, image: FirmwareImage, plan: Plan) -> Outcome:
+        """Does it take them once more, behind a run that has come to its end?"""
+        if self.is_virtual:
+            return Outcome("skipped", "A virtual board is not flashed.")
+        with open_board(self._board) as opened:
+            resetter = opened.resetter(None)
+            if resetter is not None:
+                resetter.reset()
+        time.sleep(longest_s(plan, self._board.board.core_hz))
+        again_s, remarks = self._load(image, plan)
+        figures: tuple[Figure, ...] = (Figure("took", round(again_s, 1), "s"),)
+        if not remarks and again_s < self._loaded_s:
+            saved = round(self._loaded_s - again_s, 1)
+            figures = (*figures, Figure("erasing and writing took, about", saved, "s"))
+        return _taken("The board is loaded again behind a run.", remarks, figures)
+
+    def _load(self, image: FirmwareImage, plan: Plan) -> tuple[float, tuple[str, ...]]:
+        """Seconds that it took, and what the loader remarks."""
         since_s = time.monotonic()
         with open_board(self._board) as opened:
             opened.load(image.elf, plan.image)
-        taken_s = round(time.monotonic() - since_s, 1)
-        size = _loaded_bytes(image.elf) + len(plan.image)
-        figures = (Figure("flashed", size, "bytes"), Figure("took", taken_s, "s"))
-        return Outcome("right", "The flash took the firmware and its operations.", figures=figures)
+            return time.monotonic() - since_s, opened.oddities()
 
     def wiring(self) -> Outcome:
         """Is each clip on its pin?"""
         found = check(self._board)
         return of_clips(found)
+
+
+def _taken(words: str, remarks: tuple[str, ...], figures: tuple[Figure, ...]) -> Outcome:
+    return Outcome("look" if remarks else "right", words, remarks, figures)
 
 
 def of_clips(found: Findings) -> Outcome:

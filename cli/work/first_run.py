@@ -13,6 +13,7 @@ from base.files.whole import write_bytes
 from base.processes import signals
 from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import read_manifest
+from capture.bring_up import parcel
 from capture.bring_up.step import BringUp, Done, Figure, Outcome, Step, walk
 from capture.desk.bench import BoardResource, read_bench
 from capture.wiring import plan
@@ -47,7 +48,12 @@ def run(
         finally:
             found = bench.found(done, len(steps))
             _write(found, output)
-    print(json.dumps(found.as_json(), indent=2) if as_json else f"\n{found.verdict}\npage: {output}")
+            folder = parcel.make(output, bench.last_run, bench.names)
+    print(
+        json.dumps(found.as_json(), indent=2)
+        if as_json
+        else f"\n{found.verdict}\npage: {output}\nto send: {folder}"
+    )
     return int(not found.whole)
 
 
@@ -84,6 +90,9 @@ class _Bench:
             Step("desk", "Is there one analyzer, one probe, one port?", desk.plugged_in),
             Step("probe", "Is the firmware of the probe new enough?", desk.probe_firmware),
             Step("load", "Does the flash take a firmware?", lambda: desk.load(image, short_plan(on))),
+            Step(
+                "again", "Does it take one behind a run, too?", lambda: desk.load_again(image, short_plan(on))
+            ),
             Step("wiring", "Is each clip on its pin?", desk.wiring),
             Step("line", "Do the records come, whole and in order?", captures.line),
             Step("noise", "Do inputs see edges where no pin moves?", captures.rest),
@@ -111,6 +120,16 @@ class _Bench:
             self.board.analyzer.driver,
             self.board.analyzer.samplerate_hz,
         )
+
+    @property
+    def last_run(self) -> Path | None:
+        """The folder of the last run so far: that of the number, where it came to it."""
+        return self._captures.folders[-1] if self._captures.folders else None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What nobody else needs to know: the probe's serial number."""
+        return (self.board.loader.serial_number,)
 
     def _twin(self) -> Outcome:
         if self.board.loader.kind == "virtual-nucleo":

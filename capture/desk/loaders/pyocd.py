@@ -68,13 +68,14 @@ class Pyocd:
     def _load(self, *files: str) -> None:
         def write(under_reset: bool) -> None:
             connect = _UNDER_RESET if under_reset else ("--connect", "halt")
-            self._call("load", *connect, *_HALTED, *_PATIENCE, *files)
+            try:
+                self._call("load", *connect, *_HALTED, *_PATIENCE, *files)
+            except CaptureError as error:
+                if _OF_THE_FLASH.search(str(error)) and (why := self._forbidden()):
+                    raise CaptureError(why) from None
+                raise
 
-        try:
-            self.connection.use(write)
-        except CaptureError as error:
-            may_be_forbidden = _OF_THE_FLASH.search(str(error)) is not None
-            raise CaptureError((may_be_forbidden and self._forbidden()) or str(error)) from None
+        self.connection.use(write)
 
     def _forbidden(self) -> str | None:
         """What of the option bytes keeps the board from being loaded, if they can be read."""

@@ -234,7 +234,8 @@ def test_a_pyocd_that_fails_gets_a_sentence(pyocd: Path, monkeypatch: pytest.Mon
         nucleo() as board,
     ):
         board.load(FIRMWARE, IMAGE)
-    assert len(pyocd.read_text().splitlines()) == 1
+    first, second = (json.loads(line) for line in pyocd.read_text().splitlines())
+    assert "halt" in first and "under-reset" in second
 
 
 @pytest.mark.parametrize("subcommand", ["load", "reset"])
