@@ -92,7 +92,6 @@ static void inherit(heap_block *heir, const heap_block *gone) {
 }
 
 static void file(heap_block *block) {
-    HEAP_REQUIRE(block_is_free(block));
     heap_block **const place = place_of(block_size(block));
     if (*place != NULL) {
         inherit(block, *place);
