@@ -198,7 +198,7 @@ fn gaps_without_firmware_are_those_of_the_model() {
     assert!(output.status.success());
     let listed = String::from_utf8(output.stdout).unwrap();
     for line in [
-        "RTC at 0x40002800: no register",
+        "SDIO at 0x40012c00: no register",
         "TIM2_SMCR: bits 0x0000fff7",
     ] {
         assert!(listed.lines().any(|listed| listed == line), "{line}");

@@ -362,14 +362,14 @@ mod tests {
                 "TIM2: this differs",
             ),
             (
-                "name = \"RTC\", base = 0x4000_2800",
-                "name = \"RTC\", base = 0x4000_2C00",
+                "name = \"I2S2ext\", base = 0x4000_3400",
+                "name = \"I2S2ext\", base = 0x4000_2C00",
                 "in each other's way",
             ),
             (
-                "name = \"RTC\", base = 0x4000_2800",
-                "name = \"RTC\", base = 0x4000_2810",
-                "RTC: base 0x40002810",
+                "name = \"I2S2ext\", base = 0x4000_3400",
+                "name = \"I2S2ext\", base = 0x4000_3410",
+                "I2S2ext: base 0x40003410",
             ),
             (
                 "name = \"OTG_FS\", base = 0x5000_0000, bus = \"ahb2\"",
@@ -391,7 +391,7 @@ mod tests {
             (
                 "family = \"F401\"",
                 "family = \"L476\"",
-                ": peripherals: SPI2: this differs from what is modelled",
+                ": peripherals: RTC: this differs from what is modelled",
             ),
             ("family = \"F401\"", "family = ", ":5: "),
             ("[[chips]]", "[[spare]]", ": "),

@@ -167,6 +167,11 @@ impl Memory {
         (self.first_sram_bytes..self.sram_bytes).contains(&offset)
     }
 
+    #[inline]
+    pub fn has_second_sram(&self) -> bool {
+        self.first_sram_bytes < self.sram_bytes
+    }
+
     /// A byte, halfword or word of the SRAM. `None` if the address is not aligned or not in the
     /// SRAM, or if loading it may wait.
     #[inline]

@@ -22,6 +22,7 @@ pub mod pwr;
 pub mod rcc;
 pub mod registers;
 pub mod rng;
+pub mod rtc;
 pub mod spi;
 #[cfg(test)]
 mod svd;
@@ -143,7 +144,7 @@ impl Kind {
 }
 
 /// All of them. A new one is a file, a row here, and its rows in the tables of the chips.
-static KINDS: [Kind; 7] = [
+static KINDS: [Kind; 8] = [
     kind::<adc::Adc>("adc", |place, chip| {
         adc::Adc::new(&place.name, chip.family).boxed()
     }),
@@ -151,6 +152,7 @@ static KINDS: [Kind; 7] = [
     kind::<i2c::I2c>("i2c", |place, _| i2c::I2c::new(&place.name).boxed()),
     kind::<iwdg::Iwdg>("iwdg", |_, chip| iwdg::Iwdg::of(chip.family).boxed()),
     kind::<rng::Rng>("rng", |_, _| rng::Rng::default().boxed()),
+    kind::<rtc::Rtc>("rtc", |_, _| rtc::Rtc::default().boxed()),
     kind::<spi::Spi>("spi", |place, _| spi::Spi::new(&place.name).boxed()),
     kind::<wwdg::Wwdg>("wwdg", |_, _| wwdg::Wwdg::default().boxed()),
 ];

@@ -11,6 +11,9 @@ const CSR: u32 = 0x04;
 const VOS_SHIFT: u32 = 14;
 const VOS_SHIFT_L4: u32 = 9;
 const VOSRDY: u32 = 1 << 14;
+/// The backup regulator, in CSR, and that it is ready.
+const BRE: u32 = 1 << 9;
+const BRR: u32 = 1 << 3;
 const DBP: u32 = 1 << 8;
 /// The over-drive, in CR; the flags that it is ready stand in the same places of CSR.
 const ODEN: u32 = 1 << 16;
@@ -25,10 +28,10 @@ const fn table(reset: u32, scales: u32) -> [Register; 2] {
         Register::new(CR, "CR", reset, scales << VOS_SHIFT | DBP)
             .inert(0b1100 | 0b11 << VOS_SHIFT)
             .missing(0x3EF3),
-        // Missing: the wake-up pin and the backup regulator.
-        Register::new(CSR, "CSR", 0, 0)
-            .inert(VOSRDY)
-            .missing(0x0300),
+        // Missing: the wake-up pin.
+        Register::new(CSR, "CSR", 0, BRE)
+            .inert(VOSRDY | BRR)
+            .missing(0x0100),
     ]
 }
 
@@ -40,7 +43,9 @@ static TABLE_F446: [Register; 2] = {
         Register::new(CR, "CR", 0xC000, control.writable | ODEN | ODSWEN)
             .inert(control.inert)
             .missing(control.missing | 0x003C_0000),
-        status.inert(VOSRDY | ODRDY | ODSWRDY).missing(0x000C_0380),
+        status
+            .inert(VOSRDY | BRR | ODRDY | ODSWRDY)
+            .missing(0x000C_0180),
     ]
 };
 /// RM0090 §5.4.1: VOS has one bit.
@@ -165,6 +170,10 @@ impl Peripheral for Pwr {
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
         self.registers.set(offset, value);
+        if offset == CSR && self.chip.family.line() == Line::F4 {
+            // §5.4.2: ready at once here.
+            self.registers.set_bits(CSR, BRR, value & BRE != 0);
+        }
         if offset == CR && self.chip.family == Family::F446 {
             // RM0390 §5.1.4: the over-drive is switched on once it is ready. Here both are at once.
             let ready = if value & ODEN == 0 { 0 } else { value };

@@ -2,6 +2,7 @@
 
 use super::Soc;
 use crate::manners::{Access, Oddity};
+use crate::memory::SRAM_BASE;
 use crate::peripherals::address_map::{
     Block, Connection, Fast, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
 };
@@ -233,6 +234,7 @@ impl Soc {
         now: u64,
     ) -> Result<Loaded, Fault> {
         if let Some(value) = self.memory.read_ccm(address, width) {
+            self.second_sram.read_code(now);
             return Ok(Loaded {
                 value,
                 wait_cycles: 0,
@@ -299,6 +301,9 @@ impl Bus for Soc {
                     let before = unaligned_cycles(address, width.bytes());
                     self.second_sram.read(now - before, now)
                 } else {
+                    if self.memory.has_second_sram() && address < SRAM_BASE {
+                        self.second_sram.read_code(now);
+                    }
                     0
                 };
                 Ok(Loaded { value, wait_cycles })
@@ -310,7 +315,12 @@ impl Bus for Soc {
     #[inline(always)]
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
         match self.memory.write(address, width, value) {
-            Some(()) => Ok(0),
+            Some(()) => {
+                if self.memory.is_second_sram(address) {
+                    self.second_sram.write(now);
+                }
+                Ok(0)
+            }
             None => self.write_beyond_sram(address, width, value, now),
         }
     }

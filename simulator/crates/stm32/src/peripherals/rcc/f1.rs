@@ -15,6 +15,9 @@ const CSR: u32 = 0x24;
 pub const AHBRSTR: u32 = 0x28;
 const CFGR2: u32 = 0x2C;
 pub const CR2: u32 = 0x34;
+const HSI14ON: u32 = 1 << 0;
+const HSI14DIS: u32 = 1 << 2;
+const HSI14TRIM: u32 = 0x1F << 3;
 pub const HSI48ON: u32 = 1 << 16;
 pub const HSI48RDY: u32 = 1 << 17;
 pub const HSI48_HZ: u64 = 48_000_000;
@@ -80,6 +83,7 @@ const F103: Layout = Layout {
         Some(Source::Pll),
         None,
     ],
+    idle: &[],
     lsi_hz: 40_000,
     pll_lock_us: 200,
     pll_settings: (CFGR, 1 << 16 | PLLXTPRE | PLLMUL),
@@ -167,9 +171,8 @@ static TABLE_F072: [Register; 14] = [
     // The clocks of USART1, I2C1, CEC, USB, ADC and USART2.
     Register::new(0x30, "CFGR3", 0, 0).missing(0x0003_01D3),
     // HSI14 feeds the ADC alone.
-    Register::new(CR2, "CR2", 0x80, HSI48ON)
-        .inert(HSI48RDY | 0b10 | 0xFF << 8 | 0xFF << 24)
-        .missing(0b101 | 0x1F << 3),
+    Register::new(CR2, "CR2", 0x80, HSI48ON | HSI14ON | HSI14DIS | HSI14TRIM)
+        .inert(HSI48RDY | HSI14ON << 1 | 0xFF << 8 | 0xFF << 24),
 ];
 
 pub static LAYOUT_F072: Layout = Layout {
@@ -183,6 +186,7 @@ pub static LAYOUT_F072: Layout = Layout {
         Some(Source::Internal48),
     ],
     pll_settings: (CFGR, PLLSRC | PLLXTPRE | PLLMUL),
+    idle: &[(CR2, HSI14ON, 1)],
     timers_fast: None,
     pll: pll_f072,
     ..F103
@@ -265,6 +269,9 @@ mod tests {
             (mhz(&rcc), clocks.apb1_divider, clocks.apb2_divider),
             (48, 2, 2)
         );
+        // The HSI14 feeds the ADC alone.
+        rcc.write(CR2, 0x80 | HSI14ON, 0).unwrap();
+        assert_eq!(rcc.read(CR2, 0) & 0b11, 0b11);
         let mut rcc = started("f072rb");
         assert!(rcc.write(CFGR, 3, 0).is_err());
         rcc.write(CR2, 0x80 | HSI48ON, 0).unwrap();

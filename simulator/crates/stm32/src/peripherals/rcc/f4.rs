@@ -19,6 +19,8 @@ const DCKCFGR: u32 = 0x8C;
 const TIMPRE: u32 = 1 << 24;
 
 const HSI_HZ: u64 = 16_000_000;
+const PLLI2SON: u32 = 1 << 26;
+const PLLSAION: u32 = 1 << 28;
 const READY_FLAGS: u32 = HSIRDY | HSERDY | PLLRDY | 1 << 27 | 0xFF << 8;
 const RMVF: u32 = 1 << 24;
 const BORRSTF: u32 = 1 << 25;
@@ -43,6 +45,7 @@ const fn layout(table: &'static [Register]) -> Layout {
             Some(Source::Pll),
             None,
         ],
+        idle: &[(CR, PLLI2SON, 1)],
         lsi_hz: 32_000,
         pll_lock_us: 200,
         pll_settings: (PLLCFGR, !0),
@@ -61,6 +64,7 @@ pub static LAYOUT_F446: Layout = Layout {
         Some(Source::Pll),
         Some(Source::SecondPll),
     ],
+    idle: &[(CR, PLLI2SON | PLLSAION, 1)],
     // RM0390 §6.3.25.
     timers_fast: Some((DCKCFGR, TIMPRE)),
     ..layout(&TABLE_F446)
@@ -161,11 +165,11 @@ const fn table(clocks: &ClockBits) -> [Register; 24] {
             CR,
             "CR",
             0x0000_0083,
-            HSION | HSITRIM | HSEON | HSEBYP | PLLON,
+            HSION | HSITRIM | HSEON | HSEBYP | PLLON | PLLI2SON,
         )
-        // Missing: CSSON and the PLL for I2S.
+        // Missing: CSSON.
         .inert(READY_FLAGS)
-        .missing(1 << 19 | 1 << 26),
+        .missing(1 << 19),
         // Bit 29 is reserved and reads one. Vendor code writes it as zero.
         Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
         // Missing: the RTC's divider and the clock outputs MCO.
@@ -212,7 +216,9 @@ static TABLE_F407: [Register; 24] = table(&F407);
 /// RM0390 §6.3.2: PLLR divides for the second output of the PLL. §6.3.1: a third PLL, for SAI.
 static TABLE_F446: [Register; 24] = {
     let mut table = table(&F446);
-    table[0] = table[0].missing(1 << 19 | 1 << 26 | 1 << 28);
+    table[0] = Register::new(CR, "CR", 0x0000_0083, table[0].writable | PLLSAION)
+        .inert(READY_FLAGS | PLLSAION << 1)
+        .missing(1 << 19);
     table[1] = Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x7F43_7FFF);
     // §6.3.25: what it chooses for SAI and I2S is not modelled.
     table[23] = Register::new(DCKCFGR, "DCKCFGR", 0, TIMPRE).missing(0x07F0_1F1F & !TIMPRE);

@@ -29,6 +29,8 @@ const MSI_HZ: [u64; 12] = [
     100_000, 200_000, 400_000, 800_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000,
     24_000_000, 32_000_000, 48_000_000,
 ];
+const PLLSAI1ON: u32 = 1 << 26;
+const PLLSAI2ON: u32 = 1 << 28;
 const PRESCALERS: u32 = 0xF << 4 | 0b111 << 8 | 0b111 << 11;
 const RMVF: u32 = 1 << 23;
 
@@ -43,15 +45,15 @@ const WWDG: u32 = 1 << 11;
 const FIREWALL: u32 = 1 << 7;
 
 static TABLE: [Register; 30] = [
-    // Missing: the MSI's PLL, the HSI for peripherals in Stop mode, CSSON and the PLLs for SAI.
+    // Missing: the MSI's PLL, the HSI for peripherals in Stop mode, and CSSON.
     Register::new(
         CR,
         "CR",
         0x0000_0063,
-        MSION | MSIRGSEL | MSIRANGE | HSI16ON | HSEON | HSEBYP | PLLON,
+        MSION | MSIRGSEL | MSIRANGE | HSI16ON | HSEON | HSEBYP | PLLON | PLLSAI1ON | PLLSAI2ON,
     )
     .inert(MSIRDY | HSI16RDY | HSERDY | PLLRDY | 1 << 27 | 1 << 29)
-    .missing(1 << 2 | 1 << 9 | 1 << 11 | 1 << 19 | 1 << 26 | 1 << 28),
+    .missing(1 << 2 | 1 << 9 | 1 << 11 | 1 << 19),
     // The calibration of a chip that does not exist.
     Register::new(0x04, "ICSCR", 0x1000_0000, 0xFF << 8 | 0x1F << 24).inert(0x00FF_00FF),
     // Missing: the wake-up clock and MCO.
@@ -114,6 +116,7 @@ pub static LAYOUT: Layout = Layout {
         Some(Source::Hse),
         Some(Source::Pll),
     ],
+    idle: &[(CR, PLLSAI1ON | PLLSAI2ON, 1)],
     lsi_hz: 32_000,
     pll_lock_us: 40,
     pll_settings: (PLLCFGR, !0),

@@ -57,6 +57,9 @@ struct Layout {
     internal: (u32, u32, u64),
     /// What each value of CFGR.SW selects.
     sources: [Option<Source>; 4],
+    /// Oscillators and PLLs that feed nothing modelled: their register, the bits that turn them on,
+    /// and how far behind these their ready flags are. They are ready at once.
+    idle: &'static [(u32, u32, u32)],
     /// The LSI's typical frequency (the datasheets' tables "LSI oscillator characteristics").
     lsi_hz: u64,
     /// The longest PLL lock time of the datasheet.
@@ -645,6 +648,9 @@ impl Rcc {
                 };
                 control = control & !ready | flag;
             }
+        }
+        for &(_, on, behind) in self.layout().idle.iter().filter(|row| row.0 == offset) {
+            control = control & !(on << behind) | (control & on) << behind;
         }
         control
     }
