@@ -16,6 +16,7 @@ from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import WriteError
 from base.processes import signals
 from base.run_folder import folder as names
+from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.folder import RunFolder, check_writable, is_observed
 from base.run_folder.observed import Asked
 from base.run_folder.progress_file import ProgressFile
@@ -83,11 +84,19 @@ def redecode(folder: Path, *, ignore_glitches: bool | None = None) -> RunResult:
     run_folder.remove_file(names.PROGRESS)
     if seen.kept is not None:
         return kind.conclude(run_folder, seen)
-    if not (folder / names.EDGES).exists():
+    if not _has(folder, seen.edges):
         run_folder.write(names.EDGES, seen.edges.write_parquet)
     run_folder.remove_file(names.EDGE_STREAM)
     notes = () if (folder / names.SESSION).exists() else store_session(run_folder, seen.edges)
     return kind.conclude(run_folder, seen, lambda: notes)
+
+
+def _has(folder: Path, edges: EdgeList) -> bool:
+    """Whether the edge list of `folder` is there and whole."""
+    try:
+        return read_parquet(folder / names.EDGES) == edges
+    except CaptureError:
+        return False
 
 
 def _ignoring(account: Account | Asked, ignore_glitches: bool, samplerate_hz: int) -> Account | Asked:

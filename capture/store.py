@@ -114,7 +114,7 @@ class OfOperations:
         manifest = summarise_run(evidence, replace(setting, notes=(*setting.notes, *notes())))
         folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
         folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
-        folder.write_json(names.MANIFEST, manifest.as_json())
+        folder.write_json(names.MANIFEST, {**manifest.as_json(), "files": names.digests(folder.path)})
         return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))
 
 

@@ -116,7 +116,7 @@ def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:
     All at once, because a search through the tables for each would take most of a report's time.
     """
     edges = run.edges
-    if edges is None:
+    if edges is None or not edges.total_samples:
         return {}
     places = _operations(run, keys) | _stimuli(run, keys, edges.samplerate_hz)
     return {key: _cut(edges, *places[key]) for key in keys if key in places}
@@ -149,8 +149,8 @@ def span(edges: EdgeList, start: int, end: int) -> Window:
 
 def _cut(edges: EdgeList, zero: int, width: int) -> Window:
     margin = max(round(width * MARGIN_SHARE), round(edges.samplerate_hz * MARGIN_S))
-    start = min(max(zero - margin, 0), edges.total_samples)
-    end = max(start, min(zero + width + margin, edges.total_samples))
+    start = min(max(zero - margin, 0), edges.total_samples - 1)
+    end = max(start + 1, min(zero + width + margin, edges.total_samples))
     first = int(np.searchsorted(edges.sample, start, side="right")) - 1
     last = min(int(np.searchsorted(edges.sample, end, side="left")), first + EDGES_MAX)
     if last < len(edges.sample) and edges.sample[last] < end:

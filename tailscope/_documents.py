@@ -89,10 +89,10 @@ class Part:
 
 def from_json(content: bytes | str, where: str, remedy: str) -> Part:
     """A document of JSON, its texts printable. Raises Error for anything but a table, for NaN,
-    infinities, and numbers that no double holds.
+    infinities, numbers that no double holds, and a key that stands twice.
     """
     try:
-        values = json.loads(content, parse_constant=_refuse, parse_float=_finite)
+        values = json.loads(content, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         said = "it is nested too deeply" if isinstance(error, RecursionError) else printable(str(error))[:200]
         raise Error(f"{where}: holds no JSON ({said}); {remedy}.") from None
@@ -103,6 +103,14 @@ def from_json(content: bytes | str, where: str, remedy: str) -> Part:
 
 def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number of JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)[:80]!r} stands twice")
+    return table
 
 
 def _finite(text: str) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from tailscope._errors import Error
@@ -51,3 +53,25 @@ def read(path: Path, most_bytes: int, remedy: str) -> bytes:
     if len(content) > most_bytes:
         raise Error(f"{shown(path)}: has more than {most_bytes:,} bytes, the most that is read; {remedy}.")
     return content
+
+
+def digest(path: Path, most_bytes: int = 256 << 20) -> str | None:
+    """The SHA-256 of a file; None where it is missing, no file, or longer than that."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > most_bytes:
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def altered(folder: Path, digests: Mapping[str, str]) -> str | None:
+    """The first file of these whose digest is another; None where there is none. What is missing,
+    no file or too long whoever reads it refuses.
+    """
+    found = ((name, digest(folder / name), told) for name, told in digests.items())
+    return next((name for name, is_, told in found if is_ not in (None, told)), None)

@@ -14,7 +14,7 @@ from tailscope import _tables
 from tailscope._documents import Part, from_json
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import Statistics, Timed
-from tailscope._files import check_members, read, shown
+from tailscope._files import altered, check_members, read, shown
 from tailscope._program import ask, options
 
 if TYPE_CHECKING:
@@ -260,5 +260,12 @@ def _manifest(folder: Path) -> Part:
             f"{shown(path)}: is of schema {schema}, and this version reads {SCHEMA}; install a newer one."
         )
     if schema < SCHEMA:
-        raise Error(f"{shown(path)}: is of schema {schema}; ./lab redecode brings it up to date.")
+        raise Error(f"{shown(path)}: is of schema {schema}, and this version reads {SCHEMA}; run it again.")
+    files = part.part("files")
+    digests = {name: files.text(name) for name in files.values}
+    for name in ("operations.parquet", "interrupts.parquet"):
+        if name not in digests and part.text("verdict") == "complete":
+            part.wrong("files", f"lacks the digest of {name}")
+    if (other := altered(folder, digests)) is not None:
+        raise Error(f"{shown(folder / other)}: is not the file that run.json was written of; {_REMEDY}.")
     return part

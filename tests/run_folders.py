@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from base.run_folder.folder import digests
+
 
 def manifest(folder: Path) -> dict[str, Any]:
     """run.json as it is."""
@@ -18,6 +20,11 @@ def manifest(folder: Path) -> dict[str, Any]:
 def edit_manifest(folder: Path, **changes: Any) -> None:
     """Replaces what stands at the top of run.json under these names."""
     (folder / "run.json").write_text(json.dumps(manifest(folder) | changes), encoding="utf-8")
+
+
+def seal(folder: Path) -> None:
+    """Has run.json tell the digests of the files that are there, as whoever alters them may."""
+    edit_manifest(folder, files=digests(folder))
 
 
 def operations(folder: Path) -> pl.DataFrame:

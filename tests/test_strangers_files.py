@@ -24,6 +24,7 @@ from base.files.errors import TailscopeError
 from capture.tests.synthetic import SyntheticRun, small_plan
 from capture.tests.test_redecode import store
 from cli.shell import refusals, start
+from tests.run_folders import seal
 
 MUTATIONS = int(os.environ.get("TAILSCOPE_MUTATIONS", "40"))
 COMMANDS_OF_EACH = 3
@@ -163,7 +164,12 @@ def mutated(kept: Path, place: Path, chosen: Chosen) -> Iterator[tuple[Path, str
         run = place / "runs" / kept.name
         shutil.rmtree(run, ignore_errors=True)
         shutil.copytree(kept, run)
-        yield run, chosen.choice(kinds)(run, chosen)
+        change = chosen.choice(kinds)(run, chosen)
+        # The reader of a file is as guarded as the check that it is the run's own.
+        if chosen.random() < 0.7:
+            with contextlib.suppress(Exception):
+                seal(run)
+        yield run, change
 
 
 def test_no_change_of_a_run_folder_breaks_a_command(kept: Path, tmp_path: Path) -> None:

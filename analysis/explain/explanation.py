@@ -22,10 +22,10 @@ from analysis.explain.sources import Sources
 from analysis.explain.worst import Worst, around, find
 from base.anatomy import SUFFIX, Anatomy
 from base.run_folder import folder as names
-from base.run_folder.edges import EdgeList, read_parquet
+from base.run_folder.edges import EdgeList
 from base.run_folder.explanation import FOLDER, Explanation, HeapMap, Moment, Replayed, Unreplayed, Window
 from base.run_folder.folder import RunFolder, read_observed
-from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.named_quantities import NAMED
 from base.run_folder.session_file import write_sr
 from base.run_folder.tables import read_operations
@@ -76,10 +76,11 @@ class _Run:
 
 
 def _read(folder: Path) -> _Run:
+    manifest = read_manifest(folder / names.MANIFEST)
     return _Run(
         folder,
-        manifest=read_manifest(folder / names.MANIFEST),
-        edges=read_parquet(folder / names.EDGES),
+        manifest=manifest,
+        edges=read_edges(folder, manifest),
         operations=read_operations(folder / names.OPERATIONS),
     )
 

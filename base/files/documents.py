@@ -23,7 +23,7 @@ from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from base.files.complaints import WrongValueError, first_complaint, sentence, unknown_key
+from base.files.complaints import WrongValueError, first_complaint, quoted, sentence, unknown_key
 from base.files.errors import TailscopeError, first_line
 from base.files.lines import LineOf, Place, json_line, toml_line
 from base.files.printable import HIDDEN, printable_values
@@ -163,8 +163,8 @@ def read_json(
     """The JSON file at `path` as `model`. Raises `error`
     with one sentence that names file, line and key.
 
-    NaN, Infinity, numbers too great for a float and halves of characters are refused. Of a key that
-    stands twice the last counts. Texts come without control characters (printable.py).
+    NaN, Infinity, numbers too great for a float, halves of characters and a key that stands twice
+    are refused. Texts come without control characters (printable.py).
     """
     return open_json(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
 
@@ -288,7 +288,7 @@ def _check_keys(text: str) -> None:
 
 def _json(text: str) -> object:
     try:
-        values = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        values = json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_once)
         if _SURROGATE.search(text):
             json.dumps(values, ensure_ascii=False).encode()
         return printable_values(values) if _MAY_HIDE.search(text) else values
@@ -306,6 +306,15 @@ def _json(text: str) -> object:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {quoted(twice)} stands twice")
+    return table
 
 
 def _finite(digits: str) -> float:

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 from base.files.errors import CaptureError, RunError
 from base.files.whole import read_bytes, why, write_bytes, write_whole
 from base.run_folder.records import MOST_LOG_BYTES
+from tailscope._files import altered
+from tailscope._files import digest as digest
 
 MANIFEST = "run.json"
 EDGES = "edges.parquet"
@@ -39,6 +41,11 @@ KEPT = "kept.parquet"
 """Of such a run of which only windows were kept."""
 WINDOWS = "windows"
 """The folder with a copy of each for PulseView."""
+
+OBSERVED_FILES = (IMAGE, PLAN, SERIAL_LOG, COUNTS, EDGES)
+"""What a run of operations leaves that cannot be had again."""
+TABLES = (OPERATIONS, INTERRUPTS)
+"""What was found in that."""
 
 MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: MOST_LOG_BYTES, COUNTS: 16 << 20}
 """Of the files that are read as they are: as much as is
@@ -151,6 +158,18 @@ def check_members(folder: Path) -> None:
                 )
             if entry.is_dir():
                 waiting.append(Path(entry.path))
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each of OBSERVED_FILES and TABLES that is in `folder`, by name."""
+    every = ((name, digest(folder / name)) for name in (*OBSERVED_FILES, *TABLES))
+    return {name: found for name, found in every if found is not None}
+
+
+def check_digests(folder: Path, told: Mapping[str, str], remedy: str) -> None:
+    """Raises RunError where a file of `folder` is not the one whose digest is `told`."""
+    if name := altered(folder, told):
+        raise RunError(f"{folder / name}: is not the file that {MANIFEST} was written of; {remedy}.")
 
 
 def is_observed(folder: Path) -> bool:

@@ -14,13 +14,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from base.files.documents import Model, Table, open_json
+from base.files.complaints import WrongValueError, quoted
+from base.files.documents import Document, Table, open_json
 from base.files.errors import RunError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.membership import Ends, Reach
 from base.metrology.quantiles import Number, Summary
-from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S
-from base.run_folder.folder import check_members, is_observed
+from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S, EdgeList, read_parquet
+from base.run_folder.folder import (
+    EDGES,
+    MANIFEST,
+    OBSERVED_FILES,
+    TABLES,
+    check_digests,
+    check_members,
+    is_observed,
+)
 from base.run_folder.quantities import KEYS
 
 Schema = Literal[3]
@@ -45,6 +54,8 @@ Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Sample = Annotated[int, Field(ge=0, le=MOST_SAMPLES)]
 Name = Annotated[str, Field(max_length=1024)]
 """Of what a path may name, too."""
+Digests = dict[Name, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]
+"""SHA-256 by the name of the file."""
 _Knobs = dict[Name, Annotated[str, Field(max_length=64)]]
 
 # JSON has a list where this has a tuple. The list becomes a tuple, and its parts stay strict.
@@ -555,6 +566,8 @@ class Manifest(Table):
     tools: dict[str, str]
     tool_report: ToolReport
     warnings: list[str]
+    files: Digests = Field(default_factory=dict)
+    """Of a run that is stored, those of OBSERVED_FILES and TABLES that it has."""
 
     @property
     def complete(self) -> bool:
@@ -627,6 +640,11 @@ class Manifest(Table):
             if curve.critical_ns is not None and curve.entry_ns is not None
         )
 
+    @model_validator(mode="after")
+    def _one_allocator(self) -> Manifest:
+        _check_allocator(self.allocator, self.asked)
+        return self
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Manifest:
         """The manifest of plain values. Raises ValidationError where they are no run.json."""
@@ -654,13 +672,12 @@ class Manifest(Table):
 class Origin(BaseModel):
     """What only the bench knew of a run, and what was observed does not tell.
 
-    Decoding a run again takes this from run.json, and nothing else. The file may have this
-    version's schema or the one before.
+    Decoding a run again takes this from run.json, and nothing else.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
-    schema_: Annotated[Literal[2, 3], Field(alias="schema")]
+    schema_: Annotated[Schema, Field(alias="schema")]
     allocator: Name
     board: Name
     analyzer: Name
@@ -675,6 +692,18 @@ class Origin(BaseModel):
     asked: AskedFirmware | None = None
     imported: Imported | None = None
     glitches: LeftOut | None = None
+    files: Digests
+
+    @model_validator(mode="after")
+    def _one_allocator(self) -> Origin:
+        _check_allocator(self.allocator, self.asked)
+        return self
+
+
+def _check_allocator(allocator: str, asked: AskedFirmware | None) -> None:
+    if asked is not None and asked.allocator != allocator:
+        words = f"is {quoted(allocator)}, and asked.allocator {quoted(asked.allocator)}"
+        raise WrongValueError(words, "allocator")
 
 
 def _accelerates(flash_acr: str | None) -> bool:
@@ -697,15 +726,48 @@ def read_manifest(path: Path) -> Manifest:
 
     Also where it is that of a run from the wire alone: it has no operations (observed.py).
     """
-    return _read(path, Manifest)
+    document = _open(path)
+    manifest = document.check(Manifest)
+    check_stored(document, manifest)
+    return manifest
+
+
+def check_stored(document: Document, manifest: Manifest) -> None:
+    """Raises RunError unless the files beside run.json are those that it was written of: whoever
+    reads a run does so here.
+    """
+    for name in TABLES if manifest.complete else ():
+        if name not in manifest.files:
+            raise document.wrong(WrongValueError(f"lacks the digest of {name}", "files"))
+    check_digests(document.path.parent, manifest.files, REMEDY)
+
+
+def read_edges(folder: Path, manifest: Manifest) -> EdgeList:
+    """The capture of the run in `folder`. Raises CaptureError where it is missing or damaged, and
+    RunError where it is another than the one that `manifest` tells of.
+    """
+    edges = read_parquet(folder / EDGES)
+    found = (edges.samplerate_hz, edges.total_samples)
+    if found != (manifest.samplerate_hz, manifest.total_samples):
+        raise RunError(
+            f"{folder / EDGES}: has {found[1]:,} samples at {found[0]:,} Hz, and {MANIFEST} tells of "
+            f"{manifest.total_samples:,} at {manifest.samplerate_hz:,} Hz; {REMEDY}."
+        )
+    return edges
 
 
 def read_origin(path: Path) -> Origin:
-    """Reads what decoding the run again takes of run.json. Raises RunError, as read_manifest."""
-    return _read(path, Origin)
+    """Reads what decoding the run again takes of run.json. Raises RunError, as read_manifest, but
+    for tables that are not the run's own: they are found again.
+    """
+    origin = _open(path).check(Origin)
+    observed = {name: told for name, told in origin.files.items() if name in OBSERVED_FILES}
+    observed.pop(EDGES, None)  # its copy for PulseView may stand in for it
+    check_digests(path.parent, observed, "restore it, or run the scenario again")
+    return origin
 
 
-def _read(path: Path, model: type[Model]) -> Model:
+def _open(path: Path) -> Document:
     check_has_operations(path.parent)
     document = open_json(path, RunError, remedy=REMEDY)
     schema = document.values.get("schema") if isinstance(document.values, dict) else None
@@ -713,6 +775,6 @@ def _read(path: Path, model: type[Model]) -> Model:
         raise RunError(
             f"{path}: is of schema {schema}, and this version reads {SCHEMA}; install a newer one."
         )
-    if type(schema) is int and schema < SCHEMA and model is Manifest:
-        raise RunError(f"{path}: is of schema {schema}; ./lab redecode brings it up to date.")
-    return document.check(model)
+    if type(schema) is int and schema < SCHEMA:
+        raise RunError(f"{path}: is of schema {schema}, and this version reads {SCHEMA}; run it again.")
+    return document

@@ -14,7 +14,7 @@ from base.files.documents import check, open_json
 from base.files.errors import RunError
 from base.run_folder.alike import Options
 from base.run_folder.folder import RunName, check_members, is_observed
-from base.run_folder.manifest import REMEDY, Bound, Manifest
+from base.run_folder.manifest import REMEDY, Bound, Manifest, read_manifest
 from base.run_folder.observed import ObservedManifest
 from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
 from base.run_index.naming import configuration
@@ -100,10 +100,10 @@ def unfinished_row(folder: Path, identity: str) -> dict[str, Any]:
 
 def _told(folder: Path, path: Path) -> dict[str, Any]:
     check_members(folder)
-    document = open_json(path, RunError, remedy=REMEDY)
     if is_observed(folder):
+        document = open_json(path, RunError, remedy=REMEDY)
         return _observed(check(document.values, ObservedManifest, path, document.line_of, RunError))
-    return finished(check(document.values, Manifest, path, document.line_of, RunError, remedy=REMEDY))
+    return finished(read_manifest(path))
 
 
 def _observed(manifest: ObservedManifest) -> dict[str, Any]:

@@ -6,10 +6,13 @@ With it a run is decoded again as it was decoded first, whatever has become of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
+import polars as pl
 from pydantic import Field
 
 from base.files.documents import Table
@@ -21,8 +24,8 @@ from scenarios.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode
 from scenarios.plan import Plan, table
 
-Schema = Literal[1]
-SCHEMA: Schema = 1
+Schema = Literal[2]
+SCHEMA: Schema = 2
 
 
 class _Metadata(Table):
@@ -32,12 +35,24 @@ class _Metadata(Table):
     scenario: str
     parameters: dict[str, int | str]
     seed: int | None
+    sha256: str
 
 
 def write_plan(path: Path, plan: Plan) -> None:
     """Writes the table of `plan`, with the scenario's name, parameters and seed as metadata."""
-    metadata = {"schema": SCHEMA, "scenario": plan.name, "parameters": plan.parameters, "seed": plan.seed}
-    write_table(path, plan.operations.select(PLAN.names()), metadata)
+    known, facts = plan.operations.select(PLAN.names()), (plan.name, plan.parameters, plan.seed)
+    told = dict(zip(("scenario", "parameters", "seed"), facts, strict=True))
+    write_table(path, known, {"schema": SCHEMA, **told, "sha256": _digest(plan.image, known, facts)})
+
+
+_Facts = tuple[str, Mapping[str, int | str], int | None]
+"""Name, parameters and seed of the scenario."""
+
+
+def _digest(image_bytes: bytes, known: pl.DataFrame, facts: _Facts) -> str:
+    """Ties what the image does not carry to it."""
+    told = json.dumps([facts, known.rows()], ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(hashlib.sha256(image_bytes).digest() + told.encode()).hexdigest()
 
 
 def read_plan(path: Path, image_bytes: bytes) -> Plan:
@@ -50,8 +65,9 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
     metadata = read_metadata(path, _Metadata)
     known = read_table(path, PLAN, MOST_OPERATIONS)
     operations = table(_steps(image))
-    if not operations.select("seq", "measured").equals(known.select("seq", "measured")):
-        raise CaptureError(f"{path} tells of other operations than {names.IMAGE}; restore one of them.")
+    facts = (metadata.scenario, metadata.parameters, metadata.seed)
+    if metadata.sha256 != _digest(image_bytes, known, facts):
+        raise CaptureError(f"{path} is not the plan of {names.IMAGE} beside it; restore one of them.")
     return Plan(
         name=image.name,
         parameters=metadata.parameters,

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from base.files.errors import CaptureError
+from base.files.errors import CaptureError, RunError
 from base.run_folder import folder as names
 from base.run_folder.edge_stream import read_stream
 from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from base.run_folder.folder import RunName, read_observed
 from base.run_folder.kept import Kept, read_kept
 from base.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
-from base.run_folder.memory import read_memory
+from base.run_folder.memory import Memory, read_memory
 from base.run_folder.observed import Asked, read_asked, read_observed_manifest
 from base.run_folder.session_file import read_sr
 from capture.acquisition.account import Account, Setting
@@ -43,7 +43,7 @@ def read_stored(folder: Path) -> Taken:
     """
     check_has_operations(folder)
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
-    edges, asked_samples = _capture(folder)
+    edges, asked_samples = _capture(folder, origin.files if origin else {})
     setting = _setting(folder, origin)
     # An older run tells no more of what was asked for than the allocator.
     asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
@@ -62,7 +62,7 @@ def read_stored_pins(folder: Path) -> tuple[Asked, Observation]:
     """Reads the run from the wire alone in `folder`. Raises as read_stored()."""
     asked = read_asked(folder / names.OBSERVED)
     kept = _kept(folder) if asked.keep else None
-    edges, asked_samples = (_NOTHING, kept.asked_samples) if kept else _capture(folder)
+    edges, asked_samples = (_NOTHING, kept.asked_samples) if kept else _capture(folder, {})
     report: ToolReport
     if (folder / names.MANIFEST).exists():
         report = read_observed_manifest(folder / names.MANIFEST).tool_report
@@ -79,11 +79,11 @@ def _kept(folder: Path) -> Kept:
     return read_kept(folder)
 
 
-def _capture(folder: Path) -> tuple[EdgeList, int | None]:
+def _capture(folder: Path, digests: Mapping[str, str]) -> tuple[EdgeList, int | None]:
     """The capture, and how many samples were asked for, where it tells.
 
-    Where the edge list is missing or damaged, what reached the disk before it serves, or its copy
-    for PulseView.
+    Where the edge list is missing, damaged or another than that of `digests`, what reached the disk
+    before it serves, or its copy for PulseView.
     """
     if not (folder / names.EDGES).exists() and (folder / names.EDGE_STREAM).exists():
         streamed = read_stream(folder / names.EDGE_STREAM)
@@ -93,8 +93,10 @@ def _capture(folder: Path) -> tuple[EdgeList, int | None]:
             f"{folder} has no {names.EDGES}: its run was killed before the first sample; run it again."
         )
     try:
+        told = {name: digests[name] for name in (names.EDGES,) if name in digests}
+        names.check_digests(folder, told, "restore it, or run the scenario again")
         return read_parquet(folder / names.EDGES), None
-    except CaptureError:
+    except (CaptureError, RunError):
         try:
             return read_sr(folder / names.SESSION), None
         except CaptureError:
@@ -120,7 +122,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             elf_sha256=origin.firmware.elf_sha256,
             tools=origin.tools,
             bounds=origin.bounds,
-            memory=read_memory(folder / names.OPERATIONS, origin.memory),
+            memory=_memory(folder, origin),
             footprint=origin.footprint,
             imported=origin.imported,
             ignore_glitches=origin.glitches is not None,
@@ -131,6 +133,14 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
         )
     return Setting(name.allocator, name.board, analyzer="unknown", elf_sha256="unknown")
+
+
+def _memory(folder: Path, origin: Origin) -> Memory | None:
+    """Where the blocks lay, which the table of operations alone tells."""
+    told = origin.files.get(names.OPERATIONS)
+    if origin.memory and not origin.memory.why_not and names.digest(folder / names.OPERATIONS) != told:
+        return Memory.unknown("The table of operations was damaged, and with it where the blocks lay.")
+    return read_memory(folder / names.OPERATIONS, origin.memory)
 
 
 def _plan(folder: Path, origin: Origin | None) -> Plan:

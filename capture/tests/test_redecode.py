@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import re
 import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from base.run_folder import session_file
 from base.run_folder.edge_stream import EdgeWriter
 from base.run_folder.edges import EdgeList, read_parquet
 from base.run_folder.folder import EDGE_STREAM, RunFolder, RunName
-from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
+from base.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport, read_manifest
 from base.run_folder.memory import COLUMNS, Memory
 from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
@@ -36,7 +37,7 @@ from scenarios.generator import Step
 from scenarios.operations import Allocate, Free
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import Stimulus
-from tests.run_folders import edit_manifest
+from tests.run_folders import edit_manifest, seal
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
@@ -97,6 +98,7 @@ def test_a_changed_observation_changes_the_verdict(run: SyntheticRun, tmp_path: 
     assert stored.verdict == "complete"
     log = stored.folder / "uart.log"
     log.write_bytes(log.read_bytes().replace(b"@OP,5,", b"@OP,6,", 1))
+    seal(stored.folder)
     assert redecode(stored.folder).verdict == "truncated"
 
 
@@ -110,6 +112,7 @@ def test_lock_and_knobs_are_those_that_the_firmware_told(run: SyntheticRun, tmp_
     changed += fields[-2:]
     other.lines[0] = ",".join(changed)
     (stored.folder / "uart.log").write_bytes(other.uart())
+    seal(stored.folder)
     assert redecode(stored.folder).verdict == "complete"
     told = json.loads((stored.folder / "run.json").read_text())
     assert told["locking"] == "scheduler"
@@ -347,20 +350,75 @@ def test_an_older_run_of_a_scenario_that_did_not_change_is_compiled_again(tmp_pa
     assert contents(stored.folder)["operations.parquet"] == before["operations.parquet"]
 
 
-def test_a_run_of_the_schema_before_is_brought_up_to_date(run: SyntheticRun, tmp_path: Path) -> None:
+def test_a_plan_of_another_image_is_refused(run: SyntheticRun, tmp_path: Path) -> None:
+    stored, other = store(run, tmp_path), store(SyntheticRun(own_scenario()), tmp_path)
+    (stored.folder / "plan.parquet").write_bytes((other.folder / "plan.parquet").read_bytes())
+    seal(stored.folder)
+    with pytest.raises(CaptureError, match=r"is not the plan of operations\.bin beside it"):
+        redecode(stored.folder)
+
+
+ALTERED = r"is not the file that run\.json was written of; restore it, or run the scenario again\.$"
+
+
+@pytest.mark.parametrize("name", ["uart.log", "operations.bin", "plan.parquet"])
+def test_an_observation_that_is_not_the_runs_own_is_refused(
+    run: SyntheticRun, tmp_path: Path, name: str
+) -> None:
+    stored = store(run, tmp_path)
+    other = store(SyntheticRun(own_scenario()), tmp_path)
+    (stored.folder / name).write_bytes((other.folder / name).read_bytes())
+    with pytest.raises(RunError, match=rf"{re.escape(name)}: {ALTERED}"):
+        redecode(stored.folder)
+
+
+@pytest.mark.parametrize("name", ["operations.parquet", "interrupts.parquet"])
+def test_a_table_that_is_not_the_runs_own_is_found_again(
+    run: SyntheticRun, tmp_path: Path, name: str
+) -> None:
     stored = store(run, tmp_path)
     before = contents(stored.folder)
-    old = json.loads(before["run.json"]) | {"schema": 2}
-    (stored.folder / "run.json").write_text(json.dumps(old))
+    pl.read_parquet(stored.folder / name).head(3).write_parquet(stored.folder / name)
+    with pytest.raises(RunError, match=rf"{re.escape(name)}: is not the file that run\.json was written of"):
+        read_manifest(stored.folder / "run.json")
     assert redecode(stored.folder) == stored
     assert contents(stored.folder) == before
 
 
-def test_a_plan_of_another_image_is_refused(run: SyntheticRun, tmp_path: Path) -> None:
-    stored, other = store(run, tmp_path), store(SyntheticRun(own_scenario()), tmp_path)
-    (stored.folder / "plan.parquet").write_bytes((other.folder / "plan.parquet").read_bytes())
-    with pytest.raises(CaptureError, match=r"tells of other operations than operations\.bin"):
-        redecode(stored.folder)
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("label", pl.lit("another")), ("depth", pl.lit(3, pl.UInt32)), ("trial", pl.lit(3, pl.UInt32))],
+)
+def test_what_the_image_does_not_carry_is_tied_to_it(
+    run: SyntheticRun, tmp_path: Path, column: str, value: pl.Expr
+) -> None:
+    path = store(run, tmp_path).folder / "plan.parquet"
+    metadata = pl.read_parquet_metadata(path)["tailscope"]
+    table = pl.read_parquet(path).with_columns(value.alias(column))
+    table.write_parquet(path, metadata={"tailscope": metadata})
+    seal(path.parent)
+    with pytest.raises(CaptureError, match=r"is not the plan of operations\.bin beside it"):
+        redecode(path.parent)
+
+
+@pytest.mark.parametrize("changes", [{"seed": 5}, {"parameters": {"depth": 8}}, {"scenario": "mem_stress"}])
+def test_seed_and_parameters_are_tied_to_the_image(
+    run: SyntheticRun, tmp_path: Path, changes: dict[str, object]
+) -> None:
+    path = store(run, tmp_path).folder / "plan.parquet"
+    metadata = json.loads(pl.read_parquet_metadata(path)["tailscope"]) | changes
+    pl.read_parquet(path).write_parquet(path, metadata={"tailscope": json.dumps(metadata)})
+    seal(path.parent)
+    with pytest.raises(CaptureError, match=r"is not the plan of operations\.bin beside it"):
+        redecode(path.parent)
+
+
+def test_an_allocator_that_is_not_the_one_asked_for_is_refused(run: SyntheticRun, tmp_path: Path) -> None:
+    folder = store(run, tmp_path).folder
+    edit_manifest(folder, allocator="seglist")
+    for read in (redecode, lambda run: read_manifest(run / "run.json")):
+        with pytest.raises(RunError, match=r"allocator is 'seglist', and asked\.allocator 'tlsf'"):
+            read(folder)
 
 
 def test_a_warning_that_no_longer_holds_is_gone(run: SyntheticRun, tmp_path: Path) -> None:
@@ -368,9 +426,11 @@ def test_a_warning_that_no_longer_holds_is_gone(run: SyntheticRun, tmp_path: Pat
     log = stored.folder / "uart.log"
     sound = log.read_bytes()
     log.write_bytes(b"a line of an earlier run\n" + sound)
+    seal(stored.folder)
     redecode(stored.folder)
     assert "came before BOOT" in json.loads((stored.folder / "run.json").read_text())["warnings"][0]
     log.write_bytes(sound)
+    seal(stored.folder)
     redecode(stored.folder)
     assert json.loads((stored.folder / "run.json").read_text())["warnings"] == []
 
@@ -387,6 +447,7 @@ def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_p
     ("changes", "words"),
     [
         ({"schema": 4}, r"run\.json: is of schema 4, and this version reads 3"),
+        ({"schema": 2}, r"run\.json: is of schema 2, and this version reads 3; run it again"),
         ({"analyzer": 7}, r"run\.json:\d+: analyzer"),
         ({"tool_report": None}, r"run\.json:\d+: tool_report"),
         ({"tool_report": {"asked_samples": "many"}}, r"run\.json:\d+: tool_report\.asked_samples"),
@@ -421,6 +482,7 @@ def test_a_missing_observation_is_named(run: SyntheticRun, tmp_path: Path, name:
 def test_a_damaged_image_is_named(run: SyntheticRun, tmp_path: Path) -> None:
     stored = store(run, tmp_path)
     (stored.folder / "operations.bin").write_bytes(b"TSOP")
+    seal(stored.folder)
     with pytest.raises(CaptureError, match=r"operations\.bin is damaged"):
         redecode(stored.folder)
 
@@ -472,6 +534,7 @@ def test_a_capture_longer_than_any_is_not_written_out_for_pulseview(
     frame, path = pl.read_parquet(folder / "edges.parquet"), folder / "edges.parquet"
     said = json.loads(pl.read_parquet_metadata(path)["tailscope"]) | {"total_samples": 1 << 62}
     frame.write_parquet(path, metadata={"tailscope": json.dumps(said)})
+    seal(folder)
     with pytest.raises(CaptureError, match=r"total of .* samples is impossible"):
         redecode(folder)
 

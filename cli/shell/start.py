@@ -17,7 +17,7 @@ from click.shell_completion import get_completion_class
 from base.files.errors import CANNOT_SAY as CANNOT_SAY
 from base.files.errors import TailscopeError
 from base.processes import signals
-from cli.shell import extras, refusals, streams
+from cli.shell import extras, limits, refusals, streams
 from cli.shell.folder import CommandFolder
 
 PROGRAM = "./lab"
@@ -70,6 +70,12 @@ def _status(words: Sequence[str]) -> int:
         return CANNOT_SAY
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:  # polars panics by one that is no Exception
+        said = limits.sentence(error)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
+        return CANNOT_SAY
 
 
 def _refused(error: click.ClickException) -> int:

@@ -13,9 +13,8 @@ from base.files.errors import CaptureError, TailscopeError
 from base.files.whole import why, write_bytes
 from base.processes import children
 from base.run_folder import folder as names
-from base.run_folder.edges import read_parquet
 from base.run_folder.kept import LAST, read_kept
-from base.run_folder.manifest import read_manifest
+from base.run_folder.manifest import read_edges, read_manifest
 from base.run_folder.observed import read_asked
 from base.run_folder.tables import read_operations
 from cli.work import tools
@@ -106,7 +105,7 @@ def _window(folder: Path, name: str | None) -> _Shown:
 
 def _worst(folder: Path, quantity: str) -> _Worst:
     manifest = read_manifest(folder / names.MANIFEST)
-    edges = read_parquet(folder / names.EDGES)
+    edges = read_edges(folder, manifest)
     worst = find(quantity, manifest.maxima, read_operations(folder / names.OPERATIONS), edges)
     number = worst.maximum.seq
     where = "outside of all operations" if number is None else f"operation {number}"

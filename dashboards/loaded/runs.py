@@ -13,8 +13,8 @@ from base.files.errors import RunError
 from base.metrology.quantiles import Summary
 from base.run_folder import folder as names
 from base.run_folder import tables
-from base.run_folder.edges import EdgeList, read_parquet
-from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.edges import EdgeList
+from base.run_folder.manifest import Manifest, read_edges, read_manifest
 from base.run_folder.placements import Placements
 from base.run_folder.placements import read as read_placements
 from base.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
@@ -75,7 +75,7 @@ class LoadedRun:
     def edges(self) -> EdgeList | None:
         """The capture, read when first asked for; None without the file. Raises CaptureError."""
         path = self.folder / names.EDGES
-        return read_parquet(path) if path.exists() else None
+        return read_edges(self.folder, self.manifest) if path.exists() else None
 
     @cached_property
     def placements(self) -> Placements | None:

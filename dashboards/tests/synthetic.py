@@ -19,6 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from base.run_folder.edges import EdgeList, settled
+from base.run_folder.folder import digests
 from base.run_folder.quantities import KEYS
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
 
@@ -112,6 +113,7 @@ def write_run(
     interrupts.write_parquet(folder / "interrupts.parquet")
     timeline.edges().write_parquet(folder / "edges.parquet")
     manifest = _manifest(scenario, allocator, board, table, interrupts, timeline.total)
+    manifest |= {"files": digests(folder)}
     manifest |= {"verdict": verdict, "reasons": list(reasons)} | dict(changes or {})
     (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder

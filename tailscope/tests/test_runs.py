@@ -20,7 +20,7 @@ from base.files.errors import TailscopeError
 from base.run_folder import edges, manifest, memory, tables
 from simulator import build as simulator
 from tests.checkout import Checkout
-from tests.run_folders import edit_manifest
+from tests.run_folders import edit_manifest, seal
 
 _DAMAGES = 400
 
@@ -157,12 +157,17 @@ def table(name: str, **columns: object) -> Callable[[Path], object]:
         metadata = pl.read_parquet_metadata(folder / name)
         kept = {key: value for key, value in metadata.items() if key == "tailscope"}
         frame.write_parquet(folder / name, metadata=kept)
+        seal(folder)
 
     return change
 
 
 def without(name: str, column: str) -> Callable[[Path], object]:
-    return lambda folder: pl.read_parquet(folder / name).drop(column).write_parquet(folder / name)
+    def change(folder: Path) -> None:
+        pl.read_parquet(folder / name).drop(column).write_parquet(folder / name)
+        seal(folder)
+
+    return change
 
 
 NOT_ONE = float("nan")
@@ -177,10 +182,10 @@ NOT_ONE = float("nan")
         (manifest_of('{"schema": NaN}'), "NaN is no number of JSON"),
         (manifest_of('{"schema": 1e999}'), "is too great"),
         (manifest_of("[" * 100_000), "nested too deeply"),
-        (manifest_of('{"schema": 3}'), "verdict is missing"),
+        (manifest_of('{"schema": 3}'), "files is missing"),
         (manifest_of(" " * (9 << 20)), "has more than 8,388,608 bytes"),
         (rewrite(schema=4), "is of schema 4, and this version reads 3; install a newer one"),
-        (rewrite(schema=1), "is of schema 1; ./lab redecode brings it up to date"),
+        (rewrite(schema=2), "is of schema 2, and this version reads 3; run it again"),
         (rewrite(schema=True), "schema must be a whole number"),
         (rewrite(verdict="fine"), "verdict must be one of complete, truncated, inconclusive"),
         (rewrite(verdict=["complete"]), "verdict must be a text"),
@@ -201,7 +206,8 @@ NOT_ONE = float("nan")
         (table("interrupts.parquet", time_ns=pl.lit(-1.0)), "column time_ns has a value outside"),
         (table("edges.parquet", word=pl.lit(1, pl.UInt8)), "its rows are no list of edges"),
         (without("edges.parquet", "word"), "column word is missing, not UInt8"),
-        (lambda folder: (folder / "edges.parquet").write_bytes(b"PAR1"), "it is too short"),
+        (lambda folder: (folder / "edges.parquet").write_bytes(b"PAR1"), "is not the file that run.json was"),
+        (rewrite(files={}), "lacks the digest of operations.parquet"),
         (lambda folder: (folder / "observed.json").touch(), "is a run from the wire alone"),
     ],
 )
@@ -259,6 +265,7 @@ def test_a_damaged_table_is_refused_where_the_bench_refuses_it(
         at = draw.randrange(len(content) // 2 if number % 4 else 0, len(content))
         changed[at] = draw.randrange(256)
         (damaged / name).write_bytes(bytes(changed))
+        seal(damaged)
         ours = refuses(lambda: getattr(tailscope.Run(damaged), name.partition(".")[0]), tailscope.Error)
         assert ours == refuses(lambda: theirs(damaged / name), TailscopeError), (at, changed[at])
         outcomes.add(ours)
@@ -277,6 +284,7 @@ def test_a_table_that_states_too_many_rows_is_not_unpacked(damaged: Path) -> Non
     rows = (1 << 21) + 1
     frame = pl.read_parquet(damaged / "operations.parquet").clear(rows)
     frame.write_parquet(damaged / "operations.parquet")
+    seal(damaged)
     with pytest.raises(tailscope.Error, match="it states 2097153 rows, more than the 2097152"):
         assert tailscope.Run(damaged).operations.height
 

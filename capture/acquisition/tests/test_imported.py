@@ -96,6 +96,8 @@ def test_a_file_that_does_not_tell_its_end_gives_the_same_findings(
     before, after = findings(stored.folder), findings(again.folder)
     assert after.pop("total_samples") == edges.sample[-1] + 1 < before.pop("total_samples")
     assert after.pop("tool_report")["asked_samples"] < before.pop("tool_report")["asked_samples"]
+    for found in (before, after):
+        found["files"].pop("edges.parquet")
     assert after == before
     columns = pl.read_parquet(stored.folder / "operations.parquet")
     assert pl.read_parquet(again.folder / "operations.parquet").equals(columns)
