@@ -19,6 +19,7 @@ from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator import run as simulator
+from tests.run_folders import seal
 
 
 def counted_by_a_run(elf: Path, image: bytes) -> pl.DataFrame:
@@ -77,6 +78,7 @@ def redecoded(stored: Path, tmp_path: Path, counts: bytes | None) -> tuple[dict[
     (folder / "counts.csv").unlink()
     if counts is not None:
         (folder / "counts.csv").write_bytes(counts)
+        seal(folder)
     conduct.redecode(folder)
     manifest = json.loads((folder / "run.json").read_text())
     return manifest, pl.read_parquet(folder / "operations.parquet")["instructions"]

@@ -18,6 +18,7 @@ from capture.acquisition.source import RunRequest
 from capture.store import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
+from tests.run_folders import seal
 
 OVERRIDES = {"requests": 160, "size_min_bytes": 2000, "size_max_bytes": 2400}
 
@@ -76,6 +77,7 @@ def test_an_altered_kind_is_noticed(
     body = lines[place][1 : lines[place].index(b"*")].replace(f",{of_kind},".encode(), f",{other},".encode())
     altered = b"@%s*%04X\n" % (body, binascii.crc_hqx(body, 0xFFFF))
     (folder / "uart.log").write_bytes(log.replace(lines[place], altered))
+    seal(folder)
     result = conduct.redecode(folder)
     assert result.verdict == "inconclusive"
     assert any("another operation than the plan" in one or "recorded as" in one for one in result.reasons)

@@ -61,7 +61,16 @@ class Evidence:
     @cached_property
     def latencies(self) -> tuple[LatencyWitness, ...]:
         """The latencies by wire and timer; none where the records tell of no timer."""
-        return latency_witnesses(self.instruments, self.joined)
+        return latency_witnesses(self.instruments, self.joined, self.board.core)
+
+    def skew_ns(self, interval: tuple[str, str] | None, calibrated_ns: float | None) -> float | None:
+        """How far apart two channels may be seen: as the calibration tells, or the run's own timers
+        where they tell more.
+        """
+        if calibrated_ns is None:
+            return None
+        cycles = (one.from_others_cycles for one in self.latencies if one.of.channels == interval)
+        return max(calibrated_ns, *(self.wire.ns_of(found) for found in cycles), 0.0)
 
     @cached_property
     def budgets(self) -> dict[str, Budget]:
@@ -75,6 +84,7 @@ class Evidence:
         return {
             quantity.key: replace(
                 budgets[quantity.key],
+                skew_ns=self.skew_ns(quantity.interval, budgets[quantity.key].skew_ns),
                 unseen_ns=unseen_ns(quantity, self.wire, tolerance_cycles, self.latencies),
                 rank_ns=ranks_ns[quantity.key],
                 undecided=quantity.reach(self.joined.operations, self.joined.interrupts),

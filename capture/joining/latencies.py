@@ -12,7 +12,8 @@ tells is an interval, from `least` to `most`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -50,6 +51,7 @@ class LatencyClass:
     answers: str
     ticks: str
     interruptible: bool
+    of_task: bool = False
 
     @property
     def channels(self) -> tuple[str, str]:
@@ -60,7 +62,7 @@ class LatencyClass:
 
 CLASSES = (
     LatencyClass(LATENCY, "isr", "timer_isr_entries", "timer_isr_ticks", True),
-    LatencyClass(TASK, "task", "timer_task_wakes", "timer_task_ticks", False),
+    LatencyClass(TASK, "task", "timer_task_wakes", "timer_task_ticks", False, True),
     LatencyClass(CONTROL, "control", "timer_control_entries", "timer_control_ticks", False),
 )
 
@@ -75,6 +77,13 @@ class Offset:
     cycles: float
     uncertainty_cycles: float
     n: int
+
+
+# How much less may lie between pin and read in the task than in a handler, in cycles: a handler
+# loads the timer's address in between, and the compiler may do so before (Cortex-M3 and M4: one
+# instruction of one cycle; Cortex-M0: two, one of which loads a literal, over its bus).
+TASK_SOONER_CYCLES = {"cortex-m0": (3, 5)}
+TASK_SOONER_USUALLY = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,8 @@ class LatencyWitness:
     `apart_cycles` is what timer minus wire differs from the offset by, and `allowed_cycles` how far
     it may; null where the numbers differ or no offset is known. `between` is the
     timer's range of the answers between operations, and `between_least` and `between_most` are what
-    the wire lets its ends be, in ticks; None where the wire shows none.
+    the wire lets its ends be, in ticks; None where the wire shows none. `offset_of_others` is what
+    the offset is by that of another class, whose code is the same; None where no other tells.
     """
 
     of: LatencyClass
@@ -111,9 +121,19 @@ class LatencyWitness:
     operations: pl.DataFrame
     offset: Offset | None
     offset_bounds_cycles: tuple[float, float] | None
+    offset_of_others: tuple[float, float] | None
     between: LatencyRange | None
     between_least: tuple[float, float] | None
     between_most: tuple[float, float] | None
+
+    @property
+    def from_others_cycles(self) -> float:
+        """How far the offset may be from the one that it has by another class: so late or early may
+        its channels be from the first stimulus to the last. 0 where no other tells.
+        """
+        if self.offset is None or self.offset_of_others is None:
+            return 0.0
+        return max(abs(self.offset.cycles - end) for end in self.offset_of_others)
 
     @property
     def compared(self) -> pl.DataFrame:
@@ -140,13 +160,34 @@ class LatencyWitness:
         return self.between.most_ticks - self.offset.cycles
 
 
-def latency_witnesses(instruments: Instruments, joined: Join) -> tuple[LatencyWitness, ...]:
-    """The latencies of each class by wire and timer; none where the records tell of no timer."""
+def latency_witnesses(instruments: Instruments, joined: Join, core: str = "") -> tuple[LatencyWitness, ...]:
+    """The latencies of each class by wire and timer, on a board of that `core`; none where the
+    records tell of no timer.
+    """
     log = instruments.log
     boot, stat = log.first(Boot), log.first(StatRecord)
     if boot is None or not boot.timer_tells:
         return ()
-    return tuple(_witness(instruments, joined.operations, stat, of) for of in CLASSES)
+    every = [_witness(instruments, joined.operations, stat, of) for of in CLASSES]
+    sooner = TASK_SOONER_CYCLES.get(core, TASK_SOONER_USUALLY)
+    return tuple(replace(one, offset_of_others=_of_others(one, every, sooner)) for one in every)
+
+
+def _of_others(
+    witness: LatencyWitness, every: Sequence[LatencyWitness], sooner: tuple[int, int]
+) -> tuple[float, float] | None:
+    """Its offset by another class: one of another stimulus, if there is any, so that no channel is
+    in both.
+    """
+    known = [one for one in every if one.offset is not None and one is not witness]
+    apart = [one for one in known if one.of.channels[0] != witness.of.channels[0]]
+    # Of a handler, another handler tells more than the task.
+    for other in sorted(apart or known, key=lambda one: one.of.of_task):
+        assert other.offset is not None
+        least, most = sooner if other.of.of_task else (0, 0)
+        handler = (other.offset.cycles + least, other.offset.cycles + most)
+        return (handler[0] - sooner[1], handler[1] - sooner[0]) if witness.of.of_task else handler
+    return None
 
 
 def _witness(
@@ -168,6 +209,7 @@ def _witness(
         operations=_compared(table, instruments, offset, cycles, spread),
         offset=offset,
         offset_bounds_cycles=_offset_bounds(instruments, of, read_cycles, cycles),
+        offset_of_others=None,
         between=between,
         between_least=least,
         between_most=most,

@@ -5,6 +5,7 @@ See docs/reference/run-json.md.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -203,7 +204,10 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
 
 def _sweep(evidence: Evidence) -> dict[str, Any] | None:
     def allowed(interval: tuple[str, str], ns: float | None) -> float | None:
-        return None if ns is None else budget_on_wire(evidence.instruments, interval, ns).total_ns
+        if ns is None:
+            return None
+        budget = budget_on_wire(evidence.instruments, interval, ns)
+        return replace(budget, skew_ns=evidence.skew_ns(interval, budget.skew_ns)).total_ns
 
     return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from base.run_folder.records import EndRecord
+from capture.instruments.skew import skew_between
 from capture.joining.evidence import Evidence
 from capture.verdict.counts import at_least_to_most, worst_row
 
@@ -59,6 +60,27 @@ def timer_offset_is_no_distance(evidence: Evidence) -> Iterator[str]:
             )
 
 
+def channel_late_outside_the_calibration(evidence: Evidence) -> Iterator[str]:
+    """Handlers read the timer in the same way behind their pins, and the task nearly so: one whose
+    reading is another was seen late or early all along, but not in the calibration.
+    """
+    wire = evidence.wire
+    for witness in evidence.latencies:
+        offset, others = witness.offset, witness.offset_of_others
+        skew = skew_between(wire, *witness.of.channels)
+        if offset is None or others is None or skew is None:
+            continue
+        # Each of the two is known to its channels' skew, and a little more.
+        slack = 2 * (skew.bound / wire.samples_per_cycle + offset.uncertainty_cycles)
+        if not others[0] - slack <= offset.cycles <= others[1] + slack:
+            stimulus, answer = witness.of.channels
+            yield (
+                f"From {stimulus} to {answer} the timer tells {offset.cycles:.2f} cycles more than the wire, "
+                f"and {others[0]:.2f} to {others[1]:.2f} of another interrupt: one of these channels is seen "
+                "late or early, but not in the calibration; check its clip and threshold, and run again."
+            )
+
+
 def latencies_between_operations_differ(evidence: Evidence) -> Iterator[str]:
     """The least and the greatest latency of the answers
     that met no operation are those of the wire.
@@ -85,5 +107,6 @@ RULES = (
     answers_of_operations_differ,
     wire_and_timer_disagree,
     timer_offset_is_no_distance,
+    channel_late_outside_the_calibration,
     latencies_between_operations_differ,
 )

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import click
 from click.shell_completion import get_completion_class
 
+from base.files import scratch
 from base.files.errors import CANNOT_SAY as CANNOT_SAY
 from base.files.errors import TailscopeError
 from base.processes import signals
@@ -37,7 +38,8 @@ def main(words: Sequence[str]) -> int:
     """
     streams.take_over()
     try:
-        status = _status(words)
+        with scratch.own():
+            status = _status(words)
         sys.stdout.flush()
     except streams.OutputError as lost:
         if lost.exit_status == 1:

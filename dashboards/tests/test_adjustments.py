@@ -22,6 +22,7 @@ from dashboards.tests.synthetic import (
     mem_stress,
     write_run,
 )
+from tests.run_folders import seal
 
 SAMPLE_NS = 1e9 / RATE_HZ
 STATISTICS = ("median", "p90", "p99", "max")
@@ -105,6 +106,7 @@ def test_where_nothing_is_known_nothing_is_taken_off(tmp_path: Path) -> None:
     table = pl.read_parquet(path)
     unknown = {name: pl.lit(None, table.schema[name]) for name in ("tick", "task_tick", "tick_phase_cycles")}
     table.with_columns(**unknown).write_parquet(path)
+    seal(path.parent)
     run = load_run(folder)
     shown = adjusted(run, Adjustments(True, True))
     assert shown.summary(LATENCY) == run.summary(LATENCY)

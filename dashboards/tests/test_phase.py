@@ -16,6 +16,7 @@ from dashboards.report import write_report
 from dashboards.tests.as_plotly import as_plotly
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import RATE_HZ, Operation, interrupt_rows, write_run
+from tests.run_folders import seal
 
 CALLS = {"empty": 0, "timer_start": 7, "heap_stats": 9}
 ROUNDS = 40
@@ -37,6 +38,7 @@ def written(folder: Path, labelled: bool = True) -> Path:
     inside = np.ones(len(operations), dtype=bool)
     rows = interrupt_rows(False, stimulus, answer, np.arange(len(operations)), inside)
     rows.write_parquet(run / "interrupts.parquet")
+    seal(run)
     return run
 
 

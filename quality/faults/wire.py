@@ -27,6 +27,8 @@ FLIPPED_SAMPLES, BURST_SAMPLES, BURST_FLIPS = 3, 1_000, 40
 TOGETHER_SAMPLES = 2
 # How often a sample is repeated at most, and how wrong a told samplerate is at most.
 REPEATED, MISTOLD_PPM = 4, 30_000
+# How late a whole channel is at most, and how many edges of SYNC a frame has.
+LATE_SAMPLES, FRAME_EDGES = 8, 64
 ALL = "all channels"
 # How near to an edge every other fault is.
 NEAR_SAMPLES = 500
@@ -80,6 +82,8 @@ def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
             yield f"shifted_edge.{channel}", partial(shifted_edge, channel=channel)
             yield f"lost_pulse.{channel}", partial(lost_pulse, channel=channel)
         yield f"extra_pulse.{channel}", partial(extra_pulse, channel=channel)
+        if channel != "SYNC" and len(edges.transitions("SYNC").sample) > 2 * FRAME_EDGES:
+            yield f"late_channel.{channel}", partial(late_channel, channel=channel)
 
 
 def inserted_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
@@ -182,6 +186,28 @@ def _late(edges: EdgeList, channel: str, rising: bool) -> EdgeList:
     word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1].copy()
     word[np.searchsorted(sample, moved)] ^= np.uint8(_bit(channel))
     return _without_repeats(edges, sample, word)
+
+
+def late_channel(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
+    """A channel that is seen late or early while operations run, and right in the calibration."""
+    sync = edges.transitions("SYNC").sample
+    first, last = int(sync[FRAME_EDGES]), int(sync[-FRAME_EDGES])
+    by = int(random.integers(1, LATE_SAMPLES + 1)) * int(random.choice((-1, 1)))
+    words = f"{channel} is seen {abs(by)} samples {'late' if by > 0 else 'early'} while operations run"
+    return shift(edges, channel, by, first, last), words
+
+
+def shift(edges: EdgeList, channel: str, by: int, first: int, last: int) -> EdgeList:
+    """The capture with the edges of a channel between two samples moved `by` samples."""
+    own = edges.transitions(channel).sample
+    moved = np.where((own > first) & (own < last), own + by, own)
+    # A pulse that is pushed into one that stays is gone with it.
+    kept, times = np.unique(moved, return_counts=True)
+    toggles = kept[times % 2 == 1]
+    sample = np.union1d(edges.sample, toggles)
+    word = edges.word[np.searchsorted(edges.sample, sample, side="right") - 1] & ~np.uint8(_bit(channel))
+    level = (np.searchsorted(toggles, sample, side="right") + edges.initial_level(channel)) % 2
+    return _without_repeats(edges, sample, word | np.where(level == 1, _bit(channel), 0).astype(np.uint8))
 
 
 def lost_pulse(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:

@@ -19,6 +19,7 @@ from analysis.compare.worst import Worst
 from analysis.errors import CompareError
 from base.files.errors import TailscopeError
 from dashboards.tests.synthetic import Operation
+from tests.run_folders import seal
 
 
 def only(found: Comparison, key: str) -> Worst:
@@ -193,6 +194,7 @@ def test_a_section_that_a_control_interrupt_lengthened_is_no_worse_code(tmp_path
     table = pl.read_parquet(b / "operations.parquet")
     hits = pl.when(pl.col("seq") == 1).then(1).otherwise(0).cast(pl.UInt32)
     table.with_columns(control_hits=hits).write_parquet(b / "operations.parquet")
+    seal(b)
     found = compare(a, b)
     operations = found.compared[0].operations
     assert only(found, "critical_ns").finding == "chance"
@@ -220,6 +222,7 @@ def alter_latency(folder: Path, by_ns: float) -> None:
     longer = pl.when(pl.col("row") == row).then(pl.col("isr_latency_ns") + by_ns)
     table = table.with_columns(longer.otherwise(pl.col("isr_latency_ns")).alias("isr_latency_ns"))
     table.drop("row").write_parquet(path)
+    seal(path.parent)
     manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     hit = stimuli.filter(pl.col("row") == row)["hit"][0]
     for key in ("interrupt_latency_ns", f"interrupt_latency_{'hit' if hit == 'critical' else 'clear'}_ns"):
@@ -230,6 +233,7 @@ def alter_latency(folder: Path, by_ns: float) -> None:
 def test_tables_that_run_json_does_not_sum_up_leave_nothing_to_say(tmp_path: Path) -> None:
     a, b = write(tmp_path / "a"), write(tmp_path / "b")
     shutil.copy(write(tmp_path / "c", with_cycles({1: 9})) / "operations.parquet", b)
+    seal(b)
     found = compare(a, b)
     assert found.status == "cannot say"
     assert "./lab redecode it" in overall(found)

@@ -21,6 +21,7 @@ from analysis.compare.tests.made import with_cycles, write
 from analysis.compare.worst import WORST_CASES, Distribution, distributions
 from base.run_folder.quantities import CLEAR, HIT, QUANTITIES
 from base.run_folder.tables import INTERRUPTS, OPERATIONS
+from tests.run_folders import seal
 
 BUDGET = 2.0
 """Of a run, so two may differ by twice as much."""
@@ -125,6 +126,7 @@ def test_the_notes_say_what_undecided_interrupts_may_do(tmp_path: Path) -> None:
     table = pl.read_parquet(path)
     met = (pl.col("hit") == "critical") & ~pl.col("control")
     table.with_columns(critical_sure=~met).write_parquet(path)
+    seal(path.parent)
     (found,) = compare(a, b).compared
     (hits,) = (one for one in found.distributions if one.quantity is HIT)
     count = table.filter(met).height

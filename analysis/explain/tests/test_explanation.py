@@ -34,7 +34,7 @@ from capture.acquisition.source import RunRequest
 from capture.store import RunResult
 from firmware.build import image as firmware
 from scenarios import catalogue
-from tests.run_folders import edit_manifest
+from tests.run_folders import edit_manifest, seal
 
 HEADER_BYTES = 16
 DEPTH = 256
@@ -190,6 +190,7 @@ def test_a_replay_that_differs_is_refused(copy: Path, explained: Replayed) -> No
     EdgeList(sample, edges.word, edges.samplerate_hz, edges.total_samples).write_parquet(
         copy / "edges.parquet"
     )
+    seal(copy)
     with pytest.raises(ExplainError, match=f"differs from the capture at sample {sample[at] - 1:,}"):
         explanation.explain(copy)
     assert not (copy / "explain").exists()

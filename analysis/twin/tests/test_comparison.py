@@ -20,7 +20,7 @@ from base.run_folder import folder as names
 from base.run_folder.tables import read_operations, write_table
 from scenarios import catalogue
 from scenarios.plan import Plan
-from tests.run_folders import edit_manifest
+from tests.run_folders import edit_manifest, seal
 
 
 @cache
@@ -173,6 +173,7 @@ def test_a_run_that_lost_operations_is_compared_as_far_as_it_goes(tmp_path: Path
     run = made_run(tmp_path, plan())
     table = read_operations(run / names.OPERATIONS)
     write_table(run / names.OPERATIONS, table.filter(pl.col("seq") < 60))
+    seal(run)
     found = compare(run)
     assert found.as_json()["not_in_run"] == list(range(60, N))
     assert found.notes == ["Of the plan 12 (60, 61, 62, 63, 64, …) are not in the run: not compared."]
@@ -192,8 +193,10 @@ def test_what_cannot_have_a_twin_is_refused_in_a_sentence(tmp_path: Path) -> Non
     table = read_operations(run / names.OPERATIONS)
 
     write_table(run / names.OPERATIONS, table.clear())
+    seal(run)
     assert "has no operation of which wire and records could be joined" in refused(run)
     write_table(run / names.OPERATIONS, table)
+    seal(run)
 
     told["firmware"]["elf_sha256"] = "0" * 64
     manifest.write_text(json.dumps(told))

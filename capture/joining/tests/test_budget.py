@@ -55,7 +55,9 @@ def test_no_value_is_off_by_more_than_its_budget(samplerate_hz: int, ppm: int, s
         assert total_ns is not None
         apart = [abs(v - c * 1e9 / CORE_HZ) for v, c in zip(values, true_cycles[key], strict=True)]
         assert max(apart) <= total_ns
-        assert total_ns < 3 * 1e9 / samplerate_hz + max(map(abs, skew.values()), default=0) * 12 * 2
+        # Each channel may be off the other class's, too, and the task's read a cycle sooner.
+        of_others = 2 * max(map(abs, skew.values()), default=0) + (key == "task_latency_ns")
+        assert total_ns < 3 * 1e9 / samplerate_hz + 12 * 2 * of_others
 
 
 def test_each_quantity_has_its_terms() -> None:

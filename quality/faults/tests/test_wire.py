@@ -57,6 +57,22 @@ def test_flipped_samples_are_inverted(words: Dense, bits: int, one: int, other: 
     assert wire.flip(sparse(words), bits, begin, end) == sparse(expected)
 
 
+@given(CAPTURES, st.integers(-3, 3), st.integers(1, TOTAL - 2), st.integers(1, TOTAL - 2))
+def test_a_shifted_channel_is_where_its_own_samples_are(words: Dense, by: int, one: int, other: int) -> None:
+    """Each edge of channel 1 within is moved; one that meets another goes with it."""
+    first, last = sorted((one, other))
+    edges = sparse(words)
+    level = words >> 1 & 1
+    toggles = [at for at in range(1, TOTAL) if level[at] != level[at - 1]]
+    moved = [at + by * (first < at < last) for at in toggles]
+    expected = words & 0xFD | (level[0] << 1)
+    for at in moved:
+        if 0 < at < TOTAL:
+            expected[at:] ^= 2
+    if all(0 < at < TOTAL for at in moved):
+        assert wire.shift(edges, CHANNELS[1], by, first, last) == sparse(expected)
+
+
 def planted(run: Healthy, kind: str, number: int) -> EdgeList:
     return Fault(kind, number).plant(run, seed=3)[0].seen.edges
 

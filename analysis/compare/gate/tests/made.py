@@ -15,6 +15,7 @@ from analysis.compare.tests import made
 from base.run_folder import folder as names
 from base.run_folder.quantities import QUANTITIES
 from dashboards.tests.synthetic import Operation, summary
+from tests.run_folders import seal
 
 IMAGE = b"the operations of these tests"
 FIRMWARE = {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": 84_000_000,
@@ -46,6 +47,7 @@ def with_interrupts(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]
     operations = pl.read_parquet(folder / names.OPERATIONS)
     interrupts = change(pl.read_parquet(folder / names.INTERRUPTS))
     interrupts.write_parquet(folder / names.INTERRUPTS)
+    seal(folder)
     manifest = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
     for one in QUANTITIES:
         manifest[one.key] = summary(one.samples(operations, interrupts)[one.column].to_list())

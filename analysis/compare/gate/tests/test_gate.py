@@ -20,6 +20,7 @@ from analysis.compare.tests.made import OPERATIONS, place, with_cycles
 from analysis.errors import GateError
 from base.files.errors import TailscopeError
 from dashboards.tests.synthetic import Operation
+from tests.run_folders import seal
 
 
 def kept(path: Path, *folders: Path, limits: Mapping[str, str] | None = None) -> Baseline:
@@ -316,6 +317,7 @@ def test_tables_that_run_json_does_not_sum_up_say_nothing(tmp_path: Path) -> Non
     later(control=False)(pl.read_parquet(run / "interrupts.parquet")).write_parquet(
         run / "interrupts.parquet"
     )
+    seal(run)
     report = gate.judge(baseline, [run], {})
     assert report.exit_status == 2
     assert "do not tell the same of interrupt_latency_ns" in str(report.runs[0].refusal)
