@@ -200,6 +200,20 @@ def test_no_change_of_a_run_folder_breaks_a_command(kept: Path, tmp_path: Path) 
     assert tried / 10 < refused < tried, "changes that nothing notices, or nothing that is left to read"
 
 
+def test_no_board_that_a_run_folder_names_is_opened(kept: Path, tmp_path: Path) -> None:
+    run, named = tmp_path / kept.name, tmp_path / "evil"
+    shutil.copytree(kept, run)
+    named.mkdir()
+    (named / "board.toml").write_text("opened = true\n", encoding="utf-8")
+    document = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    document["asked"]["board"] = str(named)
+    document["tools"]["virtual_nucleo"] = "0.1.0"
+    (run / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    for command in ("explain", "twin", "redecode"):
+        status, printed = said(command, run)
+        assert status == 2 and "which nobody named here" in printed, (command, printed)
+
+
 def test_no_file_that_a_run_folder_names_is_compiled_or_read(kept: Path, tmp_path: Path) -> None:
     run, named = tmp_path / kept.name, tmp_path / "evil.c"
     shutil.copytree(kept, run)

@@ -91,7 +91,7 @@ def _built(manifest: Manifest) -> firmware.FirmwareImage:
         knobs,
         manifest.firmware.extras,
         heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
-        board=manifest.asked.board if manifest.asked else boards.DEFAULT,
+        board=boards.board_of(manifest.asked).word,
     )
 
 

@@ -472,9 +472,9 @@ class Bench:
             return board_at(name.removeprefix(PLACE), self.boards)
         entry, colon, word = name.partition(":")
         if colon and entry in self.boards:
-            return self.boards[entry].with_board(boards.board(word))
+            return self.boards[entry].with_board(boards.named(word))
         if name not in self.boards and ("/" in name or name in boards.names()):
-            return self._with(boards.board(name))
+            return self._with(boards.named(name))
         if name not in self.boards:
             listed = ", ".join(self.boards)
             raise CaptureError(
@@ -508,7 +508,7 @@ class _BoardTable(Table):
     @model_validator(mode="after")
     def _is_known(self) -> _BoardTable:
         try:
-            found = boards.board(self.board)
+            found = boards.named(self.board)
         except BoardError as error:
             raise WrongValueError(f"cannot be {quoted(self.board)}: {error}", "board") from None
         if self.serial:
@@ -534,7 +534,7 @@ class _BoardTable(Table):
 
     def resource(self, name: str) -> BoardResource:
         port, baud = (self.serial.port, self.serial.baud) if self.serial else ("", DEFAULT_BAUD)
-        board = boards.board(self.board)
+        board = boards.named(self.board)
         return BoardResource(name, self.loader, port, self.analyzer, self.emulated, baud, board)
 
 

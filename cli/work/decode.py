@@ -107,7 +107,7 @@ def _of_scenario(
     named = outside.admit(allocator)
     if len(named) != 1:
         raise OptionError(f"--allocator {','.join(allocator)[:80]}: give one, the one that was captured.")
-    on = boards.default() if board is None else boards.board(board)
+    on = boards.default() if board is None else boards.named(board)
     planned = compiled(name, options, on).recorded_by(options.records)
     asked = None if board is None else on.word
     return other_tools.of_plan(planned, named[0], log, outside_of(named[0]), asked)

@@ -7,9 +7,12 @@ names it then.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -20,7 +23,8 @@ from base import heap_size
 from base.files.complaints import WrongValueError, expecting
 from base.files.documents import Document, Table, open_toml
 from base.files.errors import TailscopeError, near_miss
-from base.paths import ROOT
+from base.files.whole import WriteError, write_bytes
+from base.paths import BUILD, ROOT
 from base.run_folder.edges import CHANNELS
 from base.run_folder.manifest import FIRST_BOARD, AskedFirmware
 from base.run_folder.records import Locking
@@ -33,6 +37,7 @@ DEFAULT = FIRST_BOARD
 
 LEAST_OPERATIONS_BYTES = 32 << 10
 """What every scenario of the bench fits in."""
+_NAMED = BUILD / "named-boards"
 _PAGE_BYTES = 2 << 10
 """Firmware and operation image are erased one without the other: no page of them is larger, but
 the sectors of an STM32F4, whose halves begin one.
@@ -298,8 +303,37 @@ def default() -> Board:
 
 
 def board_of(asked: AskedFirmware | None) -> Board:
-    """The board that a run was made on; that of old runs where nobody knows. Raises BoardError."""
-    return board(asked.board) if asked else default()
+    """The board that a run was made on; that of runs where nobody knows. Raises BoardError.
+
+    A run may be a stranger's: a folder that it names is opened only if this user named it before.
+    """
+    if asked is None:
+        return default()
+    if "/" in asked.board and not _was_named(Path(asked.board)):
+        raise BoardError(
+            f"The run was made on a board of the folder {asked.board}, which nobody named here: if it is "
+            "yours, run a scenario on it once, with --board virtual:FOLDER, or have bench.toml name it."
+        )
+    return board(asked.board)
+
+
+def named(word: str) -> Board:
+    """As board(), of a word that the user says: a folder that is named so may be opened again where
+    a run names it.
+    """
+    found = board(word)
+    if "/" in word:
+        with suppress(OSError, WriteError):
+            write_bytes(_note_of(found.folder), os.fsencode(found.folder))
+    return found
+
+
+def _note_of(folder: Path) -> Path:
+    return _NAMED / sha256(os.fsencode(folder)).hexdigest()
+
+
+def _was_named(folder: Path) -> bool:
+    return _note_of(folder).is_file()
 
 
 def nominal_hz(asked: AskedFirmware | None) -> int:

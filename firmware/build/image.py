@@ -126,7 +126,7 @@ def build(
     """
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
-    on = boards.board(board)
+    on = boards.named(board)
     heap_bytes = on.memory.heap_bytes if heap_bytes is None else heap_bytes
     _check_locking(row, locking, on)
     row.check_knobs(knobs or {}, BuildError)
