@@ -4,7 +4,7 @@
 #   TAILSCOPE_ELF       the program, as the linker wrote it
 #   TAILSCOPE_LIMIT     limits, one a line: basepri=1200
 #   TAILSCOPE_BASELINE  a baseline beside the sources, or nothing
-#   TAILSCOPE_ALLOW     how much longer than the baseline is no failure, or nothing
+#   TAILSCOPE_ALLOW     what is no failure: 5% or cycles more than the baseline, vanished, polling
 #   TAILSCOPE_UNTIL     how long to run it from reset; 1s when not given, of latencies 100ms
 #   TAILSCOPE_IRQ       an interrupt: then its latency is judged, else what holds interrupts off
 #   TAILSCOPE_OPTIONS   more words of that command: --chip stm32f411re --gaps
@@ -59,7 +59,7 @@ tailscope "$@" --junit "$report/tailscope.xml" --markdown "$report/tailscope.md"
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ] && [ -f "$report/tailscope.md" ]; then
     cat "$report/tailscope.md" >>"$GITHUB_STEP_SUMMARY"
 fi
-if [ "$status" -eq 1 ] && [ -n "${TAILSCOPE_BASELINE:-}" ]; then
-    say "to accept what is longer than the baseline, run this and commit the file: $accepting"
+if [ "$status" -ne 0 ] && [ -n "${TAILSCOPE_BASELINE:-}" ]; then
+    say "to accept what is not as in the baseline, run this and commit the file: $accepting"
 fi
 exit "$status"

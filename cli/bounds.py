@@ -10,8 +10,6 @@ from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, FOLDER, INSTANT, Choice, OptionError, Value, Whole
 
-REFUSED = 3
-"""The exit status where a program, a file or a word is refused; 2 is that of a missing bound."""
 _MOST_TIMES = 1000.0
 
 
@@ -30,7 +28,7 @@ class Margin(Value):
         return times
 
 
-@declare(section="Your own firmware, as it is", refused=REFUSED)
+@declare(section="Your own firmware, as it is")
 @argument("elf", type=FILE, help="a program for the virtual Nucleo, as the linker wrote it")
 @option(
     "--until",
@@ -103,8 +101,8 @@ def command(
     """Bound how long your own program can hold interrupts off, run or not, from its machine code.
 
     The exit status is 0 if every section and handler has a bound, or is as limits and baseline have
-    it; 2 if one has none, or only an estimate, and what is missing is listed; 1 if it is worse, or
-    a run took longer than a bound; 3 if the program, a file or an option is refused.
+    it; 1 if it is worse, or a run took longer than a bound; 2 if one has none, or only an estimate,
+    and what is missing is listed, or if the program, a file or an option is refused.
     For example: ./lab bounds my.elf --loops loops.toml --limit any=1200
     """
     from analysis.program.bounds import document, explained, text

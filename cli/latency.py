@@ -110,7 +110,7 @@ def command(
         until=until,
         around=around or "",
         explain=explain,
-        start=gate.begins(ready, start),
+        start=start,
         kernel=kernel,
     )
     settings = latency.settings(irq=irq, section=section, until=until, around=around, **asked)

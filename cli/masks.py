@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
-from cli.shell.values import FILE, INSTANT
+from cli.shell.values import FILE, INSTANT, OptionError
 
 
 @declare(section="Your own firmware, as it is")
-@argument("elf", type=FILE, help="a program for the virtual Nucleo, as the linker wrote it")
+@argument(
+    "elfs",
+    metavar="ELF...",
+    type=FILE,
+    nargs=-1,
+    required=True,
+    help="a program for the virtual Nucleo, as the linker wrote it; of several builds one table",
+)
 @option(
     "--until", type=INSTANT, default="1s", help="how long to run it from reset: 100ms, 2s or cycles:8400000"
 )
@@ -34,33 +40,72 @@ from cli.shell.values import FILE, INSTANT
 @judging
 @json_option
 def command(
-    elf: Path,
+    elfs: tuple[Path, ...],
+    until: str,
+    start: str | None,
+    kernel: str,
+    explain: bool,
     output: Path | None,
     folded: Path | None,
     perfetto: Path | None,
+    chip: str,
+    hse: str,
+    strict: bool,
+    gaps: bool,
+    semihosting: bool,
+    any_core: bool,
     as_json: bool,
     judging: Judging,
-    **chosen: Any,
 ) -> int:
     """Show how long your own program holds interrupts off, and who does; hold it to limits.
 
     The exit status is 0 if the program ran to its end, and is within limits and baseline where they
-    are given; 1 if it ended early, or is not within them; 2 where that cannot be said.
-    For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml
+    are given; 1 if it stopped or hangs, or is not within them; 2 where that cannot be said.
+    For example: ./lab masks my.elf --limit basepri=1200 --baseline masks.toml, or to compare two
+    builds: ./lab masks o2.elf os.elf
     """
-    from analysis.program.gate import of_masks
+    from analysis.program.gate import builds, of_masks
     from analysis.program.masks import document, text
+    from analysis.program.masks.beginning import START
     from cli.work import judging as gate
     from cli.work import masks
+    from simulator.program import user_program
 
+    programs = [
+        user_program(
+            elf,
+            chip=chip,
+            hse=hse,
+            strict=strict,
+            gaps=gaps,
+            semihosting=semihosting,
+            any_core=any_core,
+        )
+        for elf in elfs
+    ]
+    start = start or START
+    if len(programs) > 1:
+        if explain or output or folded or perfetto or judging != Judging(markdown_file=judging.markdown_file):
+            raise OptionError("Several builds give one table: only --markdown and --json go with them.")
+        reports = [masks.run(program, until=until, start=start, kernel=kernel) for program in programs]
+        measured = [of_masks.measured(report) for report in reports]
+        table = gate.Done(markdown=builds.as_markdown(measured))
+        gate.write_markdown(table, judging)
+        gate.show(
+            table,
+            judging,
+            as_json,
+            lambda: {"builds": list(map(document.as_json, reports)), "rows": builds.as_json(measured)},
+            lambda: "\n".join(
+                [*(line for r in reports for line in text.opening(r)), "", builds.as_text(measured)]
+            ),
+        )
+        return int(not all(report.complete for report in reports))
     ready = gate.ready(judging, of_masks.COMMAND, of_masks.MASK_KINDS)
-    chosen["start"] = gate.begins(ready, chosen["start"])
-    found, drawn = masks.run(str(elf), output=output, folded_file=folded, perfetto=perfetto, **chosen)
-    done = ready.judge(of_masks.measured(found))
-    gate.show(done, judging, as_json, lambda: document.as_json(found), lambda: text.as_text(found))
-    for file in (output, folded, perfetto):
-        if file and not as_json and not judging.on_stdout:
-            print(f"file: {file}")
-    if drawn and not as_json and not judging.on_stdout:
-        print(drawn)
-    return int(bool(found.run.ended)) if done.exit_status is None else done.exit_status
+    report = masks.run(programs[0], until=until, start=start, kernel=kernel, explain=explain)
+    lines = masks.write_files(report, output, folded, perfetto)
+    done = ready.judge(of_masks.measured(report))
+    gate.show(done, judging, as_json, lambda: document.as_json(report), lambda: text.as_text(report))
+    if lines and not as_json and not judging.on_stdout:
+        print(*lines, sep="\n")
+    return int(not report.complete) if done.exit_status is None else done.exit_status

@@ -11,7 +11,7 @@ import polars as pl
 
 from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import MaskReport
-from analysis.program.masks.text import microseconds, opening
+from analysis.program.masks.text import few, held_by, microseconds, opening
 from analysis.program.masks.worst import Worst, name_of
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
@@ -58,8 +58,8 @@ def _charts(found: MaskReport) -> Iterator[Chart]:
         _timeline(found, told),
     )
     priorities = [
-        (f"{one.priority:#04x} {', '.join(one.exceptions)}", rows)
-        for one in found.priorities
+        (f"{one.number} ({one.priority:#04x}) {few(one.exceptions)}", rows)
+        for one in found.used_priorities
         if (rows := one.ended).height
     ]
     if priorities:
@@ -192,21 +192,20 @@ def _places(title: str, worst: Sequence[Worst]) -> TextGrid:
 
 def _priorities(found: MaskReport) -> TextGrid:
     lines = []
-    for one in found.priorities:
+    for one in found.used_priorities:
         longest = one.longest
         if longest is None:
             continue
-        parts = (f"{name_of(p.kind, p.level, found.places)}: {p.end - p.begin:,}" for p in one.parts)
         share = one.ended["cycles"].sum() / max(found.cycles, 1)
         lines.append(
             (
-                f"{one.priority:#04x}",
-                ", ".join(one.exceptions),
+                f"{one.number} ({one.priority:#04x})",
+                few(one.exceptions),
                 grouped(one.ended.height),
                 grouped(longest["cycles"]),
                 microseconds(longest["ns"]),
                 f"{share:.1%}",
-                " + ".join(parts) or MISSING,
+                held_by(one, found.places) or MISSING,
             )
         )
     headings = ("priority", "interrupts", "count", "longest", "", "of all time", "what held the longest")

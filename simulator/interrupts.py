@@ -42,6 +42,18 @@ def name_of(exception: int, chip: str = "") -> str:
     return names.get(exception) or f"IRQ {exception - FIRST_IRQ}"
 
 
+def priority_bits(chip: str = "") -> int:
+    """How many bits of a priority the chip's NVIC has: the upper ones of its byte. An M0 has 2
+    (ARMv6-M Architecture Reference Manual, B3.4), an STM32 of another core 4 (PM0214 §4.3.7).
+    """
+    return 2 if line_of(chip).core == "cortex-m0" else 4
+
+
+def priority_of(number: int, bits: int) -> int:
+    """The priority's byte of a number as people write it: 5 of the NVIC, or 0x50 of its byte."""
+    return number << 8 - bits if number < 1 << bits else number
+
+
 def _of_number(number: int, line: Line) -> int:
     most = max(line.positions.values())
     if number > most:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -106,6 +106,40 @@ def read_notes(path: Path) -> tuple[Note, ...]:
         return ()
 
 
+_WORD = "the word at"
+
+
+@dataclass(frozen=True)
+class Standstill:
+    """Why a program can never do anything else: `sleeps` or `polls`, at the instruction at `pc`.
+
+    One that polls reads `what` (a register's name, or the address of a word) again and again. Of
+    `mask` each bit would end the loop; 0 if no single one would. `for_ever` says that nothing at
+    all is on its way. `sentence` is the whole, without its full stop.
+    """
+
+    kind: Literal["sleeps", "polls"]
+    sentence: str
+    pc: int
+    what: str = ""
+    mask: int = 0
+    for_ever: bool = True
+
+    @property
+    def of_register(self) -> bool:
+        """Whether a peripheral's register is read, and no memory."""
+        return self.kind == "polls" and not self.what.startswith(_WORD)
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """That of the file's object."""
+        pc = int(row["pc"], 16)
+        if row["kind"] == "sleeps":
+            return cls("sleeps", row["sentence"], pc)
+        what = row["register"] or f"{_WORD} {row['address']}"
+        return cls("polls", row["sentence"], pc, what, int(row["mask"] or "0", 16), row["for_ever"])
+
+
 @dataclass(frozen=True)
 class Stats:
     """How much a run executed, and how fast.
@@ -114,8 +148,9 @@ class Stats:
     waiting loops, whose effect was repeated without executing them. `host_seconds` and `mips`
     differ from run to run; the rest does not. `clocks` are those of the core since reset, in order.
     `flash_access_control` is FLASH_ACR at the end (RM0368 §3.8.1), and `apb_dividers` are the
-    core's cycles in one of PCLK1 and PCLK2; None in records of before. `notes` are what was odd,
-    and `standstill` a sentence if the program can never do anything else.
+    core's cycles in one of PCLK1 and PCLK2; None in records of before. `pc` is the instruction at
+    the end, and `vectors` are the words of the vector table that the core reads there. `notes` are
+    what was odd, and `standstill` says why the program can never do anything else, None if it may.
     """
 
     instructions: int
@@ -126,8 +161,10 @@ class Stats:
     clocks: tuple[ClockSpan, ...]
     flash_access_control: int | None = None
     apb_dividers: tuple[int, int] | None = None
+    pc: int = 0
+    vectors: tuple[int, ...] = ()
     notes: tuple[Note, ...] = ()
-    standstill: str = ""
+    standstill: Standstill | None = None
 
 
 @dataclass(frozen=True)
@@ -164,7 +201,8 @@ def read_stats(path: Path) -> Stats:
     told = {name: found[name] for name in Stats.__dataclass_fields__ if name in found}
     told["apb_dividers"] = tuple(found["apb_dividers"]) if "apb_dividers" in found else None
     told["notes"] = notes_of(found["notes"])
-    told["standstill"] = (found["standstill"] or {}).get("sentence", "")
+    told["pc"], told["vectors"] = found["registers"]["pc"], tuple(found["vectors"])
+    told["standstill"] = Standstill.of(found["standstill"]) if found["standstill"] else None
     return Stats(**told | {"clocks": clocks})
 
 

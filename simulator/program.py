@@ -7,7 +7,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from base.files.elf import DAMAGED, other_core
+from base.files.elf import DAMAGED, mostly_for, other_core
 from simulator.board_note import chip_of
 from simulator.build import SimulatorError
 from simulator.chips import line_of
@@ -21,10 +21,13 @@ _WORD_BYTES = 4
 
 @dataclass(frozen=True)
 class UserProgram:
-    """`options` are handed to virtual-nucleo as they are, beside the ELF file."""
+    """`options` are handed to virtual-nucleo as they are, beside the ELF file. `has_strays` says
+    that some of its objects were made for another core, and most for this.
+    """
 
     elf: Path
     options: tuple[str, ...] = ()
+    has_strays: bool = False
 
     @property
     def chip(self) -> str:
@@ -35,7 +38,8 @@ class UserProgram:
     @property
     def arguments(self) -> list[str]:
         """The words of virtual-nucleo's command line that say what runs, and on what."""
-        return [str(self.elf.resolve()), *map(_absolute, self.options)]
+        strays = ["--any-core"] if self.has_strays else []
+        return [str(self.elf.resolve()), *map(_absolute, self.options), *strays]
 
 
 def _absolute(option: str) -> str:
@@ -67,7 +71,7 @@ def user_program(
     path = Path(elf)
     words = () if chip else chip_of(path)
     own = dict(zip(words[::2], words[1::2], strict=True))
-    _check(path, any_core, chip or own.get("--chip", ""))
+    has_strays = _check(path, any_core, chip or own.get("--chip", ""))
     if strict and gaps:
         raise SimulatorError("--strict and --gaps contradict each other: give one of them.")
     named = own | {option: value for option, value in (("--chip", chip), ("--hse", hse)) if value}
@@ -76,16 +80,19 @@ def user_program(
         *(("--strict", strict), ("--gaps", gaps)),
         *(("--semihosting", semihosting), ("--any-core", any_core)),
     )
-    return UserProgram(path, (*options, *(switch for switch, on in switches if on)))
+    return UserProgram(path, (*options, *(switch for switch, on in switches if on)), has_strays)
 
 
-def _check(path: Path, any_core: bool, chip: str) -> None:
+def _check(path: Path, any_core: bool, chip: str) -> bool:
+    """Whether some of its objects are for another core. Raises SimulatorError."""
     line = line_of(chip)
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
             _check_elf(path, elf)
             made_for = "" if any_core else other_core(elf, line.core)
+            if made_for and mostly_for(elf, line.core):
+                return True
     except OSError as error:
         raise SimulatorError(f"{path} cannot be read: {error.strerror or error}.") from None
     except DAMAGED:
@@ -97,6 +104,7 @@ def _check(path: Path, any_core: bool, chip: str) -> None:
             f"{path} was made for {made_for}, and {chip or 'this'} is a {line.core_title}: build it with "
             f"-mcpu={line.core}, or run it all the same with --any-core."
         )
+    return False
 
 
 def _check_elf(path: Path, elf: ELFFile) -> None:

@@ -34,7 +34,7 @@ class Check:
     """A row of the baseline, or a limit in it. `sentences` say what is the matter, in full."""
 
     finding: str
-    worse: bool
+    state: str
     function: str | None
     kind: str | None
     before: int | None
@@ -47,7 +47,7 @@ class Check:
         before = part.values.get("before_cycles")
         return cls(
             part.text("finding"),
-            part.text("state") == "worse",
+            part.text("state"),
             part.maybe_text("function"),
             part.maybe_text("kind"),
             part.maybe_whole("before_cycles") if before != "open" else None,
@@ -59,6 +59,10 @@ class Check:
     def of_row(self) -> bool:
         """Whether it is of something that was measured, and of no limit."""
         return self.finding in _ROWS
+
+    @property
+    def worse(self) -> bool:
+        return self.state == "worse"
 
     def fails(self, more_cycles: int) -> bool:
         """Whether it is worse, and not only longer by so many cycles."""
@@ -72,8 +76,12 @@ class Judgement:
     def __init__(self, part: Part) -> None:
         self._updated = "updated" in part
         self._verdict = "" if self._updated else part.text("verdict")
-        self.refusal = "" if self._updated else part.maybe_text("refusal") or ""
-        self._checks = [] if self._updated else [Check.of(one) for one in part.parts("checks")]
+        self._checks = [] if self._updated else [Check.of(check) for check in part.parts("checks")]
+        refused = [] if self._updated else [part.maybe_text("refusal") or ""]
+        refused += [" ".join(check.sentences) for check in self._checks if check.state == "cannot say"]
+        notes = part.texts("notes") if any(refused) else ()
+        self.refusal = " ".join(filter(None, (*refused, *notes)))
+        """Why it cannot be said that the program is as good; empty if it can."""
 
     def of(self, kind: str | None, function: str | None, cycles: int) -> Before:
         """What it says of a figure of so many cycles; of a kind and function, if one knows them."""

@@ -87,6 +87,12 @@ class Part:
         return iter(self.values)
 
 
+def reasons_of(part: Part) -> tuple[str, ...]:
+    """Sentences on why a measurement of a program is not all that the program does."""
+    polls = part.maybe_text("polls")
+    return (*part.texts("reasons"), *([polls] if polls else []))
+
+
 def from_json(content: bytes | str, where: str, remedy: str) -> Part:
     """A document of JSON, its texts printable. Raises Error for anything but a table, for NaN,
     infinities, numbers that no double holds, and a key that stands twice.

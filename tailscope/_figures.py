@@ -13,6 +13,7 @@ from tailscope._errors import Error
 __tracebackhide__ = True  # pytest shows the line of the test
 
 _NS_PER_US = 1000
+NOTHING = "there was no such interval"
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,11 @@ class Figure(Timed):
         return Cycles(self._cycles, self)
 
     @property
+    def seen(self) -> bool:
+        """Whether there was any."""
+        return self.where != NOTHING
+
+    @property
     def length(self) -> str:
         """`1,001 cycles (62.56 µs)`."""
         return f"{self._cycles:,} cycles ({super().length})"
@@ -145,6 +151,8 @@ class Figure(Timed):
 
     def check(self, *, at_most_cycles: int | None = None, at_most_ns: float | None = None) -> None:
         """Raises AssertionError, with the story, if it is longer than a limit."""
+        if not self.seen:
+            raise Error(f"{self.name}: {self.where}, so it cannot be said that it is within a limit.")
         if at_most_cycles is None and at_most_ns is None:
             raise Error(f"{self.name}: check() needs a limit, at_most_cycles or at_most_ns.")
         if at_most_cycles is not None and not self._cycles <= at_most_cycles:

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from tailscope._baseline import Before, Check, check, judgement_of
-from tailscope._documents import Part
+from tailscope._documents import Part, reasons_of
 from tailscope._errors import Error, NotComplete
 from tailscope._figures import Figure, Place, Statistics, calls
 from tailscope._program import ask, options
@@ -95,12 +95,7 @@ class Latency:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Sentences on why it is not complete."""
-        asked = self._part.maybe_part("latency")
-        found = [asked] if asked else []
-        found += self._part.parts("sections") if "sections" in self._part else []
-        ended = [f"The run ended early: {why}." for one in found if (why := one.maybe_text("ended"))]
-        lost = [f"{count:,} pends were lost: {how}." for how, count in self._lost.items()] if asked else []
-        return tuple(dict.fromkeys([*ended, *lost]))
+        return reasons_of(self._part)
 
     @property
     def irq(self) -> str:
@@ -174,11 +169,6 @@ class Latency:
         if found is None:
             raise Error(f"{self.elf}: no interrupt was asked for; name one: irq='TIM2'.")
         return found
-
-    @property
-    def _lost(self) -> dict[str, int]:
-        lost = self._asked.part("lost")
-        return {how: lost.whole(how) for how in lost}
 
     def _section(self, one: Part) -> Section:
         worst = one.parts("worst")[0]

@@ -8,16 +8,16 @@ from os import PathLike, fspath
 from typing import Any
 
 from tailscope._baseline import Check, check, judgement_of
-from tailscope._documents import Part
+from tailscope._documents import Part, reasons_of
 from tailscope._errors import Error, NotComplete
-from tailscope._figures import Figure, Place, calls
+from tailscope._figures import NOTHING, Figure, Place, calls
 from tailscope._program import ask, options
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
 _RESET = "(reset)"
-_NONE = "there was no such interval"
-KINDS = ("primask", "faultmask", "basepri", "handler", "scheduler")
+_OF_INTERRUPTS = ("primask", "faultmask", "basepri", "handler")
+KINDS = (*_OF_INTERRUPTS, "scheduler")
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,12 +102,16 @@ class Masks:
         self.ended = part.maybe_text("ended")
         """Why the run ended early; None if it did not."""
         self.notes = part.texts("notes")
-        self._refuse_early_end()
+        self.reasons = reasons_of(part)
+        """Sentences on why this is not all that the program does: it stopped, hangs, waits in vain,
+        or its start-up never ended."""
+        if not self.complete:
+            self._refuse(*self.reasons)
 
     @property
     def complete(self) -> bool:
-        """Whether the run went to its end."""
-        return self.ended is None
+        """Whether this is all that the program does until the end of the run."""
+        return not self.reasons
 
     @cached_property
     def worst(self) -> tuple[Interval, ...]:
@@ -115,7 +119,8 @@ class Masks:
         return tuple(self._interval(one) for one in self._part.parts("worst"))
 
     def longest(self, kind: str | None = None, level: int | None = None) -> Interval:
-        """The longest interval; of a kind, and of a level, if they are named.
+        """The longest interval of what holds interrupts off; of a kind, and of a level, if they are
+        named: a locked scheduler only if it is.
 
         Raises NotComplete if a longer one was still open at the end: nobody knows its length.
         """
@@ -144,7 +149,7 @@ class Masks:
     def _most_ns(self, kind: str | None, level: int | None) -> float:
         """The longest time of any such interval."""
         of_kinds = self._part.part("intervals")
-        found = [of_kinds.part(name) for name in (KINDS if kind is None else (kind,))]
+        found = [of_kinds.part(name) for name in (_OF_INTERRUPTS if kind is None else (kind,))]
         if level is not None:
             levels = [row for one in found for row in one.parts("by_level")]
             found = [row for row in levels if row.whole("level") == level]
@@ -152,20 +157,22 @@ class Masks:
 
     def not_taken(self, priority: int) -> NotTaken:
         """The longest time in which masks and handlers together kept an interrupt of this priority
-        waiting. Raises NotComplete if it was waiting at the end, and Error if the program has no
-        exception of this priority.
+        waiting: 5 of the NVIC, or its byte, 0x50; an interrupt need not have it. Raises NotComplete
+        if it was waiting at the end, and Error if the chip has no such priority.
         """
         name = f"priority {priority}"
-        for one in self._part.parts("priorities"):
-            if one.whole("priority") == priority:
+        rows = self._part.parts("priorities")
+        key = "number" if any(row.whole("number") == priority for row in rows) else "priority"
+        for one in rows:
+            if one.whole(key) == priority:
                 worst = one.maybe_part("worst")
                 if one.whole("open"):
                     self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
                 if worst is None:
-                    return NotTaken(name, _NONE, 0.0, 0)
+                    return NotTaken(name, NOTHING, 0.0, 0)
                 where = f"begun at {Place.of(worst.part('begin'))}, ended at {Place.of(worst.part('end'))}"
                 return NotTaken(name, where, worst.number("ns"), worst.whole("cycles"))
-        raise Error(f"{self.elf}: no exception of priority {priority} was enabled or taken.")
+        raise Error(f"{self.elf}: the chip has no priority {priority}; give a number of its NVIC.")
 
     def _interval(self, one: Part) -> Interval:
         begin = Place.of(one.part("begin"))
@@ -186,10 +193,6 @@ class Masks:
         )
         return replace(made, where=f"{begin}, from {made.caller}") if made.caller else made
 
-    def _refuse_early_end(self) -> None:
-        if self.ended is not None:
-            self._refuse(f"It ended early: {self.ended}.", *self.notes)
-
     def _refuse_open(self, kind: str | None, level: int | None, cycles: int) -> None:
         for one in self._part.parts("open"):
             if _is(one.text("kind"), one.maybe_whole("level"), kind, level):
@@ -206,8 +209,7 @@ class Masks:
             raise NotComplete(self.elf, "truncated", reasons)
 
     def __repr__(self) -> str:
-        ended = "" if self.complete else f", ended early: {self.ended}"
-        return f"<Masks of {self.elf}, {self.cycles:,} cycles{ended}>"
+        return f"<Masks of {self.elf}, {self.cycles:,} cycles{'' if self.complete else ', not complete'}>"
 
 
 def masks(
@@ -227,8 +229,8 @@ def masks(
 ) -> Masks:
     """Runs a program on the virtual board, and finds all that holds interrupts off.
 
-    The options are those of the command; `start` is `--from`. Raises NotComplete if the run ended
-    early, and Error.
+    The options are those of the command; `start` is `--from`. Raises NotComplete if the program
+    stopped or hangs, or its start-up never ended, and Error.
     """
     part = ask_masks(
         elf,
@@ -252,7 +254,7 @@ def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: o
 
 
 def _none_of(name: str, kind: str | None, level: int | None) -> Interval:
-    return Interval(name, _NONE, 0.0, 0, kind or "any", level, None, None, (), None, (), 0)
+    return Interval(name, NOTHING, 0.0, 0, kind or "any", level, None, None, (), None, (), 0)
 
 
 def _name(kind: str | None, level: int | None) -> str:
@@ -262,4 +264,5 @@ def _name(kind: str | None, level: int | None) -> str:
 
 
 def _is(kind: str, level: int | None, asked_kind: str | None, asked_level: int | None) -> bool:
-    return asked_kind in (None, kind) and asked_level in (None, level)
+    of_kind = kind in _OF_INTERRUPTS if asked_kind is None else kind == asked_kind
+    return of_kind and asked_level in (None, level)

@@ -75,9 +75,11 @@ def _shown(value: object) -> str:
 def masks(_tailscope: _Baselines) -> MeasureMasks:
     """`masks(elf, until="1s", …)`: tailscope.masks, with the figures of the test's baseline."""
 
-    def measure(elf: str | PathLike[str], *, any_verdict: bool = False, **chosen: Any) -> Masks:
+    def measure(
+        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **chosen: Any
+    ) -> Masks:
         asked = _asked(tailscope.masks, elf, chosen)
-        return _tailscope.measured(Masks, ask_masks, elf, asked, any_verdict=any_verdict)
+        return _tailscope.measured(Masks, ask_masks, elf, asked, any_verdict=any_verdict, allow=allow)
 
     return measure
 
@@ -86,9 +88,11 @@ def masks(_tailscope: _Baselines) -> MeasureMasks:
 def latency(_tailscope: _Baselines) -> MeasureLatency:
     """`latency(elf, irq="TIM2", …)`: tailscope.latency, with the figures of the test's baseline."""
 
-    def measure(elf: str | PathLike[str], *, any_verdict: bool = False, **chosen: Any) -> Latency:
+    def measure(
+        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **chosen: Any
+    ) -> Latency:
         asked = _asked(tailscope.latency, elf, chosen)
-        return _tailscope.measured(Latency, ask_latency, elf, asked, any_verdict=any_verdict)
+        return _tailscope.measured(Latency, ask_latency, elf, asked, any_verdict=any_verdict, allow=allow)
 
     return measure
 
@@ -123,9 +127,15 @@ class _Baselines:
         asked: dict[str, Any],
         *,
         any_verdict: bool,
+        allow: str | None,
     ) -> _Found:
-        """The test's next measurement, held to its baseline if there is one. Raises Error."""
-        part, refusal = self._answer(ask, elf, asked, next(self._paths))
+        """The test's next measurement, held to its baseline if there is one. `allow` is that of the
+        command, of a baseline that is there. Raises Error, also for what vanished.
+        """
+        path = next(self._paths)
+        if allow and path.exists() and not self._update:
+            asked = {**asked, "allow": allow}
+        part, refusal = self._answer(ask, elf, asked, path)
         found = made(part, any_verdict=any_verdict)
         if refusal and found.complete:
             raise Error(_for_pytest(refusal))
@@ -168,7 +178,7 @@ class _Baselines:
 
 def _for_pytest(sentence: str) -> str:
     """A sentence of the program, with the option as pytest has it."""
-    return sentence.replace("with --update", "with --tailscope-update")
+    return sentence.replace("--allow vanished", 'allow="vanished"').replace("--update", "--tailscope-update")
 
 
 def _paths(node: pytest.Item) -> Iterator[Path]:

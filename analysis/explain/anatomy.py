@@ -23,6 +23,8 @@ from base.anatomy import MOST_CALLS, MOST_VISITED, Anatomy, Band, Block, Call, L
 from base.run_folder.explanation import HeapMap, Part, Piece
 from base.run_folder.named_quantities import INTERRUPT
 
+_SMALLEST_BLOCK_BYTES = 16
+"""A header of 8 bytes and a payload of 8 (firmware/heap/block_layer.h)."""
 _REGION, _ALLOCATE = "heap_region", "allocator_allocate"
 
 
@@ -178,21 +180,35 @@ def _search(known: Known, ran: Ran | None) -> Search | None:
         region_address=region,
         asked_bytes=maximum.size,
         blocks=blocks,
-        visited=[place for place, _ in groupby(_place(offset, pieces, blocks) for offset in read)][
-            :MOST_VISITED
-        ],
+        visited=_visited(read, pieces, blocks)[:MOST_VISITED],
         served=_served(known, region, blocks),
     )
+
+
+def _visited(read: Sequence[int], pieces: Sequence[Piece], blocks: bool) -> list[Block]:
+    """The blocks that these reads are of, one after another. Without known blocks reads that lie
+    closer than the smallest block are of one place, that of the first: a block's size, flags and
+    links are several words.
+    """
+    places: list[Block] = []
+    for offset in read:
+        if blocks:
+            place = _place(offset, pieces)
+        elif places and abs(offset - places[-1].offset) < _SMALLEST_BLOCK_BYTES:
+            continue
+        else:
+            place = Block(offset=offset, bytes=0)
+        if not places or place != places[-1]:
+            places.append(place)
+    return places
 
 
 def _within(cycle: int, times: Sequence[Stretch]) -> bool:
     return any(begin <= cycle < end for begin, end in times)
 
 
-def _place(offset: int, pieces: Sequence[Piece], blocks: bool) -> Block:
-    """The block that has this byte; without known blocks the byte itself."""
-    if not blocks:
-        return Block(offset=offset, bytes=0)
+def _place(offset: int, pieces: Sequence[Piece]) -> Block:
+    """The block that has this byte."""
     piece = pieces[bisect_right(pieces, offset, key=lambda one: one.offset) - 1]
     return Block(offset=piece.offset, bytes=piece.bytes)
 
@@ -211,7 +227,7 @@ def _served(known: Known, region: int, blocks: bool) -> Block | None:
         return None
     offset = payload - region
     if blocks:
-        return _place(offset, known.heap.pieces, blocks)
+        return _place(offset, known.heap.pieces)
     return Block(offset=offset, bytes=known.worst.maximum.size or 0)
 
 

@@ -239,12 +239,17 @@ class Program:
 
     @cached_property
     def _loaded(self) -> list[tuple[int, int, bytes]]:
-        """First address, length and content of what the file has for memory.
+        """First address, length and content of what the file has for memory: where it is linked to,
+        then where it is loaded, such as a vector table that start-up copies to RAM.
 
         It is asked for by each call of each stack, and to read the headers anew takes far longer.
         """
-        segments = (one for one in self._file.iter_segments() if one.header.p_type == "PT_LOAD")
-        return [(int(one.header.p_vaddr), int(one.header.p_filesz), one.data()) for one in segments]
+        segments = [part for part in self._file.iter_segments() if part.header.p_type == "PT_LOAD"]
+        return [
+            (int(part.header[address]), int(part.header.p_filesz), part.data())
+            for address in ("p_vaddr", "p_paddr")
+            for part in segments
+        ]
 
     @cached_property
     def _constants(self) -> list[tuple[int, int, bytes]]:
@@ -373,17 +378,20 @@ def _code_sections(file: ELFFile) -> dict[int, tuple[int, int]]:
 
 
 def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> list[Function]:
-    """One function for each address, in order. Of several names the alphabet's first counts.
+    """One function for each address, in order. Of several names a global one counts before a local
+    one, a weak one last, then the alphabet's first: a vector's alias of a common handler is weak.
 
     Assemblers give sizes, and even types, only where they are told to. A function without a size
     goes up to the next symbol of its section, or to the section's end; a global label of code that
     lies in no function is one.
     """
     found: dict[int, Function] = {}
-    for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):
+    for name, entry in sorted(symbols, key=_precedence, reverse=True):
         if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
             address = int(entry.st_value) & ~1
             found[address] = Function(name, address, int(entry.st_size))
+    for address, name in _common_handlers(symbols).items():
+        found[address] = Function(name, address, found[address].size)
     labels = _global_labels(symbols, sections)
     bounds = sorted({*found, *labels, *(end for _, end in sections.values())})
     sized = [one for one in found.values() if one.size]
@@ -397,6 +405,38 @@ def _functions(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, in
         if not one.size:
             found[address] = Function(one.name, address, _up_to_next(address, bounds, sections))
     return [found[address] for address in sorted(found)]
+
+
+DEFAULT_HANDLER = "default handler"
+_BINDINGS = ("STB_GLOBAL", "STB_LOCAL", "STB_WEAK")
+_MANY_ALIASES = 4
+
+
+def _precedence(symbol: tuple[str, Any]) -> tuple[int, str]:
+    name, entry = symbol
+    binding = entry.st_info.bind
+    return (_BINDINGS.index(binding) if binding in _BINDINGS else len(_BINDINGS), name)
+
+
+def _common_handlers(symbols: list[tuple[str, Any]]) -> dict[int, str]:
+    """Names for code that has only weak names as functions, and many: the handler of all vectors
+    that nobody defines, by address. It is the label there, if an assembler's has one.
+    """
+    bindings: dict[int, list[str]] = {}
+    for _, entry in symbols:
+        if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
+            bindings.setdefault(int(entry.st_value) & ~1, []).append(entry.st_info.bind)
+    weak = {
+        address
+        for address, kinds in bindings.items()
+        if len(kinds) >= _MANY_ALIASES and set(kinds) == {"STB_WEAK"}
+    }
+    labels = {
+        int(entry.st_value) & ~1: name
+        for name, entry in symbols
+        if _kind(entry) == "STT_NOTYPE" and name and "$" not in name
+    }
+    return {address: labels.get(address, DEFAULT_HANDLER) for address in weak}
 
 
 def _global_labels(symbols: list[tuple[str, Any]], sections: dict[int, tuple[int, int]]) -> dict[int, str]:

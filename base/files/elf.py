@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +49,26 @@ def other_core(elf: ELFFile, core: str = "cortex-m4") -> str:
     if architecture is None or (of_m and architecture in _RUNS_ON[core]):
         return ""
     return _MADE_FOR_M[architecture] if of_m and architecture in _MADE_FOR_M else _named(architecture)
+
+
+_COMPILED_FOR = {
+    "cortex-m0": ("armv6-m", "armv6s-m"),
+    "cortex-m3": ("armv7-m",),
+    "cortex-m4": ("armv7-m", "armv7e-m"),
+}
+_ARCHITECTURE = re.compile(rb"-march=([a-z0-9-]+(?:\.[a-z]+)?)")
+
+
+def mostly_for(elf: ELFFile, core: str) -> bool:
+    """Whether most units of a program were compiled for `core`, by the command lines that the
+    compiler wrote down. The whole has the greatest attributes: one stray object changes them.
+    Raises what DAMAGED has.
+    """
+    units = elf.get_dwarf_info().iter_CUs() if elf.has_dwarf_info() else ()
+    producers = (unit.get_top_DIE().attributes.get("DW_AT_producer") for unit in units)
+    lines = (_ARCHITECTURE.search(producer.value) for producer in producers if producer)
+    fits = [line[1].decode().partition("+")[0] in _COMPILED_FOR[core] for line in lines if line]
+    return 2 * sum(fits) > len(fits)
 
 
 def _named(architecture: int) -> str:

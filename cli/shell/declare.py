@@ -9,7 +9,7 @@
         ...
 
 What the function returns is the exit status: None or 0 as asked, 1 worse or not complete. It raises
-TailscopeError where it cannot say, which is 2, or `refused` of the declaration.
+TailscopeError where it cannot say, which is 2.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import cloup
 
-from base.files.errors import CANNOT_SAY, TailscopeError, near_miss
+from base.files.errors import near_miss
 
 _WIDTH = 100
 _SETTINGS: dict[str, Any] = {
@@ -42,18 +42,13 @@ class _Page:
 
 
 class LabCommand(_Page, cloup.Command):
-    """A command, and the title that it stands under in the help of its group.
+    """A command, and the title that it stands under in the help of its group."""
 
-    `refused` is the exit status where words or files are refused, if that must be told from another
-    end that has the usual one.
-    """
-
-    def __init__(self, *args: Any, section: str, refused: int = CANNOT_SAY, **settings: Any) -> None:
+    def __init__(self, *args: Any, section: str, **settings: Any) -> None:
         settings.setdefault("context_settings", dict(_SETTINGS))
         settings.setdefault("options_metavar", "[--options]")
         super().__init__(*args, short_help=_first_line(settings.get("help")), **settings)
         self.heading = section
-        self.refused = refused
         self.allow_extra_args = True
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -70,14 +65,6 @@ class LabCommand(_Page, cloup.Command):
                 ctx,
             )
         return rest
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Calls the command. What it raises has the exit status of a refusal."""
-        try:
-            return super().invoke(ctx)
-        except TailscopeError as error:
-            error.exit_status = self.refused
-            raise
 
     def get_arguments_help_section(self, ctx: click.Context) -> cloup.formatting.HelpSection | None:
         """The words, under that title."""

@@ -15,17 +15,20 @@ STDOUT = Path("-")
 
 
 class Allow(Value):
-    """`5%`, or a number of cycles."""
+    """`5%`, a number of cycles, `vanished`, `polling`; several with commas."""
 
     name = "AMOUNT"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
         from analysis.program.gate import allowance  # takes a while
 
-        found = allowance.parse(word)
-        if found is None:
-            raise OptionError(f"{flag} {word[:80]}: give a share such as 5%, or a number of cycles.")
-        return found
+        accepted = allowance.parse(word)
+        if accepted is None:
+            raise OptionError(
+                f"{flag} {word[:80]}: give a share such as 5% or a number of cycles, vanished, polling, or "
+                "several with commas."
+            )
+        return accepted
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,8 @@ class Judging:
         for name, file in judged.items():
             if file and self.renew:
                 yield f"--update judges nothing, so there is nothing for {name} to say: leave it out."
-            if file and not self.judges:
-                yield f"{name} says how the program was judged: say by what, --limit or --baseline FILE."
-        if self.allow and (self.baseline is None or self.renew):
-            yield "--allow goes with --baseline FILE: it is how much longer than that something may be."
+        if self.allow and self.allow.text and (self.baseline is None or self.renew):
+            yield "--allow AMOUNT goes with --baseline FILE: how much longer than that something may be."
         if self.on_stdout and as_json:
             yield "--markdown - and --json both print: give --markdown a file."
         yield from self._same_files()
@@ -97,12 +98,17 @@ _OPTIONS = (
     option(
         "--update", "renew", is_flag=True, help="make what was measured the baseline, and say what changes"
     ),
-    option("--allow", type=Allow(), help="how much longer than the baseline is no failure: 5%, or cycles"),
+    option(
+        "--allow",
+        type=Allow(),
+        help="what is no failure: 5% or cycles more than the baseline, vanished (what is seen no more), "
+        "polling (a program that ends so); several with commas",
+    ),
     option(
         "--junit",
         "junit_file",
         type=FILE,
-        help="a file of JUnit XML to write: a test case each limit and each row of the baseline",
+        help="a file of JUnit XML to write: a test case each limit and each row",
     ),
     option(
         "--markdown",

@@ -60,7 +60,7 @@ def _status(words: Sequence[str]) -> int:
         return stopped.exit_status
     except click.ClickException as error:
         print(refusals.sentence(error), file=sys.stderr)
-        return _refused(error)
+        return CANNOT_SAY
     except TailscopeError as error:
         print(error, file=sys.stderr)
         return error.exit_status
@@ -78,12 +78,6 @@ def _status(words: Sequence[str]) -> int:
             raise
         print(said, file=sys.stderr)
         return CANNOT_SAY
-
-
-def _refused(error: click.ClickException) -> int:
-    """The exit status of the command whose words were refused."""
-    context = getattr(error, "ctx", None)
-    return int(getattr(context.command if context else None, "refused", CANNOT_SAY))
 
 
 def run(words: Sequence[str]) -> int:

@@ -28,7 +28,7 @@ _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
 MOST_WORST = 100
 """As base.run_folder.kept has it, which takes a while to load."""
 _WORST = 10
-_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 _MOST_SHOWN = 80
 
 
@@ -242,7 +242,7 @@ class Whole(Value):
 
 
 class Seconds(Value):
-    """`2s`, `500ms`, `20us`, `90min`, `2h` or a bare number of seconds: a float."""
+    """`2s`, `500ms`, `20us`, `90min` or `2h`: a float, in seconds."""
 
     name = "TIME"  # type: ignore[misc]
 
@@ -284,10 +284,7 @@ class Number(Value):
 
 
 class Instant(Value):
-    """`100ms`, `2s` or `cycles:84000`, as the virtual Nucleo takes it.
-
-    A bare number is of cycles.
-    """
+    """`100ms`, `2s` or `cycles:84000`, as the virtual Nucleo takes it."""
 
     name = "TIME"  # type: ignore[misc]
 
@@ -295,12 +292,12 @@ class Instant(Value):
         self.zero_too = zero_too
 
     def read(self, word: str, flag: str) -> Any:
-        match = re.fullmatch(r"(cycles:)?([0-9]{1,15})|([0-9]{1,15})(ns|us|ms|s)", word)
-        if match is None or not (self.zero_too or int(match[2] or match[3])):
+        match = re.fullmatch(r"cycles:([0-9]{1,15})|([0-9]{1,15})(?:ns|us|ms|s)", word)
+        if match is None or not (self.zero_too or int(match[1] or match[2])):
             raise OptionError(
-                f"{flag} {word[:_MOST_SHOWN]}: give a time such as 100ms or 2s, or a cycle such as 84000."
+                f"{flag} {word[:_MOST_SHOWN]}: give a time such as 100ms or 2s, or cycles:84000."
             )
-        return f"cycles:{match[2]}" if match[2] else word
+        return word
 
 
 class Begin(Value):
@@ -424,9 +421,9 @@ def pairs(words: str, flag: str, example: str) -> Mapping[str, str]:
 
 
 def seconds(word: str, flag: str) -> float:
-    """`2s`, `500ms`, `20us`, `90min`, `2h` or a bare number of seconds. Raises OptionError."""
-    match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us|min|h)?", word)
-    value = float(match[1]) * _SECONDS[match[2] or ""] if match else 0.0
+    """`2s`, `500ms`, `20us`, `90min` or `2h`, in seconds. Raises OptionError."""
+    match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us|min|h)", word)
+    value = float(match[1]) * _SECONDS[match[2]] if match else 0.0
     if value <= 0:
         raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")
     return value

@@ -12,9 +12,8 @@ from analysis.program.gate import baseline as files
 from analysis.program.gate import limits, text
 from analysis.program.gate.allowance import Allowance
 from analysis.program.gate.baseline import Baseline
-from analysis.program.gate.judge import Judgement, judge
+from analysis.program.gate.judge import Judgement, judge, unjudged, why_refused
 from analysis.program.gate.rows import Measured
-from analysis.program.masks.beginning import RESET, START
 from base.files.documents import is_there
 from base.files.whole import write_bytes
 from cli.shell.judging import Judging
@@ -33,15 +32,6 @@ class Done:
     markdown: str = ""
 
 
-def begins(ready: Ready, asked: str | None) -> str:
-    """From when on the figures are to count: as asked, else from the start; from reset where they
-    are held to a baseline that was made when all did so.
-    """
-    if asked:
-        return asked
-    return RESET if ready.asked.judges and ready.before and ready.before.whole else START
-
-
 @dataclass(frozen=True)
 class Ready:
     """The options, read before anything is measured. `before` is the baseline that is there."""
@@ -55,31 +45,46 @@ class Ready:
         self._chart(measured)
         if self.asked.renew:
             return self._renew(measured)
-        return self._judged(measured) if self.asked.judges else Done()
+        if self.asked.judges:
+            return self._judged(measured)
+        return self._written(unjudged(measured))
+
+    @property
+    def _allowance(self) -> Allowance:
+        return self.asked.allow or Allowance()
 
     def _chart(self, measured: Measured) -> None:
         """Writes the cycles, unless the run ended early; that a judgement says, too."""
         if self.asked.bencher_file is None:
             return
-        if not measured.refusal:
+        refusal = why_refused(measured, self._allowance)
+        if not refusal:
             write_bytes(self.asked.bencher_file, text.as_bencher(measured).encode())
         elif not self.asked.judges:
-            raise GateError(f"{measured.refusal} Its cycles belong in no chart.")
+            raise GateError(f"{refusal} Its cycles belong in no chart.")
 
     def _judged(self, measured: Measured) -> Done:
-        held_to = limits.parse_all(self.limits, measured.kinds)
-        told = judge(measured, held_to, self.before, self.asked.allow or Allowance(), made_by())
-        self._write(told)
-        return Done(text.as_text(told), text.as_json(told), told.exit_status, text.as_markdown(told))
+        held_to = limits.parse_all(self.limits, measured.kinds, measured.priority_bits)
+        told = judge(measured, held_to, self.before, self._allowance, made_by())
+        return replace(
+            self._written(told),
+            text=text.as_text(told),
+            document=text.as_json(told),
+            exit_status=told.exit_status,
+        )
 
-    def _write(self, told: Judgement) -> None:
+    def _written(self, told: Judgement) -> Done:
+        """Writes the files that are asked for."""
         if self.asked.junit_file:
             write_bytes(self.asked.junit_file, text.as_xml(told))
-        if self.asked.markdown_file and not self.asked.on_stdout:
-            write_bytes(self.asked.markdown_file, text.as_markdown(told).encode())
+        done = Done(markdown=text.as_markdown(told))
+        write_markdown(done, self.asked)
+        return done
 
     def _renew(self, measured: Measured) -> Done:
         assert self.asked.baseline is not None
+        if refusal := why_refused(measured, self._allowance):
+            raise GateError(f"{refusal} A baseline is of a program that came to its end.")
         new = files.of(measured, self.asked.baseline, made_by(), self.limits)
         sentences = _changes(self.before, measured)
         content = files.as_text(new)
@@ -117,6 +122,12 @@ def _changes(before: Baseline | None, measured: Measured) -> list[str]:
     changed = [check for check in told.checks if check.finding != "equal"]
     settings = ["The settings are others."] if before.settings != measured.settings else []
     return [*settings, *(f"{check.name}: {check.sentence}" for check in changed)]
+
+
+def write_markdown(done: Done, asked: Judging) -> None:
+    """Writes the table, unless it is to be printed."""
+    if asked.markdown_file and not asked.on_stdout:
+        write_bytes(asked.markdown_file, done.markdown.encode())
 
 
 def made_by() -> str:

@@ -32,8 +32,9 @@ class Asked:
 
     @property
     def complete(self) -> bool:
-        whole = self.latencies is None or self.latencies.complete
-        return whole and not any(one.ended for one in self.sections)
+        return not (
+            measure.reasons(self.latencies, self.sections) or measure.polls(self.latencies, self.sections)
+        )
 
 
 def question(

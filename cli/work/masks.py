@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from analysis.program.masks.document import folded
 from analysis.program.masks.measure import MaskReport, measure
@@ -11,38 +10,28 @@ from analysis.program.masks.timeline import timeline
 from base.files.whole import write_bytes
 from cli.work import progress
 from dashboards import masks
-from simulator.program import user_program
+from simulator.program import UserProgram
 
 
-def run(
-    elf: str,
-    *,
-    until: str,
-    start: str,
-    kernel: str,
-    explain: bool,
-    output: Path | None,
-    folded_file: Path | None,
-    perfetto: Path | None,
-    **board: Any,
-) -> tuple[MaskReport, str]:
-    """Measures the program in the file `elf`, and writes each file that is named.
-
-    Returns the report, and a sentence that says what the timeline folded; empty if it folded
-    nothing. `board` are the words of simulator.program.user_program(). Raises TailscopeError.
-    """
-    program = user_program(elf, **board)
+def run(program: UserProgram, *, until: str, start: str, kernel: str, explain: bool = False) -> MaskReport:
+    """Measures the program, with progress. Raises TailscopeError."""
     with progress.shown() as tell:
-        found = measure(program, until, explain, tell, start=start, kernel=kernel)
+        return measure(program, until, explain, tell, start=start, kernel=kernel)
+
+
+def write_files(
+    report: MaskReport, output: Path | None, folded_file: Path | None, perfetto: Path | None
+) -> list[str]:
+    """Writes each file that is named. Returns a line for each, and a sentence that says what the
+    timeline folded, if it did.
+    """
     if output:
-        masks.write(found, output)
+        masks.write(report, output)
     if folded_file:
-        write_bytes(folded_file, folded(found).encode())
-    return found, _drawn(found, perfetto) if perfetto else ""
-
-
-def _drawn(found: MaskReport, file: Path) -> str:
-    made = timeline(found)
-    said = made.draw()
-    made.write(file)
-    return said
+        write_bytes(folded_file, folded(report).encode())
+    lines = [f"file: {file}" for file in (output, folded_file, perfetto) if file]
+    if perfetto:
+        drawn = timeline(report)
+        lines += filter(None, [drawn.draw()])
+        drawn.write(perfetto)
+    return lines

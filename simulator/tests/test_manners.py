@@ -34,7 +34,7 @@ def test_the_bench_s_own_firmware_stops_and_a_program_s_run_goes_on_with_a_note(
     assert str(note).startswith(f"{WHAT}: 1 written, first in {note.function} in cycle {note.cycle:,}; ")
     # Its third edge of STIM comes two periods after the first.
     assert note.cycle > 2 * bare_metal.STIMULUS_PERIOD
-    assert stats.standstill == ""
+    assert stats.standstill is None
 
 
 def test_a_snapshot_goes_on_with_the_manners_of_its_run(odd: Path) -> None:

@@ -153,3 +153,18 @@ def test_no_elf_file_is_refused(content: bytes, tmp_path: Path) -> None:
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "none.elf")
     assert "directory" in refused(tmp_path)
+
+
+def test_a_stray_object_makes_no_program_of_another_core(tmp_path: Path) -> None:
+    """One of three is for a Cortex-M33, and the linker gives the whole its attributes."""
+    cores = {"first": "cortex-m4", "second": "cortex-m4", "stray": "cortex-m33"}
+    for name, core in cores.items():
+        (tmp_path / f"{name}.c").write_text(f"int {name}(void) {{ return 1; }}\n")
+        words = [f"-mcpu={core}", "-mthumb", "-g", "-c", f"{name}.c", "-o", f"{name}.o"]
+        subprocess.run(["arm-none-eabi-gcc", *words], check=True, cwd=tmp_path)
+    link = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-nostdlib", "-Wl,-Ttext=0x08000000,-e,first", "-o"]
+    subprocess.run([*link, "most.elf", "first.o", "second.o", "stray.o"], check=True, cwd=tmp_path)
+    subprocess.run([*link, "few.elf", "first.o", "stray.o"], check=True, cwd=tmp_path)
+    most = user_program(tmp_path / "most.elf")
+    assert (most.options, most.arguments[-1]) == ((), "--any-core")
+    assert "was made for a Cortex-M33" in refused(tmp_path / "few.elf")

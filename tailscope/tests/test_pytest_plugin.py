@@ -19,6 +19,7 @@ from tests import lab, masked_sections
 
 UNTIL = "cycles:3000"
 FOLDER = "tailscope-baselines"
+POLLS = "while (!(REGISTER(0x40023800) & 1u << 25)) {}"  # RCC_CR: a PLL that is never ready
 PLUGIN = "tailscope.pytest_plugin"
 
 
@@ -86,6 +87,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "as it is": {},
         "worse": {"NOPS(1000)": "NOPS(1200)"},
         "better and worse": {"NOPS(1000)": "NOPS(900)", "NOPS(300)": "NOPS(350)"},
+        "looping": {"    update_table();\n": "    for (;;) {}\n    update_table();\n"},
+        "hanging": {"    update_table();\n": f"    {POLLS}\n    update_table();\n"},
         "broken": {"    fault_masked();\n": '    __asm__ volatile("udf");\n    fault_masked();\n'},
     }
     made = {}
@@ -240,7 +243,7 @@ def written(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
 
 GONE = f"""
 def test_gone(masks):
-    found = masks("fw.elf", until="{UNTIL}")
+    found = masks("fw.elf", until="{UNTIL}", allow="vanished")
     found.longest("faultmask").check_baseline()
     assert found.longest("faultmask").story()[-1] == "baseline: had not ended"
     found.longest("primask").check_baseline()
@@ -286,8 +289,33 @@ def test_half_a_run_is_no_baseline(project: Project) -> None:
     )
     tested = project.test("--tailscope-update")
     assert tested.states == {"test_it": "FAILED", "test_anyway": "PASSED"}
-    assert "NotComplete: fw.elf is truncated: It ended early: " in tested.told("test_it")[0]
+    assert "NotComplete: fw.elf is truncated: The run ended at cycle " in tested.told("test_it")[0]
     assert not (project.folder / FOLDER).exists()
+
+
+def test_a_hang_and_what_vanished_fail_whatever_the_test_asks_for(project: Project) -> None:
+    """A loop behind the first section, or a PLL that never locks: nothing of the rest was seen."""
+    project.write(
+        f"""
+        def test_it(masks):
+            masks("fw.elf", until="{UNTIL}").longest("primask").check(at_most_cycles=1001)
+        def test_allowed(masks):
+            masks("fw.elf", until="{UNTIL}", allow="vanished").longest("primask").check(at_most_cycles=1001)
+        """
+    )
+    assert project.test("--tailscope-update").status == 0
+    before = project.baseline("test_it").read_bytes()
+    project.build("looping")
+    tested = project.test()
+    assert tested.states == {"test_it": "FAILED", "test_allowed": "PASSED"}
+    assert "update_table: primask: It took 1,001 cycles in the baseline" in tested.told("test_it")[0]
+    assert 'allow="vanished"' in tested.told("test_it")[0]
+    project.build("hanging")
+    for words in ((), ("--tailscope-update",)):
+        tested = project.test(*words)
+        assert tested.states == {"test_it": "FAILED", "test_allowed": "FAILED"}
+        assert "it waits for bits 0x02000000 of RCC_CR" in tested.told("test_it")[0]
+    assert project.baseline("test_it").read_bytes() == before
 
 
 def test_without_a_baseline_the_tests_say_what_the_bench_says(project: Project) -> None:

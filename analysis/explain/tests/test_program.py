@@ -184,3 +184,44 @@ def test_what_is_no_firmware_is_said(tmp_path: Path) -> None:
         Program(path)
     with pytest.raises(ExplainError, match=r"is no firmware \(.*No such file.*\); build it again\.$"):
         Program(tmp_path / "gone.elf")
+
+
+ALIASES = """
+    .syntax unified
+    .thumb
+    .section .vectors, "a"
+    .word 0x20018000
+    .word reset
+    .text
+    .global reset
+    .type reset, %function
+reset: b .
+    .thumb_func
+{label}
+    b .
+    .irp name, BusFault_Handler, DebugMon_Handler, VectorA, VectorB, VectorC
+    .weak \\name
+    .thumb_set \\name, common
+    .endr
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("common:", "common"),
+        (".global common\n.type common, %function\ncommon:", "common"),
+        (".weak common\n.type common, %function\ncommon:", "default handler"),
+    ],
+)
+def test_a_handler_of_all_unused_vectors_has_the_name_of_none_of_them(
+    tmp_path: Path, label: str, name: str
+) -> None:
+    (tmp_path / "vectors.S").write_text(ALIASES.format(label=label).replace("\\\\", "\\"))
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-nostdlib", f"-Wl,-Ttext={FLASH:#x}", "-Wl,-e,reset"]
+    subprocess.run([*command, "vectors.S", "-o", "v.elf"], check=True, cwd=tmp_path)
+    program = Program(tmp_path / "v.elf")
+    reset = program.function("reset")
+    assert reset
+    function = program.function_at(reset.address + 2)
+    assert function and function.name == name

@@ -1,20 +1,24 @@
-"""How much longer than the baseline something may be: `5%`, `20` cycles."""
+"""What `--allow` accepts: `5%` or `20` cycles more than the baseline, rows that `vanished`, and a
+program that ends `polling`; several with commas.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-_TEXT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(%| ?cycles)?")
+_AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(%| ?cycles)?")
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """`text` is as it was given; empty where nothing is allowed."""
+    """`text` is the amount as it was given; empty where no more cycles are allowed."""
 
     text: str = ""
     percent: float = 0.0
     cycles: float = 0.0
+    vanished: bool = False
+    polling: bool = False
 
     def of(self, before: int) -> float:
         """So many cycles longer than `before` is allowed; of what is new, `before` is 0."""
@@ -22,9 +26,18 @@ class Allowance:
 
 
 def parse(text: str) -> Allowance | None:
-    """The allowance of `5%`, `20` or `20cycles`; None of what is none."""
-    match = _TEXT.fullmatch(text)
-    if match is None:
-        return None
-    value = float(match[1])
-    return Allowance(text, percent=value) if match[2] == "%" else Allowance(text, cycles=value)
+    """The allowance of `5%`, `20cycles,vanished`; None of what is none."""
+    allowance = Allowance()
+    for word in text.split(","):
+        match = _AMOUNT.fullmatch(word)
+        if word == "vanished":
+            allowance = replace(allowance, vanished=True)
+        elif word == "polling":
+            allowance = replace(allowance, polling=True)
+        elif match is None or allowance.text:
+            return None
+        elif match[2] == "%":
+            allowance = replace(allowance, text=word, percent=float(match[1]))
+        else:
+            allowance = replace(allowance, text=word, cycles=float(match[1]))
+    return allowance

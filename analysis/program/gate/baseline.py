@@ -10,15 +10,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from analysis.errors import GateError
-from analysis.program.gate.rows import FROM, Measured, Row
-from analysis.program.masks.beginning import RESET
+from analysis.program.gate.rows import Measured, Row
 from base.files.documents import Table, open_toml
 from base.files.toml_text import key, pairs
 from base.files.whole import write_bytes
 
 SCHEMA = 2
-WHOLE_SCHEMA = 1
-"""Of this version all of a run counts, from reset on: it has no setting "from"."""
 BYTES_MOST = 8 << 20
 OPEN: Literal["open"] = "open"
 """Stands for the cycles of what had not ended when the run did."""
@@ -36,7 +33,7 @@ _Kinds = dict[_Name, Annotated[int, Field(ge=0, lt=1 << 63)] | Literal["open", "
 
 
 class _File(Table):
-    schema_: Annotated[Literal[1, 2], Field(alias="schema")]
+    schema_: Annotated[Literal[2], Field(alias="schema")]
     command: Literal["masks", "latency", "bounds"]
     made_by: _Text
     settings: dict[_Name, _Text]
@@ -46,9 +43,7 @@ class _File(Table):
 
 @dataclass(frozen=True)
 class Baseline:
-    """`lengths` are cycles, OPEN or NONE, by function and kind. `limits` are words of --limit.
-    `whole` says that all of the run counts, from reset on, as in a file of schema 1.
-    """
+    """`lengths` are cycles, OPEN or NONE, by function and kind. `limits` are words of --limit."""
 
     path: Path
     command: str
@@ -56,35 +51,28 @@ class Baseline:
     settings: Mapping[str, str]
     limits: Mapping[str, str] = field(default_factory=dict)
     lengths: Mapping[tuple[str, str], Cycles] = field(default_factory=dict)
-    whole: bool = False
 
 
 def read(path: Path, command: str) -> Baseline:
     """Reads a baseline of `command`. Raises GateError with one sentence: file, line and key."""
     remedy = "restore the file, or delete it and write it anew with --update"
     document = open_toml(path, GateError, remedy=remedy, most_bytes=BYTES_MOST)
-    found = document.check(_File)
-    if found.command != command:
+    file = document.check(_File)
+    if file.command != command:
         raise GateError(
-            f"{path} is a baseline of {found.command}, not of {command}; name another file, or delete it and "
+            f"{path} is a baseline of {file.command}, not of {command}; name another file, or delete it and "
             "write it anew with --update."
         )
     lengths: dict[tuple[str, str], Cycles] = {
         (function, kind): cycles
-        for function, kinds in found.functions.items()
+        for function, kinds in file.functions.items()
         for kind, cycles in kinds.items()
     }
-    whole = found.schema_ == WHOLE_SCHEMA
-    settings = dict(found.settings)
-    if whole:
-        settings[FROM] = settings.pop("start", RESET)
-    return Baseline(path, command, found.made_by, settings, found.limits, lengths, whole)
+    return Baseline(path, command, file.made_by, file.settings, file.limits, lengths)
 
 
 def of(measured: Measured, path: Path, made_by: str, limits: Mapping[str, str]) -> Baseline:
-    """What was measured as a baseline. Raises GateError where that is not all of it."""
-    if measured.refusal:
-        raise GateError(f"{measured.refusal} A baseline is of a run that went to its end.")
+    """What was measured as a baseline."""
     lengths = {(row.function, row.kind): _length(row) for row in measured.rows}
     return Baseline(path, measured.command, made_by, dict(measured.settings), limits, lengths)
 

@@ -46,7 +46,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Judgement:
-    """All checks. `refusal` is the sentence why it cannot be said; empty if it can."""
+    """All checks. `refusal` is the sentence why it cannot be said; empty if it can. `rows` are all
+    that was measured.
+    """
 
     command: str
     program: str
@@ -54,11 +56,17 @@ class Judgement:
     checks: tuple[Check, ...]
     refusal: str = ""
     notes: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
 
     @property
     def exit_status(self) -> int:
         refused: list[State] = ["cannot say"] if self.refusal else []
         return exit_status([*refused, *(check.state for check in self.checks)])
+
+    @property
+    def judges(self) -> bool:
+        """Whether anything was held to something."""
+        return bool(self.checks) or self.baseline is not None
 
     @property
     def only_limits_broken(self) -> bool:
@@ -75,31 +83,44 @@ def judge(
 ) -> Judgement:
     """Holds what was measured to the limits, and to the baseline if there is one.
 
-    Of a run that is not whole, only what is worse is told: nobody knows the rest of it.
+    Of a run that is not whole, only what is worse is told: nobody knows the rest of it. Of what
+    vanished it cannot be said that it is good, unless that is allowed: it may be behind a hang.
     """
     rows = (*measured.rows, *measured.together)
     within = [Check(name, "worse", "refuted", sentence) for name, sentence in measured.wrong]
-    within += [_limit(limit, rows, measured.words) for limit in limits]
-    refusal = measured.refusal
+    within += [_limit(limit, rows, measured.words, allowance) for limit in limits]
+    refusal = why_refused(measured, allowance)
     compared: list[Check] = []
     if baseline is not None and (apart := _apart(baseline, measured)):
         refusal = refusal or apart
     elif baseline is not None:
         compared = list(_compared(baseline, measured, allowance))
-    if measured.refusal:
-        compared = [check for check in compared if check.state == "worse"]
-    if baseline is None and all(check.state == "not judged" for check in within):
-        refusal = refusal or f"Nothing was judged: nothing of what the limits name {measured.words.none}."
+        if refusal:
+            compared = [check for check in compared if check.state == "worse"]
     path = None if baseline is None else str(baseline.path)
     notes = tuple(_notes(baseline, measured, compared, made_by))
-    return Judgement(measured.command, measured.program, path, (*within, *compared), refusal, notes)
+    checks = (*within, *compared)
+    return Judgement(measured.command, measured.program, path, checks, refusal, notes, measured.rows)
 
 
-def _limit(limit: Limit, rows: Sequence[Row], words: Words) -> Check:
+def unjudged(measured: Measured) -> Judgement:
+    """What was measured where nothing is to be held to anything."""
+    return Judgement(
+        measured.command, measured.program, None, (), measured.refusal or measured.polls, (), measured.rows
+    )
+
+
+def why_refused(measured: Measured, allowance: Allowance) -> str:
+    """The sentence why this is not all that the program does; empty if it is, or is accepted."""
+    return measured.refusal or ("" if allowance.polling else measured.polls)
+
+
+def _limit(limit: Limit, rows: Sequence[Row], words: Words, allowance: Allowance) -> Check:
     name = f"limit {limit.name}"
     held = sorted((row for row in rows if limit.holds_for(row)), key=lambda row: -limit.length(row))
     if not held:
-        return Check(name, "not judged", "unseen", f"Nothing of {limit.name} {words.none}.", limit.text)
+        sentence = f"Nothing of {limit.name} {words.none}."
+        return Check(name, _absent(allowance), "unseen", sentence, limit.text)
     first = held[0]
     above = [row for row in held if limit.length(row) > limit.value]
     side = "above" if above else "within"
@@ -117,8 +138,12 @@ def _limit(limit: Limit, rows: Sequence[Row], words: Words) -> Check:
     return Check(name, state, "above" if above else "within", told, limit.text, None, first, more)
 
 
+def _absent(allowance: Allowance) -> State:
+    return "not judged" if allowance.vanished else "cannot say"
+
+
 def _unbounded(name: str, limit: Limit, rows: Sequence[Row]) -> Check:
-    """None of those of which it is known is above the limit; of these it is not known."""
+    """No row with a known bound exceeds the limit; the bounds of `rows` are unknown."""
     first = rows[0]
     told = f"Nobody can say: {first.name} has no bound, {first.place}. {first.why_not}"
     more = tuple(f"{row.name} has no bound, {row.place}" for row in rows[1 : 1 + NAMED])
@@ -157,7 +182,8 @@ def _compared(baseline: Baseline, measured: Measured, allowance: Allowance) -> I
         if (function, kind) not in seen:
             was = _was(before, measured.words)
             sentence = f"{was}, and {measured.words.gone}."
-            yield Check(f"{function}: {kind}", "not judged", "vanished", sentence, _told(before), before)
+            name = f"{function}: {kind}"
+            yield Check(name, _absent(allowance), "vanished", sentence, _told(before), before)
 
 
 def _was(before: Cycles, words: Words) -> str:
@@ -236,5 +262,7 @@ def _notes(
     if differs and baseline.made_by != made_by:
         yield f"The baseline was made by {baseline.made_by}, this by {made_by}: cycles may differ by that."
     states = {check.state for check in compared}
-    if differs and not measured.refusal and states <= {"as good", "better", "not judged"}:
+    if any(check.finding == "vanished" and check.state == "cannot say" for check in compared):
+        yield "To accept what vanished, give --allow vanished, or make this the baseline with --update."
+    elif differs and not measured.refusal and states <= {"as good", "better", "not judged"}:
         yield "To make this the baseline, give --update."

@@ -10,11 +10,14 @@ from analysis.errors import GateError
 from analysis.limits import MOST_SHOWN, NS, by_name
 from analysis.program.gate.rows import Row
 from base.files.errors import near_miss
+from simulator.interrupts import priority_of
 
 ANY = "any"
-"""Of all sections, each by itself."""
-TOGETHER = ("priority",)
-"""Kinds that are made of several sections."""
+"""Of all that holds interrupts off, each by itself."""
+_APART = ("priority", "scheduler")
+"""Kinds that are made of several sections, or hold no interrupt off."""
+_LEVELS = ("priority", "basepri")
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}")
 _EXAMPLE = "a number of cycles, or a time such as 2us"
 _VALUE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(cycles|ns|us|µs|ms)?")
 
@@ -36,7 +39,8 @@ class Limit:
     def holds_for(self, row: Row) -> bool:
         """Whether the limit is one of this row."""
         first = row.kind.partition(" ")[0]
-        named = self.kind in (row.kind, first) or (self.kind == ANY and first not in TOGETHER)
+        of_kind = self.kind == first or (self.kind == ANY and first not in _APART)
+        named = self.kind == row.kind or (of_kind and not row.named_only)
         return named and self.function in ("", row.function)
 
     def length(self, row: Row) -> float:
@@ -55,17 +59,22 @@ def parse_words(words: Sequence[str], kinds: Sequence[str]) -> dict[str, str]:
     return by_name(words, lambda name, text: parse(name, text, kinds), "a kind", example)
 
 
-def parse_all(limits: Mapping[str, str], kinds: Sequence[str]) -> list[Limit]:
+def parse_all(limits: Mapping[str, str], kinds: Sequence[str], bits: int = 4) -> list[Limit]:
     """Each limit of these words. Raises GateError."""
-    return [parse(name, text, kinds) for name, text in limits.items()]
+    return [parse(name, text, kinds, bits) for name, text in limits.items()]
 
 
-def parse(name: str, text: str, kinds: Sequence[str]) -> Limit:
-    """The limit of `basepri` and `1200`. Raises GateError."""
+def parse(name: str, text: str, kinds: Sequence[str], bits: int = 4) -> Limit:
+    """The limit of `basepri` and `1200`; of a chip whose priorities have so many bits. Raises
+    GateError.
+    """
     match = _VALUE.fullmatch(text)
     if match is None:
         raise GateError(f"{text[:MOST_SHOWN]!r} is no limit of {name[:MOST_SHOWN]}: give {_EXAMPLE}.")
     kind, function = _kind(name, kinds)
+    first, _, number = kind.partition(" ")
+    if first in _LEVELS and _NUMBER.fullmatch(number):
+        kind = f"{first} {priority_of(int(number, 16 if number[:2].lower() == '0x' else 10), bits):#04x}"
     in_ns = match[2] in NS
     return Limit(name, kind, function, float(match[1]) * NS.get(match[2], 1.0), in_ns, text)
 

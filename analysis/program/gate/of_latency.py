@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from analysis.program.gate.rows import FROM, Measured, Row, longest
 from analysis.program.latency import answers
 from analysis.program.latency.answers import Answered, Wait
-from analysis.program.latency.measure import Latencies, SectionTimes, Subject
+from analysis.program.latency.measure import Latencies, SectionTimes, Subject, polls, reasons
 from analysis.program.masks.places import Place
 from simulator.interrupts import name_of
 
@@ -34,15 +34,9 @@ def measured(
         },
         kinds=(*irq, *(one.measured.section.name for one in sections)),
         rows=longest(rows),
-        refusal=" ".join(_refusals(asked, sections)),
+        refusal=" ".join(reasons(asked, sections)),
+        polls=polls(asked, sections),
     )
-
-
-def _refusals(asked: Latencies | None, sections: Sequence[SectionTimes]) -> Iterator[str]:
-    ended = {one.ended for one in sections} | {asked.answers.ended if asked else ""}
-    yield from (f"The run ended early: {words.rstrip('.')}." for words in sorted(filter(None, ended)))
-    for outcome, pends in answers.lost(asked.answers).items() if asked else ():
-        yield f"{pends:,} pends were not answered ({outcome})."
 
 
 def _waits(subject: Subject, asked: Latencies) -> Iterator[Row]:

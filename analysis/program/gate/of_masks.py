@@ -9,8 +9,9 @@ import polars as pl
 from analysis.program.gate.rows import FROM, Measured, Row, longest
 from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import MaskReport
-from analysis.program.masks.text import who
+from analysis.program.masks.text import held_by, who
 from analysis.program.masks.worst import Worst
+from simulator.interrupts import priority_bits
 
 COMMAND = "masks"
 PRIORITY = "priority"
@@ -32,14 +33,10 @@ def measured(found: MaskReport) -> Measured:
         kinds=MASK_KINDS,
         rows=longest(rows),
         together=tuple(_priorities(found)),
-        refusal=_refusal(found),
+        refusal=" ".join(found.reasons),
+        polls=found.polls,
+        priority_bits=priority_bits(found.program.chip),
     )
-
-
-def _refusal(found: MaskReport) -> str:
-    if not found.run.ended:
-        return ""
-    return f"The run ended early, at cycle {found.cycles:,}: {found.run.ended.rstrip('.')}."
 
 
 def _ended(one: Worst) -> Row:
@@ -62,18 +59,18 @@ def _open(found: MaskReport) -> Iterator[Row]:
 def _priorities(found: MaskReport) -> Iterator[Row]:
     """How long an interrupt of each priority could not be taken, whatever held it."""
     for one in found.priorities:
-        kind = f"{PRIORITY} {one.priority:#04x}"
+        kind, unused = f"{PRIORITY} {one.priority:#04x}", not one.exceptions
         if one.longest and one.begin:
-            held = ", ".join(f"{part.kind} {part.end - part.begin:,}" for part in one.parts)
-            place = f"from {one.begin} to {one.end}, held by {held}"
+            place = f"from {one.begin} to {one.end}, held by {held_by(one, found.places)}"
             ns = max(one.ended["ns"].max(), 0.0)  # type: ignore[type-var]
-            yield Row(one.begin.function, kind, one.longest["cycles"], float(ns), place)  # type: ignore[arg-type]
+            cycles = one.longest["cycles"]
+            yield Row(one.begin.function, kind, cycles, float(ns), place, named_only=unused)  # type: ignore[arg-type]
         for row in one.intervals.filter(pl.col("cycles").is_null()).iter_rows(named=True):
             begin = row["begin_cycle"]
             awake = found.cycles - begin - _slept(found, begin)
             ns = float(found.clock.between_ns(begin, begin + awake))
             place = f"since cycle {begin:,}, still not taken at the end"
-            yield Row(f"cycle {begin:,}", kind, awake, ns, place, open=True)
+            yield Row(f"cycle {begin:,}", kind, awake, ns, place, open=True, named_only=unused)
 
 
 def _slept(found: MaskReport, begin: int) -> int:

@@ -16,7 +16,8 @@ class Row:
     `open` says that it had not ended when the run did: it lasts at least so long. `place` is where
     it was, in words. It is known to `step_cycles`: where an interrupt was pended at each tenth
     cycle only, the longest may be up to nine cycles longer. `why_not` says why nobody knows how
-    long it can be: then it lasts at least so long, too. Empty if that is known.
+    long it can be: then it lasts at least so long, too. Empty if that is known. A limit holds what
+    is `named_only` if it names just that: a priority that no interrupt has.
     """
 
     function: str
@@ -27,6 +28,7 @@ class Row:
     open: bool = False
     step_cycles: int = 1
     why_not: str = ""
+    named_only: bool = False
 
     @property
     def name(self) -> str:
@@ -51,8 +53,9 @@ class Measured:
     `kinds` are the words that a limit may name. `rows` has one of each function and kind, the
     longest first. `together` are what several of them make one after another: limits hold them, and
     no baseline, since what follows on what is often chance. `refusal` is the sentence why this is
-    not all of it; empty if it is. `wrong` has the name of each that refutes what was said of it,
-    and a sentence; that fails, whatever it is held to.
+    not all of it, and `polls` one on a program that waits for what never comes; empty if there is
+    none. `priority_bits` are those of the chip. `wrong` has the name of each that refutes what was
+    said of it, and a sentence; that fails, whatever it is held to.
     """
 
     command: str
@@ -62,6 +65,8 @@ class Measured:
     rows: tuple[Row, ...] = field(default=())
     together: tuple[Row, ...] = field(default=())
     refusal: str = ""
+    polls: str = ""
+    priority_bits: int = 4
     wrong: tuple[tuple[str, str], ...] = field(default=())
     words: Words = field(default=Words())
 
@@ -70,11 +75,10 @@ def longest(rows: Iterable[Row]) -> tuple[Row, ...]:
     """Of each function and kind the row with the most cycles, with the longest time of any; one of
     which that is not known counts as longer.
     """
-    found: dict[tuple[str, str], Row] = {}
+    longest_of: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = (row.function, row.kind)
-        known = found.get(key, row)
-        is_longer = (bool(row.why_not), row.cycles) > (bool(known.why_not), known.cycles)
-        kept = row if is_longer else known
-        found[key] = replace(kept, ns=max(row.ns, known.ns))
-    return tuple(sorted(found.values(), key=lambda one: (-one.cycles, one.function, one.kind)))
+        other = longest_of.get(key, row)
+        is_longer = (bool(row.why_not), row.cycles) > (bool(other.why_not), other.cycles)
+        longest_of[key] = replace(row if is_longer else other, ns=max(row.ns, other.ns))
+    return tuple(sorted(longest_of.values(), key=lambda row: (-row.cycles, row.function, row.kind)))

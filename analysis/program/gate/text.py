@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from analysis.judged import ELEMENTS, MARKS
@@ -16,6 +16,8 @@ from base.microseconds import microseconds
 
 SCHEMA = 1
 _OF_LIMITS = ("within", "above", "between", "unbounded")
+LONGEST_MOST = 20
+"""So many rows stand in the table for a comment."""
 _BENCHER_NAME_MOST = 1024
 """Characters of a benchmark's name, by Bencher's page on its metric format."""
 
@@ -26,7 +28,7 @@ def verdict(told: Judgement) -> str:
     if any(check.finding == "refuted" for check in told.checks):
         worse = "A run took longer than a bound."
     good = "As good as the baseline." if told.baseline else "Within the limits."
-    words = {0: good, 1: worse, 2: "Cannot say."}
+    words = {0: good if told.judges else "Not judged.", 1: worse, 2: "Cannot say."}
     findings = [check.finding for check in told.checks]
     counts = [f"{findings.count(one):,} {one}" for one in dict.fromkeys(findings)]
     return " ".join([words[told.exit_status], *([f"{', '.join(counts)}."] if counts else [])])
@@ -82,7 +84,9 @@ def _check(check: Check) -> dict[str, Any]:
 
 
 def as_markdown(told: Judgement) -> str:
-    """A table of limits and of what is not as in the baseline, for a comment on a change."""
+    """A table of limits and of what is not as in the baseline, and one of the longest, for a
+    comment on a change.
+    """
     title = f"### {cell(told.command)} of {cell(told.program)}: {verdict(told)}"
     lines = [title, "", *([cell(told.refusal), ""] if told.refusal else [])]
     shown = [check for check in told.checks if check.finding != "equal"]
@@ -92,7 +96,18 @@ def as_markdown(told: Judgement) -> str:
     unsaid = [f"{check.name}: {check.sentence}" for check in shown if check.state == "cannot say"]
     more = [f"{check.name}: {line}" for check in shown for line in check.more]
     lines += [part for line in (*unsaid, *more, *told.notes) for part in ("", cell(line))]
+    lines += _longest(told.rows)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _longest(rows: Sequence[Row]) -> Iterator[str]:
+    """The table of the longest rows, those that hold interrupts off first."""
+    if not rows:
+        return
+    more = f" of {len(rows):,}" if len(rows) > LONGEST_MOST else ""
+    yield from ("", f"The longest{more}:", "", "| what | now | where |", "|---|---:|---|")
+    for row in rows[:LONGEST_MOST]:
+        yield f"| {' | '.join(map(cell, (row.name, _length(row), row.place)))} |"
 
 
 def _row(check: Check) -> str:
@@ -114,12 +129,14 @@ def _length(row: Row) -> str:
 
 
 def as_xml(told: Judgement) -> bytes:
-    """JUnit's XML: a case a limit, and a row of the baseline."""
+    """JUnit's XML: a case a limit and a row of the baseline; without a judgement a case a row."""
     cases = [Case("run", told.refusal, "error", "cannot say")] if told.refusal else []
     cases += [
         Case(check.name, check.sentence, ELEMENTS.get(check.state), check.state, [*check.more, *told.notes])
         for check in told.checks
     ]
+    if not told.judges:
+        cases += [Case(row.name, f"{_length(row)}, {row.place}.") for row in told.rows]
     return junit.as_xml(f"tailscope {told.command}", [(told.program, cases)])
 
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from analysis.program.latency import answers
 from analysis.program.latency.answers import Answered, Wait
-from analysis.program.latency.measure import Explained, Latencies, SectionTimes, Subject, handler
+from analysis.program.latency.measure import (
+    Explained,
+    Latencies,
+    SectionTimes,
+    Subject,
+    handler,
+    polls,
+    reasons,
+)
 from analysis.program.masks.beginning import Beginning
 from analysis.program.masks.intervals import Clock
 from base.metrology.quantiles import summarise
@@ -20,7 +28,12 @@ SCHEMA = 1
 
 def as_json(subject: Subject, asked: Latencies | None, sections: list[SectionTimes]) -> dict[str, Any]:
     """The document. What was not asked for is left out."""
-    found: dict[str, Any] = {"schema": SCHEMA, "elf": str(subject.user.elf)}
+    found: dict[str, Any] = {
+        "schema": SCHEMA,
+        "elf": str(subject.user.elf),
+        "reasons": list(reasons(asked, sections)),
+        "polls": polls(asked, sections) or None,
+    }
     if asked:
         found["latency"] = _latency(subject, asked)
     if sections:

@@ -20,6 +20,7 @@ from analysis.program.masks import beginning, tasks
 from analysis.program.masks.beginning import RESET, START, WHOLE, Beginning
 from analysis.program.masks.intervals import NO_CLOCK, Clock
 from analysis.program.masks.places import Place, Places
+from analysis.program.masks.stop import hangs, polled
 from base.run_folder.explanation import Total
 from base.tell import Tell
 from simulator import latency, masks
@@ -27,10 +28,15 @@ from simulator import run as simulator
 from simulator.interrupts import FIRST_IRQ, name_of
 from simulator.kernel import KernelWords
 from simulator.latency import Answers, Question
-from simulator.outputs import Note, State
+from simulator.outputs import Note, State, Stats
 from simulator.program import UserProgram
 from simulator.run import Instant
 
+OUTCOMES = {
+    "cleared": "the program cleared what was pending",
+    "unanswered": "no answer came within the patience of 8,400,000 cycles after the window",
+    "reset": "the program reset the chip first",
+}
 MOST_WORST = 5
 _MARGIN_CYCLES = 64
 _ERASED, _EMPTY = 0xFFFF_FFFF, 0
@@ -54,7 +60,8 @@ class Explained:
 class Latencies:
     """The answers to a question. `worst` are waits of different kinds, with explanations. `clock`
     has the clocks of the run. Where the pends begin at `beginning`, `start_up` are those of the
-    cycles before, from where the program enabled the interrupt.
+    cycles before, from where the program enabled the interrupt. `polls` says what the program waits
+    for in vain, in a sentence; empty if it does not.
     """
 
     question: Question
@@ -64,17 +71,14 @@ class Latencies:
     clock: Clock
     beginning: Beginning = WHOLE
     start_up: list[Answered] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        """True if every pend was answered, and the run went to its end."""
-        return not answers.lost(self.answers) and not self.answers.ended
+    polls: str = ""
 
 
 @dataclass(frozen=True)
 class SectionTimes:
     """How long a section took each time. `worst` are the longest passes, with explanations. Those
-    that began before `beginning` are in `start_up`, unless there are no others.
+    that began before `beginning` are in `start_up`, unless there are no others. `polls` is as in
+    Latencies.
     """
 
     measured: Measured
@@ -84,6 +88,27 @@ class SectionTimes:
     notes: tuple[Note, ...] = ()
     beginning: Beginning = WHOLE
     start_up: list[Passed] = field(default_factory=list)
+    polls: str = ""
+
+
+def reasons(waits: Latencies | None, sections: Sequence[SectionTimes]) -> tuple[str, ...]:
+    """Sentences on why this is not all that the program does: the run ended early, start-up never
+    ended, or pends were not answered.
+    """
+    ended = {section.ended for section in sections} | {waits.answers.ended if waits else ""}
+    early = [f"The run ended early: {words.rstrip('.')}." for words in sorted(filter(None, ended))]
+    begun = [measured.beginning for measured in (waits, *sections) if measured]
+    never = [sentence for start in begun for sentence in beginning.never(start)]
+    lost = answers.lost(waits.answers) if waits else {}
+    unanswered = [
+        f"{pends:,} pends were not answered: {OUTCOMES.get(how, how)}." for how, pends in lost.items()
+    ]
+    return tuple(dict.fromkeys([*early, *never, *unanswered]))
+
+
+def polls(waits: Latencies | None, sections: Sequence[SectionTimes]) -> str:
+    """The sentence on what the program waits for in vain; empty if it does not."""
+    return next((measured.polls for measured in (waits, *sections) if measured and measured.polls), "")
 
 
 @dataclass(frozen=True)
@@ -145,9 +170,20 @@ def latencies(
     tell("explaining the worst")
     spans = [(row.first, row.taken - _entry_cycles(row)) for row in worst]
     last = 0 if found.ended else max((row.taken for row in [*taken, *early]), default=0)
-    explained, clock = _explained(subject, spans, 1 if explain else 0, last)
+    explained, stats = _explained(subject, spans, 1 if explain else 0, last)
     pairs = list(zip(worst, explained, strict=True))
-    return Latencies(question, found, taken, pairs, clock, begun, early)
+    clock = Clock(stats.clocks) if stats else NO_CLOCK
+    return Latencies(question, found, taken, pairs, clock, begun, early, _polls(subject, stats))
+
+
+def _polls(subject: Subject, stats: Stats | None) -> str:
+    """What the program waits for in vain at the end, in a sentence; empty if it does not. The idle
+    task of a kernel may read its lists again and again.
+    """
+    end = polled(stats) if stats else None
+    if end is None or (subject.kernel is not None and not end.of_register):
+        return ""
+    return f"{hangs(subject.places, end)}."
 
 
 def _begun(subject: Subject, start: str, until: Instant, tell: Tell) -> Beginning:
@@ -266,7 +302,8 @@ def section_times(
         spans = [(one.begin, one.end) for one in worst]
         explained, _ = _explained(subject, spans, 1 if explain else 0, 0)
         pairs = list(zip(worst, explained, strict=True))
-        told.append(SectionTimes(measured, clock, pairs, found.ended, found.stats.notes, begun, early))
+        waits = _polls(subject, found.stats)
+        told.append(SectionTimes(measured, clock, pairs, found.ended, found.stats.notes, begun, early, waits))
     return told
 
 
@@ -303,18 +340,18 @@ def _said(until: Instant) -> str:
 
 def _explained(
     subject: Subject, spans: Sequence[tuple[int, int]], traced: int, last: int
-) -> tuple[list[Explained], Clock]:
+) -> tuple[list[Explained], Stats | None]:
     """The calls at each span's first cycle; of the first `traced` spans the instructions, too; and
-    the clocks up to cycle `last`.
+    what is known of the run up to cycle `last`, None without spans.
     """
     if not spans:
-        return [], NO_CLOCK
+        return [], None
     begins = [begin for begin, _ in spans]
     ran = simulator.run(subject.user, until=max(*begins, last - 1) + 1, states_at=begins)
     states = ran.states
     kernel = subject.kernel
     behind = tasks.behind(subject.program, kernel, states[begins.index(max(begins))]) if kernel else {}
-    subject.places.tell_handlers(behind)
+    subject.places.tell_handlers(behind, ran.stats.vectors)
     stacks = []
     for number, state in enumerate(states):
         frames = [frame.address for frame in execution.unwind(subject.program, state)] or [
@@ -322,7 +359,7 @@ def _explained(
         ]
         stacks += [(number, depth, address) for depth, address in enumerate(frames)]
     table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
-    places = Places(subject.program, table, kernel, behind)
+    places = Places(subject.program, table, kernel, behind, ran.stats.vectors)
     told = [
         Explained(places.stack(number, begin), task=_task(subject, state))
         for number, (begin, state) in enumerate(zip(begins, states, strict=True))
@@ -330,7 +367,7 @@ def _explained(
     for number, (begin, end) in enumerate(spans[:traced]):
         if end > begin:
             told[number] = _with_instructions(subject, told[number], begin, end)
-    return told, Clock(ran.stats.clocks)
+    return told, ran.stats
 
 
 def _task(subject: Subject, state: State) -> str:

@@ -13,16 +13,11 @@ from simulator.outputs import Note
 
 _MOST_CAUSES = 8
 _MOST_TOTALS = 8
-_OUTCOMES = {
-    "cleared": "the program cleared what was pending",
-    "unanswered": "no answer came within the patience of 8,400,000 cycles after the window",
-    "reset": "the program reset the chip first",
-}
 
 
 def as_text(document: dict[str, Any]) -> str:
     """The document of as_json() as lines."""
-    lines: list[str] = []
+    lines = [*document["reasons"], *([document["polls"]] if document["polls"] else [])]
     if "latency" in document:
         lines += _latency(document["latency"])
     for section in document.get("sections", ()):
@@ -45,10 +40,6 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
         yield "  The board enabled it: the program itself may not."
     if found["taken"]:
         yield from _distribution("latency", found["cycles"], found["ns"])
-    for outcome, pends in found["lost"].items():
-        yield f"  {pends:,} pends were not answered: {_OUTCOMES.get(outcome, outcome)}"
-    if found["ended"]:
-        yield f"  The run ended early: {found['ended']}"
     if window["every"] not in (1, None):
         yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
     yield ""
@@ -115,8 +106,6 @@ def _section(found: dict[str, Any]) -> Iterator[str]:
     ):
         if found[key]:
             yield f"  {found[key]:,} {words}"
-    if found["ended"]:
-        yield f"  The run ended early: {found['ended']}"
     if early := found["start_up"]:
         yield (
             f"  Start-up, until {found['start']['until']}, is left out: passed {_times(early['count'])}, the "

@@ -74,6 +74,16 @@ class Beginning:
         return self.cycle is not None
 
 
+def never(begun: Beginning) -> tuple[str, ...]:
+    """The sentence on a start-up that never ended; none if it did."""
+    if begun.seen:
+        return ()
+    return (
+        f"Start-up never ended: the run was over before {begun.asked.where}; give it longer with --until, or "
+        "count all of it with --from reset.",
+    )
+
+
 WHOLE = Beginning(Asked(RESET, "reset"), 0)
 """All of a run."""
 

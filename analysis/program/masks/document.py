@@ -29,6 +29,8 @@ def as_json(found: MaskReport) -> dict[str, Any]:
         "cycles": found.cycles,
         "instructions": found.run.stats.instructions,
         "ended": found.run.ended or None,
+        "reasons": list(found.reasons),
+        "polls": found.polls or None,
         "clock_hz": found.clock.last_hz,
         "clocks": [
             {"cycle": span.cycle, "ns": float(span.seconds * 10**9), "core_hz": float(span.core_hz)}
@@ -102,6 +104,7 @@ def _priority(one: AtPriority, places: Places, cycles: int) -> dict[str, Any]:
     counted = _counted(one.intervals)
     return {
         "priority": one.priority,
+        "number": one.number,
         "exceptions": list(one.exceptions),
         **counted,
         "share": counted["total_cycles"] / max(cycles, 1),
@@ -121,7 +124,8 @@ def _worst_at(one: AtPriority, places: Places) -> dict[str, Any]:
                 "kind": part.kind,
                 "name": name_of(part.kind, part.level, places),
                 "level": part.level,
-                "cycles": part.end - part.begin,
+                "cycles": part.cycles,
+                "count": part.count,
             }
             for part in one.parts
         ],

@@ -15,16 +15,17 @@ from analysis.explain.program import Program
 from analysis.program.masks import beginning, tasks
 from analysis.program.masks import worst as masks_worst
 from analysis.program.masks.beginning import START, WHOLE, Asked, Beginning
-from analysis.program.masks.death import stopped
 from analysis.program.masks.intervals import Clock, Sleep, intervals, sleep, stalls
 from analysis.program.masks.places import Place, Places
 from analysis.program.masks.priorities import Exceptions, Holding, held, parts
 from analysis.program.masks.priorities import executed as executed_priorities
+from analysis.program.masks.stop import Stop, stop
 from analysis.program.masks.worst import Worst, worst_by_place
 from base.processes import signals
 from base.tell import Tell
 from simulator import masks as simulator
 from simulator.build import build
+from simulator.interrupts import priority_bits
 from simulator.masks import MaskRun
 from simulator.program import UserProgram
 
@@ -33,11 +34,13 @@ from simulator.program import UserProgram
 class AtPriority:
     """The time in which an interrupt of `priority` could not have been taken.
 
-    `exceptions` have that priority. `intervals` has the columns of priorities.held() and `ns`. Of
-    the longest that ended, `begin` and `end` are the places, and `parts` what held it in turn.
+    `number` is that of the NVIC, 5 for 0x50 of 4 bits. `exceptions` have that priority; there are
+    rows of priorities that none has, too. `intervals` has the columns of priorities.held() and
+    `ns`. Of the longest that ended, `begin` and `end` are the places, and `parts` what held it.
     """
 
     priority: int
+    number: int
     exceptions: tuple[str, ...]
     intervals: pl.DataFrame
     begin: Place | None
@@ -81,9 +84,8 @@ class MaskReport:
     whenever they began.
     `kernel` is the program's, None if none is known. In `idle_cycles` of those that count the core
     slept, or the kernel's idle task ran.
-    `steps` are the instructions of the longest of each kind, where they were asked for. `stopped`
-    says that the program came to a stop before the end, or that the run did; else it is empty. It
-    is the first of `notes`.
+    `steps` are the instructions of the longest of each kind, where they were asked for. `stop` says
+    that the program came to a stop before the end, or that the run did. It is the first of `notes`.
     """
 
     program: UserProgram
@@ -98,12 +100,30 @@ class MaskReport:
     priorities: tuple[AtPriority, ...]
     tasks: dict[int, str]
     notes: tuple[str, ...]
-    stopped: str = ""
+    stop: Stop | None = None
     steps: dict[str, list[Step]] = field(default_factory=dict)
     kernel: Kernel | None = None
     beginning: Beginning = WHOLE
     start_up: StartUp | None = None
     idle_cycles: int = 0
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Sentences on why this is not all that the program does: it stopped, or its start-up never
+        ended. One that only polls is told by `polls`.
+        """
+        halt = [self.stop.sentence] if self.stop and not self.stop.only_polls else []
+        return (*halt, *beginning.never(self.beginning))
+
+    @property
+    def polls(self) -> str:
+        """A sentence on what the program waits for in vain; empty if it does not."""
+        return self.stop.sentence if self.stop and self.stop.only_polls else ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether this is all that the program does."""
+        return not self.reasons and not self.polls
 
     @property
     def cycles(self) -> int:
@@ -114,6 +134,16 @@ class MaskReport:
     def counted_cycles(self) -> int:
         """The cycles from `beginning` on."""
         return max(self.cycles - self.beginning.first_cycle, 1)
+
+    @property
+    def used_priorities(self) -> list[AtPriority]:
+        """Those that an exception has."""
+        return [row for row in self.priorities if row.exceptions]
+
+    @property
+    def longest(self) -> Worst | None:
+        """The longest of all that hold interrupts off; None if none has ended."""
+        return next((section for section in self.worst if section.holds_interrupts), None)
 
     @property
     def all_intervals(self) -> pl.DataFrame:
@@ -168,7 +198,7 @@ def of_run(
     begun = asked.found(run.passages, clock)
     remembered = tasks.told(program, elf, kernel, run.changes, image)
     names = remembered.tasks
-    places = Places(elf, run.stacks, kernel, remembered.behind)
+    places = Places(elf, run.stacks, kernel, remembered.behind, run.stats.vectors)
     slept = sleep(run.changes, run.stats.cycles, elf.code)
     exceptions = Exceptions(run.changes)
     told = _awake(intervals(run.changes, slept), slept, exceptions)
@@ -180,21 +210,24 @@ def of_run(
     )
     state = executed_priorities(run.changes)
     at_priorities = [
-        _at_priority(one, numbers, _counted(held(state, one, slept), begun), state, run, places, clock)
-        for one, numbers in exceptions.priorities().items()
+        _at_priority(
+            one, numbers, _counted(held(state, one, slept), begun), state, run, places, clock, program
+        )
+        for one, numbers in exceptions.priorities(priority_bits(program.chip)).items()
     ]
     steps = {}
     if explain:
         for one in _longest_of_each_kind(worst):
             tell(f"running again for the instructions of the longest {one.kind}")
             steps[one.kind] = masks_worst.steps_of(program, elf, one)
-    ended = run.ended.rstrip(".")
-    stop = (
-        f"The run ended at cycle {run.stats.cycles:,}: {ended}."
-        if ended
-        else stopped(elf, still_open, run.stats.cycles, clock)
-    )
-    notes = _notes(program.elf, elf, run, told, exceptions, until, kernel)
+    idle_tasks = [task for task, of in names.items() if kernel and of in kernel.idle]
+    halt: Stop | None
+    if run.ended:
+        halt = Stop(f"The run ended at cycle {run.stats.cycles:,}: {run.ended.rstrip('.')}.")
+    else:
+        idles = not run.changes.is_empty() and run.changes["task"][-1] in idle_tasks
+        halt = stop(elf, places, run.stats, still_open, clock, idles)
+    notes = _notes(program.elf, elf, run, told, exceptions, until, kernel, halt is not None)
     return MaskReport(
         program=program,
         until=until,
@@ -207,17 +240,12 @@ def of_run(
         still_open=tuple(still_open),
         priorities=tuple(at_priorities),
         tasks=names,
-        notes=(*([stop] if stop else []), *notes),
-        stopped=stop,
+        notes=(*([halt.sentence] if halt else []), *notes),
+        stop=halt,
         steps=steps,
         kernel=kernel,
         beginning=begun,
-        idle_cycles=tasks.idle_cycles(
-            run.changes,
-            [task for task, one in names.items() if kernel and one in kernel.idle],
-            begun.first_cycle,
-            run.stats.cycles,
-        ),
+        idle_cycles=tasks.idle_cycles(run.changes, idle_tasks, begun.first_cycle, run.stats.cycles),
         start_up=StartUp(told.filter(~counts), tuple(early)) if begun.first_cycle else None,
     )
 
@@ -270,18 +298,20 @@ def _at_priority(
     run: MaskRun,
     places: Places,
     clock: Clock,
+    program: UserProgram,
 ) -> AtPriority:
     asleep = (pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("cycles")).fill_null(0)
     found = found.with_columns(asleep_cycles=asleep)
     found = found.with_columns(ns=_ns(clock, found))
     longest = longest_of(found.filter(pl.col("cycles").is_not_null()))
     names = tuple(places.exception(one) for one in exceptions)
+    number = priority >> 8 - priority_bits(program.chip)
     if longest is None:
-        return AtPriority(priority, names, found, None, None, ())
+        return AtPriority(priority, number, names, found, None, None, ())
     begin = _raised(run.changes.row(longest["begin_row"], named=True), places)
     end = places.place(int(run.changes["pc"][longest["end_row"]]))
     held_by = parts(state, longest["begin_cycle"], longest["end_cycle"])
-    return AtPriority(priority, names, found, begin, end, tuple(held_by))
+    return AtPriority(priority, number, names, found, begin, end, tuple(held_by))
 
 
 def _raised(row: dict[str, Any], places: Places) -> Place:
@@ -305,9 +335,11 @@ def _notes(
     exceptions: Exceptions,
     until: str,
     kernel: Kernel | None,
+    halted: bool,
 ) -> list[str]:
     """Sentences that must be known beside the numbers."""
-    notes = [f"{run.stats.standstill[:1].upper()}{run.stats.standstill[1:]}."] if run.stats.standstill else []
+    end_state = run.stats.standstill
+    notes = [f"{end_state.sentence[:1].upper()}{end_state.sentence[1:]}."] if end_state and not halted else []
     end = "it ended" if run.ended else until
     if not program.functions:
         notes.append(f"{elf.name} is stripped: addresses stand where names would.")

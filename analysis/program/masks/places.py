@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -71,7 +71,8 @@ class Places:
     """The places of a program, and the call stacks of one of its runs (MaskRun.stacks).
 
     `kernel` is the program's, and `behind` has the addresses of the handlers behind a common
-    one, by exception.
+    one, by exception. `vectors` are the words of the table that the core read at the end of a run;
+    without them it is that at the flash's beginning.
     """
 
     def __init__(
@@ -80,8 +81,10 @@ class Places:
         stacks: pl.DataFrame,
         kernel: Kernel | None = None,
         behind: Mapping[int, int] | None = None,
+        vectors: Sequence[int] = (),
     ) -> None:
         self._program = program
+        self._vectors = vectors
         self._locks = kernel.locks if kernel else {}
         self._common = {name for table in kernel.tables for name in table.functions} if kernel else set()
         self._behind = behind or {}
@@ -116,9 +119,9 @@ class Places:
             exact, inner = interrupted, call
         return tuple(found)
 
-    def tell_handlers(self, behind: Mapping[int, int]) -> None:
-        """From now on these are the handlers behind a common one."""
-        self._behind = behind
+    def tell_handlers(self, behind: Mapping[int, int], vectors: Sequence[int]) -> None:
+        """From now on these are the handlers behind a common one, and the vector table."""
+        self._behind, self._vectors = behind, vectors
         self._entries.clear()
 
     def behind(self, exception: int) -> str:
@@ -134,9 +137,10 @@ class Places:
         return next((word for word in reversed(words) if word), "")
 
     def entry(self, exception: int) -> Place | None:
-        """Where the handler of an exception begins; None if the flash has no vector for it."""
+        """Where the handler of an exception begins; None if the table has no vector for it."""
         if exception not in self._entries:
-            vector = _vector(self._program, exception)
+            vector = self._vectors[exception] if exception < len(self._vectors) else 0
+            vector = vector if vector & 1 else _vector(self._program, exception)
             found = self.place(vector & ~1) if vector & 1 else None
             if found and found.function in self._common and exception in self._behind:
                 self._common_of[exception] = found.function
@@ -168,7 +172,7 @@ class Places:
 
     @cached_property
     def _handlers(self) -> set[int]:
-        return set(handlers(self._program).values())
+        return {*handlers(self._program).values(), *_entries(self._vectors).values()}
 
     def _call(self, address: int) -> int:
         """The call that returns to `address`, which is `address` itself if there is none.
@@ -206,15 +210,19 @@ class Places:
 
 
 def handlers(program: Program) -> dict[int, int]:
-    """Where the handler of each exception begins, by the vector table in the flash."""
-    found = {}
-    for exception in range(_FIRST_HANDLER, VECTORS):
-        vector = _vector(program, exception)
+    """Where the handler of each exception begins, by the table in the flash at reset."""
+    return _entries([_vector(program, exception) for exception in range(VECTORS)])
+
+
+def _entries(vectors: Sequence[int]) -> dict[int, int]:
+    """The handlers that a table names; it ends where a word is no handler's."""
+    entries = {}
+    for exception, vector in enumerate(vectors[_FIRST_HANDLER:], _FIRST_HANDLER):
         if vector and not vector & 1:
-            break  # the table has ended
+            break
         if vector:
-            found[exception] = vector & ~1
-    return found
+            entries[exception] = vector & ~1
+    return entries
 
 
 def _vector(program: Program, exception: int) -> int:

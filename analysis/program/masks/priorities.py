@@ -8,7 +8,6 @@ PRIMASK and FAULTMASK raise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import polars as pl
 
@@ -24,12 +23,12 @@ _FIRST_CONFIGURABLE = 4
 
 @dataclass(frozen=True)
 class Holding:
-    """What held an interrupt off in a part of an interval: cycles `begin` to `end`."""
+    """What held an interrupt off for `cycles` of an interval, in `count` parts of it."""
 
     kind: str
     level: int | None
-    begin: int
-    end: int
+    cycles: int
+    count: int = 1
 
 
 def executed(changes: pl.DataFrame) -> pl.DataFrame:
@@ -114,16 +113,17 @@ def held(state: pl.DataFrame, priority: int, sleep: Sleep) -> pl.DataFrame:
 
 
 def parts(state: pl.DataFrame, begin: int, end: int) -> list[Holding]:
-    """The most urgent holders from cycle `begin` to `end`, one after the other."""
+    """The most urgent holders from cycle `begin` to `end`, each once, in the order of their first
+    parts.
+    """
     rows = state.filter(pl.col("cycle").is_between(begin, end, closed="left"))
-    told = [(kind, level, cycle) for kind, level, cycle in rows.select("kind", "level", "cycle").iter_rows()]
-    found: list[Holding] = []
-    for (kind, level, cycle), (_, _, then) in pairwise([*told, ("", None, end)]):
-        if found and (found[-1].kind, found[-1].level) == (kind, level):
-            found[-1] = Holding(kind, level, found[-1].begin, then)
-        else:
-            found.append(Holding(kind, level, cycle, then))
-    return found
+    changed = pl.struct("kind", "level").rle_id()
+    totals = (
+        rows.with_columns(cycles=pl.col("cycle").shift(-1, fill_value=end) - pl.col("cycle"), part=changed)
+        .group_by("kind", "level", maintain_order=True)
+        .agg(pl.col("cycles").sum(), count=pl.col("part").n_unique())
+    )
+    return [Holding(*row) for row in totals.iter_rows()]
 
 
 class Exceptions:
@@ -139,9 +139,11 @@ class Exceptions:
             if (exception := _used(what, value)) >= _FIRST_CONFIGURABLE
         }
 
-    def priorities(self) -> dict[int, list[int]]:
-        """The used exceptions by priority, most urgent first."""
-        found: dict[int, set[int]] = {}
+    def priorities(self, bits: int = 4) -> dict[int, list[int]]:
+        """The used exceptions by priority, most urgent first: each of the core's priorities of so
+        many bits, also those that no exception has.
+        """
+        found: dict[int, set[int]] = {number << 8 - bits: set() for number in range(1 << bits)}
         now: dict[int, int] = {}
         seen: set[int] = set()
         for _, what, value in self._rows:

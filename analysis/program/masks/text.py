@@ -13,6 +13,7 @@ from analysis.explain import execution
 from analysis.explain.execution import Step
 from analysis.program.masks.intervals import KINDS
 from analysis.program.masks.measure import AtPriority, MaskReport
+from analysis.program.masks.places import Places
 from analysis.program.masks.worst import Worst, name_of
 from base.metrology.quantiles import Number, Summary, summarise
 from base.microseconds import UNIT, digits
@@ -39,13 +40,8 @@ def as_text(found: MaskReport) -> str:
 
 def opening(found: MaskReport) -> list[str]:
     """The sentences that come first: that it stopped, if it did; the headline; and the notes."""
-    first = [found.stopped] if found.stopped else []
-    return [
-        *first,
-        headline(found),
-        *start_up(found),
-        *(note for note in found.notes if note != found.stopped),
-    ]
+    first = [found.stop.sentence] if found.stop else []
+    return [*first, headline(found), *start_up(found), *found.notes[len(first) :]]
 
 
 def headline(found: MaskReport) -> str:
@@ -55,10 +51,9 @@ def headline(found: MaskReport) -> str:
     after = ""
     if begun.first_cycle:
         after = f"from {begun.asked.where} on, " if begun.asked.time else "after start-up "
-    if not found.worst:
+    longest = found.longest
+    if longest is None:
         return f"{ran}: {after}no interval that held interrupts off has ended."
-    of_interrupts = [one for one in found.worst if one.kind != "scheduler"]
-    longest = (of_interrupts or found.worst)[0]
     return f"{ran}: {after}the longest interval is {length(longest)}, {longest.name}, {who(longest)}."
 
 
@@ -105,7 +100,7 @@ def _parts(found: MaskReport) -> Iterator[Sequence[str | Table]]:
     if found.kernel and found.idle_cycles:
         share = f"{found.idle_cycles / found.counted_cycles:.1%}"
         yield f"Idle in {share} of the cycles: {found.kernel.name}'s idle task ran, or the core slept", ""
-    if found.priorities:
+    if found.used_priorities:
         yield "Not taken, by priority: everything that holds such an interrupt off", _priorities(found)
     if found.run.stats.notes:
         yield HEADING_OF_NOTES, *(f"  {one}" for one in found.run.stats.notes)
@@ -184,23 +179,46 @@ def _priorities(found: MaskReport) -> Table:
         table.add_column(name, justify="right")
     for name in ("interrupts", "what held the longest"):
         table.add_column(name, overflow="fold")
-    for one in found.priorities:
+    for one in found.used_priorities:
         _add_priority(table, one, found)
     return table
 
 
 def _add_priority(table: Table, one: AtPriority, found: MaskReport) -> None:
     longest = one.longest or {"cycles": 0, "ns": None}
-    held_by = (f"{name_of(p.kind, p.level, found.places)} {p.end - p.begin:,}" for p in one.parts)
     table.add_row(
-        f"{one.priority:#04x}",
+        f"{one.number} ({one.priority:#04x})",
         f"{one.ended.height:,}",
         f"{longest['cycles']:,}",
         microseconds(longest["ns"]),
         f"{one.ended['cycles'].sum() / found.counted_cycles:.1%}",
-        Text(", ".join(one.exceptions)),
-        Text(" + ".join(held_by)),
+        Text(few(one.exceptions)),
+        Text(held_by(one, found.places)),
     )
+
+
+_MOST_IN_A_CELL = 6
+
+
+def few(words: Sequence[str]) -> str:
+    """The first few of some words, and how many more there are."""
+    more = len(words) - _MOST_IN_A_CELL
+    return ", ".join([*words[:_MOST_IN_A_CELL], *([f"and {more:,} more"] if more > 0 else [])])
+
+
+def held_by(row: AtPriority, places: Places) -> str:
+    """What held the longest: `basepri 0x60 1,580 + handler of SysTick (tick) 380 (19 times)`."""
+    largest = sorted(row.parts, key=lambda part: -part.cycles)
+    left = largest[_MOST_IN_A_CELL:]
+    words = [
+        f"{name_of(part.kind, part.level, places)} {part.cycles:,}"
+        + (f" ({part.count:,} times)" if part.count > 1 else "")
+        for part in row.parts
+        if part not in left
+    ]
+    if left:
+        words.append(f"{len(left):,} more {sum(part.cycles for part in left):,}")
+    return " + ".join(words)
 
 
 def _explained(steps: list[Step]) -> list[str]:

@@ -18,6 +18,7 @@ from analysis.explain.replay import elf_of
 from analysis.program.masks.intervals import Clock
 from analysis.program.masks.measure import MaskReport, of_run
 from analysis.program.masks.tasks import shown
+from analysis.program.masks.text import few
 from analysis.program.masks.worst import name_of
 from base.run_folder import folder as names
 from base.run_folder.edges import NS_PER_S, EdgeList, read_parquet
@@ -50,8 +51,8 @@ def add(made: Timeline, found: MaskReport) -> None:
     _tasks(made, found)
     _sleep(made, found)
     _intervals(made, found)
-    for one in found.priorities:
-        track = f"priority {one.priority:#04x}: {', '.join(one.exceptions)}"
+    for one in found.used_priorities:
+        track = f"priority {one.priority:#04x}: {few(one.exceptions)}"
         _add(made, _HELD, track, found, one.intervals, _always("not taken"), label="not taken")
     _keep_longest(made, found)
 
@@ -64,7 +65,7 @@ _AROUND_NS = 20_000
 def _keep_longest(made: Timeline, found: MaskReport) -> None:
     worst = (*found.worst, *found.still_open, *(found.start_up.worst if found.start_up else ()))
     spans = [(one.begin_cycle, one.end_cycle) for one in worst]
-    rows = [longest for one in found.priorities if (longest := one.longest)]
+    rows = [longest for one in found.used_priorities if (longest := one.longest)]
     spans += [(row["begin_cycle"], row["end_cycle"]) for row in rows]
     cycles = sorted({cycle for span in spans for cycle in span if cycle is not None})
     for at_ns in found.clock.ns(cycles).tolist():

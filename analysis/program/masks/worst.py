@@ -52,6 +52,11 @@ class Worst:
     lock: str = ""
 
     @property
+    def holds_interrupts(self) -> bool:
+        """Whether it delays interrupts; a locked scheduler holds tasks off, and nothing else."""
+        return self.kind != "scheduler"
+
+    @property
     def caller(self) -> Place | None:
         """Who called the function that raised it; None if that is not known."""
         return self.stack[self.stack.index(self.begin) + 1] if self._has_caller else None
@@ -89,7 +94,8 @@ def worst_by_place(
     tasks: Mapping[int, str],
     exceptions: Exceptions,
 ) -> list[Worst]:
-    """The longest interval of each kind at each place, the longest of all first.
+    """The longest interval of each kind at each place, the longest of all first; what holds no
+    interrupt off comes last.
 
     A place is where it began, by whom that was called, and where it ended. `told` has the columns
     of intervals.INTERVALS and `ns`.
@@ -102,7 +108,7 @@ def worst_by_place(
         times = [one["most_ns"] for one in (row, known) if one["most_ns"] is not None]
         found[key] = ({**longest, "most_ns": max(times, default=None)}, counted + count)
     made = [_worst(row, count, places, tasks, exceptions) for row, count in found.values()]
-    return sorted(made, key=lambda one: (-(one.cycles or 0), one.begin_cycle))
+    return sorted(made, key=lambda row: (not row.holds_interrupts, -(row.cycles or 0), row.begin_cycle))
 
 
 def name_of(kind: str, level: int | None, places: Places) -> str:

@@ -38,13 +38,6 @@ def test_rows_are_in_the_order_of_their_names() -> None:
     assert text.endswith('[functions.a]\nhandler = 2\n\n[functions.b]\n"basepri 0x50" = 3\nprimask = 1\n')
 
 
-def test_half_a_run_is_no_baseline(tmp_path: Path) -> None:
-    with pytest.raises(
-        GateError, match=r"The run ended early\. A baseline is of a run that went to its end\."
-    ):
-        files.of(measured(refusal="The run ended early."), tmp_path / "b.toml", "Tailscope 1", {})
-
-
 HEAD = 'schema = 2\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
 
 
@@ -52,6 +45,7 @@ HEAD = 'schema = 2\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
     ("text", "told"),
     [
         (HEAD.replace("2", "3"), "schema"),
+        (HEAD.replace("2", "1"), "schema must be 2, not 1"),
         (
             HEAD.replace("masks", "latency"),
             "is a baseline of latency, not of masks; name another file, or delete",
@@ -70,15 +64,3 @@ def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path, text: str, told
     with pytest.raises(GateError) as caught:
         files.read(path, "masks")
     assert told in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_a_file_of_schema_1_is_of_a_whole_run(tmp_path: Path) -> None:
-    path = tmp_path / "b.toml"
-    path.write_text(HEAD.replace("2", "1"), encoding="utf-8")
-    old = files.read(path, "masks")
-    assert old.whole and old.settings == {"from": "reset"}
-    path.write_text(HEAD.replace("2", "1") + 'start = "cycles:90"\n', encoding="utf-8")
-    assert files.read(path, "masks").settings == {"from": "cycles:90"}
-    path.write_text(HEAD + 'from = "main"\n', encoding="utf-8")
-    new = files.read(path, "masks")
-    assert not new.whole and new.settings == {"from": "main"}

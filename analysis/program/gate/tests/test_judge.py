@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from analysis.program.gate.allowance import Allowance
 from analysis.program.gate.baseline import Cycles
-from analysis.program.gate.judge import Judgement
+from analysis.program.gate.judge import Judgement, judge
+from analysis.program.gate.limits import parse_all
 from analysis.program.gate.rows import Row
-from analysis.program.gate.tests.made import baseline, judged, measured, row
+from analysis.program.gate.tests.made import KINDS, baseline, judged, measured, row
 
 LOCK = row("lock", "primask", 100)
 
@@ -26,8 +30,9 @@ def findings(told: Judgement) -> dict[str, tuple[str, str]]:
         ({"primask": "6.24us"}, 1),
         ({"any": "99"}, 1),
         ({"primask:lock": "99"}, 1),
-        ({"primask:other": "1", "any": "100"}, 0),
-        ({"handler": "1", "primask": "100"}, 0),
+        ({"primask:other": "1", "any": "100"}, 2),
+        ({"handler": "1", "primask": "100"}, 2),
+        ({"handler": "1", "primask": "99"}, 1),
     ],
 )
 def test_a_limit_is_the_most_that_is_allowed(limit: dict[str, str], status: int) -> None:
@@ -58,8 +63,54 @@ def test_a_level_is_held_by_its_kind_too() -> None:
 def test_limits_of_nothing_that_was_seen_say_nothing() -> None:
     """A gate that a program passes that never came so far would be none."""
     told = judged(measured(), limits={"primask": "1"})
-    assert (told.exit_status, told.checks[0].state) == (2, "not judged")
-    assert "Nothing was judged" in told.refusal
+    assert (told.exit_status, told.checks[0].state) == (2, "cannot say")
+    told = judged(measured(LOCK), limits={"primask": "100", "handler": "1"}, allow="vanished")
+    assert (told.exit_status, told.checks[1].state) == (0, "not judged")
+
+
+def test_a_program_that_polls_for_ever_passes_only_if_that_is_allowed() -> None:
+    polling = replace(measured(LOCK), polls="The program hangs in clocks.")
+    for limits, before in (({"any": "100"}, None), ({}, baseline({("lock", "primask"): 100}))):
+        assert judged(polling, before, limits).exit_status == 2
+        assert judged(polling, before, limits, allow="polling").exit_status == 0
+
+
+def test_a_locked_scheduler_is_none_of_any() -> None:
+    """It delays tasks, and no interrupt."""
+    rows = row("lock", "primask", 185), row("suspend", "scheduler", 271)
+    assert judged(measured(*rows), limits={"any": "185"}).exit_status == 0
+    assert judged(measured(*rows), limits={"any": "184"}).exit_status == 1
+    assert judged(measured(rows[1]), limits={"any": "300"}).exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "bits", "status"),
+    [
+        *((f"priority {number}", 4, 1) for number in ("5", "0x50", "80", "0X50")),
+        ("priority 6", 4, 2),
+        ("priority", 4, 1),
+        ("priority 1", 2, 1),
+        ("basepri 5", 4, 1),
+        ("priority 0xc0", 4, 1),
+    ],
+)
+def test_a_priority_is_named_as_people_write_it(limit: str, bits: int, status: int) -> None:
+    """5 of an NVIC with 4 bits is the byte 0x50, and 1 of one with 2 bits is 0x40."""
+    together = (
+        row("f", "priority 0x50", 70),
+        row("f", "priority 0x40", 70),
+        replace(row("f", "priority 0xc0", 90), named_only=True),
+    )
+    found = replace(measured(row("f", "basepri 0x50", 70)), together=together, kinds=(*KINDS, "priority"))
+    limits = parse_all({limit: "69"}, found.kinds, bits)
+    assert judge(found, limits, None, Allowance()).exit_status == status
+
+
+def test_a_priority_that_no_interrupt_has_is_held_by_its_own_name_only() -> None:
+    unused = replace(row("f", "priority 0xc0", 90), named_only=True)
+    found = replace(measured(), together=(row("f", "priority 0x50", 70), unused), kinds=("priority",))
+    assert judge(found, parse_all({"priority": "70"}, found.kinds), None, Allowance()).exit_status == 0
+    assert judge(found, parse_all({"priority 12": "70"}, found.kinds), None, Allowance()).exit_status == 1
 
 
 BEFORE: dict[tuple[str, str], Cycles] = {("lock", "primask"): 100, ("tick", "handler"): 63}
@@ -73,7 +124,7 @@ BEFORE: dict[tuple[str, str], Cycles] = {("lock", "primask"): 100, ("tick", "han
         ([row("lock", "primask", 99)], 0, ("better", "shorter")),
         ([row("lock", "primask", 101, open=True)], 1, ("worse", "longer")),
         ([row("lock", "primask", 7, open=True)], 0, ("as good", "equal")),
-        ([], 0, ("not judged", "vanished")),
+        ([], 2, ("cannot say", "vanished")),
     ],
 )
 def test_a_length_is_held_to_that_before(now: list[Row], status: int, found: tuple[str, str]) -> None:
@@ -85,6 +136,13 @@ def test_a_length_is_held_to_that_before(now: list[Row], status: int, found: tup
 def test_what_is_new_is_worse() -> None:
     told = judged(measured(LOCK), baseline({}))
     assert (told.exit_status, findings(told)) == (1, {"lock: primask": ("worse", "new")})
+
+
+def test_what_vanished_passes_if_that_is_allowed() -> None:
+    before = baseline({("lock", "primask"): 100, ("tick", "handler"): 63})
+    told = judged(measured(LOCK), before, allow="5%,vanished")
+    assert (told.exit_status, findings(told)["tick: handler"]) == (0, ("not judged", "vanished"))
+    assert judged(measured(row("lock", "primask", 106)), before, allow="5%,vanished").exit_status == 1
 
 
 @pytest.mark.parametrize(
@@ -175,7 +233,7 @@ def test_what_has_no_bound_is_as_good_as_before_only_if_it_had_none() -> None:
     none = baseline({("lock", "primask"): "none"})
     assert findings(judged(measured(UNKNOWN), none)) == {"lock: primask": ("as good", "equal")}
     assert findings(judged(measured(LOCK), none)) == {"lock: primask": ("better", "shorter")}
-    assert findings(judged(measured(), none)) == {"lock: primask": ("not judged", "vanished")}
+    assert findings(judged(measured(), none)) == {"lock: primask": ("cannot say", "vanished")}
     assert findings(judged(measured(UNKNOWN), baseline({}))) == {"lock: primask": ("worse", "new")}
 
 

@@ -64,4 +64,4 @@ def test_a_priority_waits_for_all_that_follow_on_each_other(monkeypatch: pytest.
 
 def test_a_run_that_ended_early_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     told = of_masks.measured(made.report(monkeypatch, made.mask_run(ended="It stopped.")))
-    assert told.refusal == "The run ended early, at cycle 1,000: It stopped."
+    assert told.refusal == "The run ended at cycle 1,000: It stopped."

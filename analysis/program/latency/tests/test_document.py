@@ -6,14 +6,15 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
-from analysis.program.latency import answers
+from analysis.program.latency import answers, measure
 from analysis.program.latency.document import as_json
-from analysis.program.latency.measure import Explained, Latencies, SectionTimes, Subject, handler
+from analysis.program.latency.measure import Explained, Latencies, SectionTimes, Subject, handler, reasons
 from analysis.program.latency.sections import Measured, Passed, Section
 from analysis.program.latency.text import as_text
 from analysis.program.masks.intervals import Clock
@@ -23,6 +24,7 @@ from analysis.program.masks.tests.test_document import at
 from base.metrology.tests.few import summary
 from base.run_folder.explanation import Total
 from simulator.latency import Answers, Question
+from simulator.outputs import Standstill, Stats
 from simulator.program import UserProgram
 
 MAIN, LOCK, UNLOCK, NAP, ON_TIM3 = 0x0800_0210, 0x0800_0300, 0x0800_0310, 0x0800_0400, 0x0800_0510
@@ -121,9 +123,14 @@ def caused(cause: dict[str, Any], pends: int, worst_cycles: int) -> dict[str, An
 
 
 FROM_RESET = {"from": "reset", "until": "reset", "why": "", "cycle": 0}
+CLEARED = "2 pends were not answered: the program cleared what was pending."
+STOPPED = "The run ended early: It stopped."
+
 DOCUMENT = {
     "schema": 1,
     "elf": "my.elf",
+    "reasons": [STOPPED, CLEARED],
+    "polls": None,
     "noted": [],
     "latency": {
         "irq": "TIM3",
@@ -206,11 +213,12 @@ EXPLANATION = """\
   cycles by instruction
          90       40×  lock: nop  main.c:10"""
 TEXT = f"""\
+{STOPPED}
+{CLEARED}
 TIM3: the longest wait is 120 cycles (7.50 µs), PRIMASK, set at lock (main.c:10).
   pended at every cycle of 90 to 951, 11 pends, each in a copy of the undisturbed run
   to the first instruction of on_tim3
   latency in cycles: min 12, median 60, max 120 (7.50 µs)
-  2 pends were not answered: the program cleared what was pending
 
 What they waited for most
         120 cycles at worst          5 pends  PRIMASK, set at lock (main.c:10)
@@ -241,7 +249,6 @@ lock..unlock: passed 3 times, 1 of them within another
   2 ended without having begun
   3 had not ended when the run did
   4 began in one task or handler and ended in another
-  The run ended early: It stopped.
   longest: 120 cycles (7.50 µs) from cycle 100 on, in task 0x20000100,
   from lock (main.c:10) to main.c
 {EXPLANATION}""".replace("to main.c\n", "to lock (main.c:12)\n")
@@ -252,8 +259,10 @@ def test_the_document_tells_all_answers_and_passes() -> None:
 
 
 def test_what_was_not_asked_for_is_left_out() -> None:
-    assert as_json(subject(), None, [SECTION]) == {k: v for k, v in DOCUMENT.items() if k != "latency"}
-    assert as_json(subject(), latencies(), []) == {k: v for k, v in DOCUMENT.items() if k != "sections"}
+    alone = {k: v for k, v in DOCUMENT.items() if k != "latency"}
+    assert as_json(subject(), None, [SECTION]) == {**alone, "reasons": [STOPPED]}
+    alone = {k: v for k, v in DOCUMENT.items() if k != "sections"}
+    assert as_json(subject(), latencies(), []) == {**alone, "reasons": [CLEARED]}
 
 
 def test_pends_that_were_drawn_and_that_the_board_enabled() -> None:
@@ -284,12 +293,6 @@ def test_the_text_tells_the_document() -> None:
         ({"window": {"first_cycle": 90, "end_cycle": 9_952, "every": 2}},
          "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1.\n\nWhat"),
         ({"enabled_by": "board"}, "  The board enabled it: the program itself may not.\n"),
-        ({"ended": "It stopped."}, "  The run ended early: It stopped.\n"),
-        ({"lost": {"unanswered": 1_000}},
-         "  1,000 pends were not answered: no answer came within the patience of 8,400,000 cycles after the "
-         "window\n"),
-        ({"lost": {"reset": 1}}, "  1 pends were not answered: the program reset the chip first\n"),
-        ({"lost": {"else": 1}}, "  1 pends were not answered: else\n"),
         ({"worst": []}, "TIM3: no pend was answered\n"),
     ],
 )  # fmt: skip
@@ -309,7 +312,7 @@ def test_a_text_has_no_line_for_what_is_not_there() -> None:
     }
     document["sections"][0]["ended"] = None
     lines = as_text(document).splitlines()
-    assert lines[3] == "" and sum("cycles at worst" in line for line in lines) == 8
+    assert lines[4] == "" and sum("cycles at worst" in line for line in lines) == 8
     begin = lines.index("lock..unlock: passed once")
     assert lines[begin + 1 : begin + 3] == [
         "  duration in cycles: min 32, median 64, max 120 (7.50 µs)",
@@ -337,7 +340,25 @@ def test_a_handler_that_many_vectors_have_is_doubted(address: int, sharing: int,
 def test_answers_are_complete_if_each_pend_was_answered_to_the_end(
     ended: str, rows: pl.DataFrame, complete: bool
 ) -> None:
-    assert latencies(ended=ended, rows=rows).complete is complete
+    assert (not reasons(latencies(ended=ended, rows=rows), [])) is complete
+
+
+def test_a_program_that_waits_in_vain_is_told_first() -> None:
+    """Whether the interrupt or a section was asked for; a known kernel's idle loop reads memory."""
+    words = "the program polls for ever"
+    stats = Stats(
+        640, 0, 1000, 0.1, 1.0, CLOCKS, standstill=Standstill("polls", words, LOCK, "RCC_CR", 0x20000)
+    )
+    sentence = measure._polls(subject(), stats)
+    assert sentence.startswith(
+        "The program hangs in lock (main.c:10): it waits for bits 0x00020000 of RCC_CR"
+    )
+    section = replace(SECTION, ended="", polls=sentence)
+    assert as_text(as_json(subject(), None, [section])).splitlines()[0] == sentence
+    kernel: Any = SimpleNamespace(name="FreeRTOS")
+    idle = replace(subject(), kernel=kernel)
+    memory = replace(stats, standstill=Standstill("polls", words, LOCK, "the word at 0x20000000"))
+    assert (measure._polls(idle, memory), measure._polls(idle, stats)) == ("", sentence)
 
 
 def test_the_waits_of_an_answer() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.errors import LatencyError
 from analysis.explain.kernels.tests import made
-from analysis.program.latency.measure import latencies
+from analysis.program.latency.measure import latencies, reasons
 from analysis.program.latency.tests.test_document import ROWS, subject
 from analysis.program.latency.text import as_text
 from base.files.errors import TailscopeError
@@ -205,7 +205,8 @@ def test_an_interrupt_that_cannot_be_pended_is_told_whole(
 def test_a_run_that_ended_before_a_pend_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulator, "ask", lambda *_: Answers(**ANSWERED))
     found = latencies(subject(), Question(45, "62us"), "", False, lambda _: None, "reset")
-    assert (found.taken, found.worst, found.complete) == ([], [], False)
+    assert (found.taken, found.worst) == ([], [])
+    assert reasons(found, [])
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     masked, place = raised[0]
     assert 100 < masked["cycles"] < 150
     assert masked["task"] in ("motor", "lamp") and place["lock"] == "irq_disable"
-    text = as_text({"latency": found, "noted": []})
+    text = as_text({"latency": found, "noted": [], "reasons": [], "polls": None})
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
     assert f"in task {masked['task']}" in text and "set at irq_disable in update_table (" in text
     whole = room.run(UserProgram(elf), asked, (), until="cycles:3000", start="reset").document["latency"]

@@ -179,17 +179,3 @@ def test_a_gate_judges_what_follows_start_up(folder: Path) -> None:
     words = ("masks", elf, "--until", UNTIL, "--limit", "any=300")
     assert lab.run(*words).returncode == 0
     assert lab.run(*words, "--from", "reset").returncode == 1
-
-
-def test_a_baseline_of_schema_1_still_judges_a_whole_run(folder: Path, tmp_path: Path) -> None:
-    elf, baseline = made.build(folder, "threadx"), tmp_path / "b.toml"
-    words = ("masks", elf, "--until", UNTIL, "--baseline", baseline)
-    assert lab.run(*words, "--from", "reset", "--update").returncode == 0
-    text = baseline.read_text()
-    assert "schema = 2\n" in text and 'from = "reset"\n' in text
-    assert lab.run(*words).returncode == 2, "other settings"
-    baseline.write_text(text.replace("schema = 2", "schema = 1").replace('from = "reset"\n', ""))
-    assert lab.run(*words).returncode == 0
-    assert lab.run(*words, "--update").returncode == 0
-    assert 'from = "start of ThreadX"\n' in baseline.read_text()
-    assert lab.run(*words).returncode == 0

@@ -78,13 +78,17 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
     none = {**counted((), ()), "by_level": []}
     # Asleep for 100 of 120 cycles of 31.25 ns.
     masked = ((100, 30, 20), (6250.0, 1875.0, 625.0))
-    assert as_json(found) == {
+    told = as_json(found)
+    told["priorities"] = [row for row in told["priorities"] if row["exceptions"]]
+    assert told == {
         "elf": "my.elf",
         "options": ["--chip=stm32f411xe"],
         "until": "62us",
         "cycles": 1000,
         "instructions": 640,
         "ended": "It stopped.",
+        "reasons": ["The run ended at cycle 1,000: It stopped."],
+        "polls": None,
         "clock_hz": 32e6,
         "clocks": [
             {"cycle": 0, "ns": 0.0, "core_hz": 16e6},
@@ -135,6 +139,7 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
         "priorities": [
             {
                 "priority": 0x40,
+                "number": 4,
                 "exceptions": ["IRQ 29 (on_tim3)"],
                 **counted((100, 30, 50, 20), (6250.0, 1875.0, 3125.0, 625.0), still_open=1),
                 "share": 0.2,
@@ -143,11 +148,14 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
                     "asleep_cycles": 0,
                     "begin": at(0x0800_0300),
                     "end": at(0x0800_0310),
-                    "parts": [{"kind": "primask", "name": "primask", "level": None, "cycles": 100}],
+                    "parts": [
+                        {"kind": "primask", "name": "primask", "level": None, "cycles": 100, "count": 1},
+                    ],
                 },
             },
             {
                 "priority": 0xF0,
+                "number": 15,
                 "exceptions": ["SysTick"],
                 **counted((100, 110, 50, 20, 32), (6250.0, 6875.0, 3125.0, 625.0, 1000.0), still_open=1),
                 "share": 0.312,
@@ -157,8 +165,8 @@ def test_the_document_tells_all_that_was_found(monkeypatch: pytest.MonkeyPatch) 
                     "begin": at(0x0800_0300),
                     "end": at(0x0800_0330),
                     "parts": [
-                        {"kind": "primask", "name": "primask", "level": None, "cycles": 30},
-                        {"kind": "basepri", "name": "basepri 0x50", "level": 0x50, "cycles": 80},
+                        {"kind": "primask", "name": "primask", "level": None, "cycles": 30, "count": 1},
+                        {"kind": "basepri", "name": "basepri 0x50", "level": 0x50, "cycles": 80, "count": 1},
                     ],
                 },
             },
@@ -199,7 +207,8 @@ def test_a_run_in_which_nothing_happened(monkeypatch: pytest.MonkeyPatch) -> Non
     run = made.mask_run(())
     found = made.report(monkeypatch, replace(run, stats=replace(run.stats, cycles=0)))
     told = as_json(found)
-    assert (told["ended"], told["worst"], told["priorities"], told["tasks"]) == (None, [], [], {})
+    assert (told["ended"], told["worst"], told["tasks"]) == (None, [], {})
+    assert {row["count"] for row in told["priorities"]} == {0}
     assert folded(found) == ""
 
 

@@ -69,14 +69,14 @@ def test_the_longest_of_each_kind_is_run_again(monkeypatch: pytest.MonkeyPatch) 
 def test_a_handler_that_begins_the_longest_wait_is_told_by_its_first_instruction(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (first,) = made.report(monkeypatch, made.mask_run((*ROWS[:4], *ROWS[10:12]))).priorities
+    (first,) = made.report(monkeypatch, made.mask_run((*ROWS[:4], *ROWS[10:12]))).used_priorities
     assert (first.begin, first.end) == (made.place(0x0800_0500), made.place(0x0800_0510))
 
 
 def test_a_priority_that_nothing_held_off_has_no_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     (first, _) = made.report(
         monkeypatch, made.mask_run((*ROWS[:4], (960, "exception", 15, 0x0800_0210, 950, 1)))
-    ).priorities
+    ).used_priorities
     assert (first.priority, first.longest, first.begin, first.end, first.parts) == (
         0x40,
         None,
@@ -96,14 +96,14 @@ def test_a_priority_that_nothing_held_off_has_no_longest(monkeypatch: pytest.Mon
         (
             (950, "primask", 1, 0x0800_0300, None, 0),
             ("lock",),
-            "The program stopped in lock() (main.c:10), 0.05 ms after reset, with primask; nothing later was "
-            "seen in the other 0.00 ms.",
+            "The program stopped in nap (main.c:52); lock (main.c:10) masks with primask, from 0.05 ms after "
+            "reset on; nothing later was seen in the other 0.00 ms.",
         ),
         # A handler of a HardFault lasts, however late it came.
         (
             (960, "exception", 3, 0x0800_0300, 950, 0),
             (),
-            "The program stopped in lock() (main.c:10), 0.05 ms after reset, with handler of HardFault; "
+            "The program stopped in nap (main.c:52); handler of HardFault, from 0.05 ms after reset on; "
             "nothing later was seen in the other 0.00 ms.",
         ),
         # BASEPRI lets others through.
@@ -115,7 +115,7 @@ def test_a_program_that_stopped_says_so_first(
 ) -> None:
     monkeypatch.setattr(WHOLE, "never_return", set(never_return))
     found = made.report(monkeypatch, made.mask_run((*ROWS[:-1], last)))
-    assert found.stopped == said
+    assert found.reasons == ((said,) if said else ())
     assert opening(found)[0] == (said or headline(found))
     assert opening(found).count(headline(found)) == 1
     assert (said in found.notes) == bool(said)
@@ -123,9 +123,9 @@ def test_a_program_that_stopped_says_so_first(
 
 def test_a_mask_for_half_of_the_run_is_a_stop_whoever_set_it(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: tuple[Row, ...] = (*ROWS[:4], (500, "primask", 1, 0x0800_0300, None, 0))
-    assert "stopped in lock()" in made.report(monkeypatch, made.mask_run(rows)).stopped
+    assert "lock (main.c:10) masks" in made.report(monkeypatch, made.mask_run(rows)).reasons[0]
     rows = (*ROWS[:4], (501, "primask", 1, 0x0800_0300, None, 0))
-    assert made.report(monkeypatch, made.mask_run(rows)).stopped == ""
+    assert made.report(monkeypatch, made.mask_run(rows)).complete
 
 
 @pytest.mark.parametrize(("urgency", "cycles"), [(0x40, 100 - 60), (0xF0, 100)])

@@ -46,7 +46,17 @@ def test_what_meets_is_one_wait() -> None:
     )
     assert waits(table, 0x60) == [(10, 50)]
     state = executed(table)
-    assert parts(state, 10, 60) == [Holding("primask", None, 10, 20), Holding("handler", 30, 20, 60)]
+    assert parts(state, 10, 60) == [Holding("primask", None, 10), Holding("handler", 30, 40)]
+
+
+def test_parts_are_added_up_by_what_held() -> None:
+    """A mask of a hundred cycles that a handler interrupts twice, for seven cycles each."""
+    rows = [(at, "exception", value, at) for at, value in ((130, 30), (137, 0), (150, 30), (157, 0))]
+    table = changes(entered(30, 0x10), (100, "basepri", 0x40), *rows, (200, "basepri", 0))
+    assert parts(executed(table), 100, 200) == [
+        Holding("basepri", 0x40, 100 - 14, 3),
+        Holding("handler", 30, 14, 2),
+    ]
 
 
 def test_only_the_group_of_a_priority_counts() -> None:
@@ -76,7 +86,10 @@ def test_priorities_are_those_of_what_was_enabled_or_executed() -> None:
         (40, "exception", 3, 28),
     )
     exceptions = Exceptions(table)
-    assert exceptions.priorities() == {0x60: [45], 0xF0: [15]}
+    by_priority = exceptions.priorities()
+    assert list(by_priority) == [number << 4 for number in range(16)]
+    assert {priority: of for priority, of in by_priority.items() if of} == {0x60: [45], 0xF0: [15]}
+    assert list(exceptions.priorities(bits=2)) == [0x00, 0x40, 0x60, 0x80, 0xC0, 0xF0]
     assert exceptions.held("primask", None, 2, None) == [15, 45]
     assert exceptions.held("basepri", 0x70, 2, None) == [15]
     assert exceptions.held("scheduler", None, 2, None) == []

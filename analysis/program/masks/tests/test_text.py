@@ -10,7 +10,7 @@ from analysis.program.masks.tests import made
 from analysis.program.masks.tests.made import TASK
 from analysis.program.masks.tests.test_document import STEPS
 from analysis.program.masks.text import as_text, headline, length, who
-from simulator.outputs import Note
+from simulator.outputs import Note, Standstill
 
 NOTE = Note(
     *("reserved_bits", "RCC_AHB1ENR (bits 0x00000060)", 0x4002_3830, False, "ignored", 0x0800_0210, "main"),
@@ -49,9 +49,9 @@ Still open at the end, and not counted
   primask, since cycle 950, raised by lock (main.c:10)
 
 Not taken, by priority: everything that holds such an interrupt off
-priority  count  longest           total  interrupts        what held the longest
-0x40          4      100  6.25 µs  20.0%  IRQ 29 (on_tim3)  primask 100
-0xf0          5      110  6.88 µs  31.2%  SysTick           primask 30 + basepri 0x50 80
+priority   count  longest           total  interrupts        what held the longest
+4 (0x40)       4      100  6.25 µs  20.0%  IRQ 29 (on_tim3)  primask 100
+15 (0xf0)      5      110  6.88 µs  31.2%  SysTick           primask 30 + basepri 0x50 80
 
 Instructions of the longest primask
         12  70.6%        1×  (exception)
@@ -96,7 +96,9 @@ def test_of_many_places_ten_are_shown_and_of_a_stack_eight_calls(monkeypatch: py
 
 def test_notes_and_waiting_for_the_flash_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     found = made.report(monkeypatch)
-    stats = replace(found.run.stats, notes=(NOTE,), standstill="the program sleeps for ever")
+    stats = replace(
+        found.run.stats, notes=(NOTE,), standstill=Standstill("sleeps", "the program sleeps for ever", 0)
+    )
     longest = replace(found.worst[0], stalled_cycles=60)
     lines = as_text(replace(found, run=replace(found.run, stats=stats), worst=(longest,))).splitlines()
     assert "      for 60 of these cycles the core waited for the flash: it was written or erased" in lines

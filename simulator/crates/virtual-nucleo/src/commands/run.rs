@@ -126,6 +126,8 @@ pub struct RunArguments {
 const SLICE_CYCLES: u64 = 1 << 20;
 /// 128 + SIGINT, as a shell reports it.
 const INTERRUPTED: u8 = 130;
+/// Words of the longest vector table, with the stack pointer's.
+const VECTORS: u8 = 112;
 /// Instructions that `--trace` keeps without `--trace-last`.
 const TRACE_LAST: u32 = 64;
 
@@ -524,6 +526,8 @@ fn write_stats(
         .map(|(name, value)| (name, value.into()))
         .collect::<serde_json::Map<_, _>>()
         .into();
+    let vector = |exception: u8| machine.word(core.vector_address(exception)).unwrap_or(0);
+    stats["vectors"] = (0..VECTORS).map(vector).collect::<Vec<_>>().into();
     stats["flash_access_control"] = machine.soc().flash_access_control().into();
     stats["apb_dividers"] = json!(machine.soc().apb_dividers());
     if let End::Exited(status) = told.end {
