@@ -12,8 +12,7 @@ from cli.shell.values import FILE, INSTANT, OptionError
 
 @declare(section="Your own firmware, as it is")
 @argument(
-    "elfs",
-    metavar="ELF...",
+    "elf",
     type=FILE,
     nargs=-1,
     required=True,
@@ -40,7 +39,7 @@ from cli.shell.values import FILE, INSTANT, OptionError
 @judging
 @json_option
 def command(
-    elfs: tuple[Path, ...],
+    elf: tuple[Path, ...],
     until: str,
     start: str | None,
     kernel: str,
@@ -73,7 +72,7 @@ def command(
 
     programs = [
         user_program(
-            elf,
+            file,
             chip=chip,
             hse=hse,
             strict=strict,
@@ -81,7 +80,7 @@ def command(
             semihosting=semihosting,
             any_core=any_core,
         )
-        for elf in elfs
+        for file in elf
     ]
     start = start or START
     if len(programs) > 1:
