@@ -88,7 +88,7 @@ def test_the_desk_shows_the_same_pulses_within_a_sample(
             assert other["n"] == figures["n"] > 0
             for statistic in ("min", "median", "max"):
                 assert other[statistic] == pytest.approx(figures[statistic], abs=1.01 * sample_ns)
-    assert on_desk["missed"] == on_virtual["missed"]
+    assert on_desk["merged"] == on_virtual["merged"]
 
 
 def test_the_folder_has_what_it_says_and_no_more(on_virtual: dict[str, Any]) -> None:

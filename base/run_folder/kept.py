@@ -92,6 +92,8 @@ class Kept:
     """What is left of a capture, and what was counted of all of it.
 
     `around_samples` were to be kept on either side of the `worst` longest of each quantity.
+    `merged` counts the stimuli that came while an earlier one waited, and `waiting` is where the
+    waits began that were not over at the end; both by the names of the latencies.
     """
 
     samplerate_hz: int
@@ -102,13 +104,19 @@ class Kept:
     around_samples: int
     pins: Mapping[str, PinEnd]
     counted: Mapping[Quantity, Counted]
-    missed: Mapping[str, int]
+    merged: Mapping[str, int]
+    waiting: Mapping[str, int]
     windows: tuple[Window, ...]
 
     @property
     def sample_ns(self) -> float:
         """How long a sample lasts, at the nominal samplerate."""
         return NS_PER_S / self.samplerate_hz
+
+    @property
+    def open_samples(self) -> dict[str, int]:
+        """How long the waits that were not over had lasted at the end."""
+        return {name: self.total_samples - since for name, since in self.waiting.items()}
 
 
 class _Tallied(Table):
@@ -130,7 +138,8 @@ class _Description(Table):
     worst: Annotated[int, Field(ge=1, le=MOST_WORST)]
     around_samples: _Place
     pins: dict[str, PinEnd]
-    missed: dict[str, _Place]
+    merged: dict[str, _Place]
+    waiting: dict[str, _Place]
     counted: list[_Tallied]
     windows: list[Place]
 
@@ -154,7 +163,8 @@ def write_kept(path: Path, kept: Kept) -> None:
             "worst": kept.worst,
             "around_samples": kept.around_samples,
             "pins": dict(kept.pins),
-            "missed": dict(kept.missed),
+            "merged": dict(kept.merged),
+            "waiting": dict(kept.waiting),
             "counted": counted,
             "windows": [window.place for window in kept.windows],
         }
@@ -199,7 +209,8 @@ def read_kept(folder: Path) -> Kept:
                 (one.part, one.name): _counted(one, *parts.get((one.part, one.name), nothing))
                 for one in told.counted
             },
-            missed=told.missed,
+            merged=told.merged,
+            waiting=told.waiting,
             windows=tuple(
                 Window(place, _edges(told, place, *parts.get((_WINDOW, place.name), nothing)))
                 for place in told.windows

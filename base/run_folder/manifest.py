@@ -489,7 +489,10 @@ class Interrupts(Table):
 
     stimuli: Count
     answered: Count
-    missed: Count
+    merged: Count
+    task_merged: Count
+    open: Count
+    task_open: Count
     isr_entries: Count | None
     task_wakes: Count | None
     control_stimuli: Count

@@ -108,7 +108,8 @@ class ObservedManifest(Observed):
     widths_ns: dict[str, Summary]
     intervals_ns: dict[str, Summary]
     latencies_ns: dict[str, Summary]
-    missed: dict[str, Count]
+    merged: dict[str, Count]
+    open_ns: dict[str, Number]
     calibration_ns: dict[str, Summary]
     unjudged: Sentences = ()
     kept: KeptWindows | None = None

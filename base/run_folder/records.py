@@ -14,13 +14,7 @@ from functools import cached_property
 from string import hexdigits
 from typing import Any, Literal, TypeVar, get_args
 
-FORMAT_VERSION = 5
-# What came before: its runs do not tell of the clock's source, the reset and the counter's end.
-_WITHOUT_CLOCK = 4
-_NAMES_BOARD = 6
-"""The format of every board but the first, whose images are older than boards that tell."""
-# What came before that: its runs have no timer that tells of the latencies.
-_WITHOUT_TIMER = 3
+FORMAT_VERSION = 7
 LINE_LIMIT_BYTES = 160
 MOST_LOG_BYTES = 16 << 20
 """Five times what a run can say, for what a board said before it."""
@@ -64,35 +58,14 @@ class Boot:
     free_bytes: int
     locking: str
     knobs: str
-    clock: str | None = None
-    """What the core's clock comes from, one of CLOCKS; None before format 5, like the next."""
-    reset_flags: int | None = None
+    clock: str
+    """What the core's clock comes from, one of CLOCKS."""
+    reset_flags: int
     """RCC_CSR's flags of every reset since the one that the firmware saw last, as the board's
     family has them (firmware/build/reset_causes.py).
     """
-    board: str | None = None
-    """The folder of the board that it was built for; None before format 6."""
-
-    def __post_init__(self) -> None:
-        told = self.clock is not None and self.reset_flags is not None
-        names_board = self.board is not None
-        if told != (self.version > _WITHOUT_CLOCK) or names_board != (self.version >= _NAMES_BOARD):
-            raise ValueError(f"format {self.version} has other fields")
-
-    @property
-    def counter_is_watched(self) -> bool:
-        """True if the records tell when the counter was found off, and prove it at the end."""
-        return self.version > _WITHOUT_CLOCK
-
-    @property
-    def timer_tells(self) -> bool:
-        """True if the records tell of the latencies by the stimulus timers' counters."""
-        return self.version > _WITHOUT_TIMER
-
-    @property
-    def whole_log_is_checked(self) -> bool:
-        """True if END has a checksum of all records."""
-        return self.version > _WITHOUT_TIMER
+    board: str
+    """The folder of the board that it was built for."""
 
     @property
     def knob_values(self) -> dict[str, str]:
@@ -266,28 +239,27 @@ class StatRecord:
     """What the handlers kept of the whole run: their
     counts, and the latencies that met no operation.
 
-    The latencies are None in a run of format 3. Where there
-    was none the least is 4294967295 and the most 0.
+    Where there was none the least is 4294967295 and the most 0.
     """
 
     isr_entries: int
     task_wakes: int
     control_entries: int
     preempted_operations: int
-    isr_least_ticks: int | None = None
-    isr_most_ticks: int | None = None
-    task_least_ticks: int | None = None
-    task_most_ticks: int | None = None
-    control_least_ticks: int | None = None
-    control_most_ticks: int | None = None
+    isr_least_ticks: int
+    isr_most_ticks: int
+    task_least_ticks: int
+    task_most_ticks: int
+    control_least_ticks: int
+    control_most_ticks: int
 
     def __post_init__(self) -> None:
         for least, most in self._ranges:
-            if least is not None and most is not None and least > most and (least, most) != (_U32_MAX, 0):
+            if least > most and (least, most) != (_U32_MAX, 0):
                 raise ValueError(f"at least {least} ticks and at most {most}")
 
     @property
-    def _ranges(self) -> tuple[tuple[int | None, int | None], ...]:
+    def _ranges(self) -> tuple[tuple[int, int], ...]:
         return (
             (self.isr_least_ticks, self.isr_most_ticks),
             (self.task_least_ticks, self.task_most_ticks),
@@ -310,8 +282,8 @@ class StatRecord:
         return _range(*self._ranges[2])
 
 
-def _range(least: int | None, most: int | None) -> LatencyRange | None:
-    return None if least is None or most is None or least > most else LatencyRange(least, most)
+def _range(least: int, most: int) -> LatencyRange | None:
+    return None if least > most else LatencyRange(least, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,11 +300,11 @@ class HeapRecord:
 class EndRecord:
     """Last record of a run that reached its end.
 
-    `log_crc32` is the CRC-32 of all that was sent before it; None in a run of format 3.
+    `log_crc32` is the CRC-32 of all that was sent before it.
     """
 
     operations: int
-    log_crc32: int | None = None
+    log_crc32: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,9 +355,9 @@ _u32 = _from_to(0, _U32_MAX)
 
 def _version(text: str) -> int:
     version = _decimal(text)
-    if not _WITHOUT_TIMER <= version <= _NAMES_BOARD:
+    if version != FORMAT_VERSION:
         raise ValueError(
-            f"format version {version}, and only {_WITHOUT_TIMER} to {_NAMES_BOARD} are known here"
+            f"records of format {version}, and only {FORMAT_VERSION} is read here; run the scenario again"
         )
     return version
 
@@ -437,10 +409,6 @@ _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], 
     "END": (EndRecord, (_u32, _hexadecimal)),
     "FAIL": (FailRecord, (_text, _u32)),
 }
-
-
-# Fields of a record in a format before, where it had fewer.
-_FIELDS_BEFORE: dict[str, tuple[int, ...]] = {"BOOT": (10, 12), "STAT": (4,), "END": (1,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,9 +494,11 @@ def _read_fields(body: str) -> Record:
     if name not in _LAYOUTS:
         raise ValueError(f"unknown record {name!r}")
     make, readers = _LAYOUTS[name]
-    if len(fields) not in (len(readers), *_FIELDS_BEFORE.get(name, ())):
+    if name == "BOOT" and fields:
+        _version(fields[0])
+    if len(fields) != len(readers):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(readers)}")
-    return make(*(read(text) for read, text in zip(readers, fields, strict=False)))
+    return make(*(read(text) for read, text in zip(readers, fields, strict=True)))
 
 
 def parse(log: bytes) -> RecordLog:

@@ -77,7 +77,7 @@ class Keeper:
             found = self._counter.add(new)
             for one in found:
                 self._tallies[one.kind, one.name].add(one.end - one.start)
-            unfinished = [*self._counter.since.values(), *self._counter.waiting]
+            unfinished = [*self._counter.since.values(), *self._counter.waiting.values()]
             self._windows.add(new, found, unfinished)
             self._last = new
             if self._watched:
@@ -124,7 +124,8 @@ class Keeper:
                     for name in last.channels
                 },
                 counted={quantity: tally.counted() for quantity, tally in self._tallies.items()},
-                missed=counter.missed,
+                merged=counter.merged,
+                waiting=counter.waiting,
                 windows=tuple(self._windows.windows(last)),
             )
 

@@ -15,7 +15,8 @@ from base.run_folder.edges import Levels, Samples
 from base.run_folder.tables import HITS, INTERRUPTS
 from capture.instruments.ticks import Ticks
 from capture.reading.pulses import Windows
-from capture.reading.vectorised import responses, surely_high_within
+from capture.reading.vectorised import surely_high_within
+from capture.reading.waits import Waits
 from capture.reading.wire import Wire
 
 
@@ -37,43 +38,67 @@ def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | N
     return pl.concat(frames).sort("sample", "control", maintain_order=True)
 
 
+class _OfStimuli(NamedTuple):
+    """The waits of one answer, by stimulus: null, and -1, where none began at the stimulus.
+
+    `answer` int64[n] is the answer's sample, or where the capture ended.
+    """
+
+    answer: Samples
+    latency_ns: pl.Series
+    merged: pl.Series
+    open: pl.Series
+
+
+def _of_stimuli(wire: Wire, sample: Samples, found: Waits) -> _OfStimuli:
+    """`found` as columns beside the stimuli at `sample`, int64[n]."""
+    begin, end, merged = found.stimulus, found.answer, found.merged
+    if found.open:
+        begin, end = np.append(begin, found.open.since), np.append(end, wire.until_end.total_samples)
+        merged = np.append(merged, found.open.merged)
+    at = np.searchsorted(sample, begin)
+    answer = np.full(len(sample), -1)
+    answer[at] = end
+    is_open = np.zeros(len(sample), dtype=np.bool_)
+    is_open[at[len(found.stimulus) :]] = True
+    count = np.zeros(len(sample), dtype=np.int64)
+    count[at] = merged
+    began = pl.Series(answer >= 0)
+    columns = (pl.Series((answer - sample) * wire.edges.sample_ns), pl.Series(count), pl.Series(is_open))
+    return _OfStimuli(answer, *(pl.select(pl.when(began).then(column)).to_series() for column in columns))
+
+
 def _interrupts(
     wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | None, kind: _Class
 ) -> pl.DataFrame:
-    edges = wire.until_end
-    found = responses(edges, kind.stimulus, kind.answer)
-    sample, answer = found.stimulus_sample, found.answer_sample
-    woken = responses(edges, kind.stimulus, kind.task).answer_sample if kind.task else None
+    edges, sample = wire.until_end, wire.edges_of(kind.stimulus)
+    isr = _of_stimuli(wire, sample, wire.waits(kind.stimulus, kind.answer))
+    task = _of_stimuli(wire, sample, wire.waits(kind.stimulus, kind.task)) if kind.task else None
     in_operation, operation_sure = surely_high_within(edges, "OP", sample, sample, wire.undecided_samples)
-    in_critical, critical_sure = surely_high_within(edges, "CRIT", sample, answer, wire.undecided_samples)
+    in_critical, critical_sure = surely_high_within(edges, "CRIT", sample, isr.answer, wire.undecided_samples)
+    none = _nulls(sample)
     columns = {
         "control": pl.Series(np.full(len(sample), kind is _CONTROL)),
         "sample": pl.Series(sample),
         "time_ns": pl.Series(sample * edges.sample_ns),
-        "isr_latency_ns": _latency_ns(sample, answer, edges.sample_ns),
-        "task_latency_ns": _latency_ns(sample, woken, edges.sample_ns),
+        "isr_latency_ns": isr.latency_ns,
+        "task_latency_ns": task.latency_ns if task else none,
         "operation_seq": _operation_at(windows, seq, sample, in_operation),
         "hit": _hit(in_critical, in_operation),
         "critical_sure": pl.Series(critical_sure),
         "operation_sure": pl.Series(operation_sure),
-        "missed": pl.Series(found.missed),
-        **_tick_columns(ticks, sample, answer, woken),
+        "isr_merged": isr.merged,
+        "isr_open": isr.open,
+        "task_merged": task.merged if task else none,
+        "task_open": task.open if task else none,
+        **_tick_columns(ticks, sample, isr.answer, task.answer if task else None),
     }
-    frame = pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS.items())
-    return frame.filter(pl.col("sample") >= wire.first_sample)
+    return pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS.items())
 
 
 def _hit(in_critical: Levels, in_operation: Levels) -> pl.Series:
     """What each stimulus fell into: one of HITS."""
     return pl.Series(HITS).gather(np.where(in_critical, 0, np.where(in_operation, 1, 2)))
-
-
-def _latency_ns(stimulus: Samples, answer: Samples | None, sample_ns: float) -> pl.Series:
-    """From each stimulus to its answer; null where none came (-1), or none can come."""
-    if answer is None:
-        return _nulls(stimulus)
-    latency = pl.Series((answer - stimulus) * sample_ns)
-    return pl.select(pl.when(pl.Series(answer >= 0)).then(latency)).to_series()
 
 
 def _operation_at(windows: Windows, seq: Samples, sample: Samples, in_operation: Levels) -> pl.Series:

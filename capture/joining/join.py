@@ -197,9 +197,9 @@ def _interrupted(wire: Wire, windows: Windows, ticks: Ticks | None) -> pl.Series
 
 
 def _columns_of_timers(log: RecordLog, seq: list[int]) -> dict[str, pl.Series]:
-    """The answers of each operation by the timers; null where the records tell of no timer."""
-    boot, told = log.first(Boot), {record.seq: record for record in log.all(InterruptsRecord)}
-    none = 0 if boot is not None and boot.timer_tells else None
+    """The answers of each operation by the timers."""
+    told = {record.seq: record for record in log.all(InterruptsRecord)}
+    none = 0 if log.first(Boot) else None
     names = [name for name in OPERATIONS if name.startswith("timer_")]
     return {
         name: pl.Series(

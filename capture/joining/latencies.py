@@ -1,7 +1,9 @@
 """Each latency told twice: by the wire, and by the counter of the timer that gives the stimulus.
 
 A handler raises its pin and reads the counter right behind it, so the timer tells the latency plus
-a constant: what lies between the pin and the read. The constant is fitted to the run. The records
+a constant: what lies between the pin and the read. The constant is fitted to the run. Where a wait
+began, the firmware takes from the plan of the stimuli and a free-running count
+(firmware/bench/edge_walk.h); the wire, from the edges (capture/reading/waits.py). The records
 tell number and sum of the answers that met an operation, and the least and greatest of those
 between operations. The same is read off the wire.
 
@@ -161,12 +163,12 @@ class LatencyWitness:
 
 
 def latency_witnesses(instruments: Instruments, joined: Join, core: str = "") -> tuple[LatencyWitness, ...]:
-    """The latencies of each class by wire and timer, on a board of that `core`; none where the
-    records tell of no timer.
+    """The latencies of each class by wire and timer, on a board of that `core`; none of a run that
+    told nothing.
     """
     log = instruments.log
-    boot, stat = log.first(Boot), log.first(StatRecord)
-    if boot is None or not boot.timer_tells:
+    stat = log.first(StatRecord)
+    if log.first(Boot) is None:
         return ()
     every = [_witness(instruments, joined.operations, stat, of) for of in CLASSES]
     sooner = TASK_SOONER_CYCLES.get(core, TASK_SOONER_USUALLY)
@@ -198,7 +200,7 @@ def _witness(
     costs = [cost for cost in instruments.log.all(CostRecord) if cost.instrument == "TIMER"]
     read_cycles = max((cost.most_cycles for cost in costs), default=0)
     spread = read_cycles - min((cost.least_cycles for cost in costs), default=0)
-    answers = _answers(wire, operations, of, read_cycles)
+    answers = _answers(wire, operations, of)
     table = _by_operation(answers, operations, of)
     offset = _fit(table, cycles, cycles + spread / 2)
     between = getattr(stat, of.told) if stat else None
@@ -216,22 +218,17 @@ def _witness(
     )
 
 
-def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass, read_cycles: float) -> Answers:
-    """The answers between the frames that have a stimulus before them.
-
-    `read_cycles` after a pin's rise the counter has been read, if nothing comes between.
-    """
-    stimulus, answer = of.channels
-    asked, rises = wire.edges_of(stimulus), wire.rises_of(answer)
-    rises = rises[np.searchsorted(asked, rises, "left") > 0]
-    delay = _interrupted(wire, rises, of)
-    before = asked[np.searchsorted(asked, rises, "left") - 1]
-    # The read comes later than the rise, and may see an edge that came in between.
-    read = rises + np.ceil(read_cycles * wire.samples_per_cycle).astype(np.int64) + delay
-    last = asked[np.searchsorted(asked, read, "right") - 1]
-    row, met, missed = _operations_met(operations, rises)
+def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass) -> Answers:
+    """The answers between the frames that were waited for."""
+    found = wire.waits(*of.channels)
+    row, met, missed = _operations_met(operations, found.answer)
     return Answers(
-        sample=rises, least=rises - last, most=rises - before + delay, row=row, met=met, missed=missed
+        sample=found.answer,
+        least=found.length,
+        most=found.length + _interrupted(wire, found.answer, of),
+        row=row,
+        met=met,
+        missed=missed,
     )
 
 

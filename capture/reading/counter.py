@@ -14,7 +14,8 @@ import numpy as np
 from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import Samples, Transitions
 from capture.reading.observed import ANSWERED, PULSED, named
-from capture.reading.vectorised import Stimuli, answered, asked_by
+from capture.reading.vectorised import Stimuli, asked_by
+from capture.reading.waits import late_samples, waits
 
 Kind = Literal["width", "interval", "latency"]
 
@@ -58,19 +59,39 @@ class _Pulses:
 
 @dataclass
 class _Answers:
-    """A stimulus that waits, and how many were missed."""
+    """The stimuli that the next answer may be for, and how many were merged so far.
 
-    since: int | None = None
-    missed: int = 0
+    The first of them waits, or `late` is true: then it was merged into the wait before, unless an
+    answer comes next. Of those that are merged into a wait the last is enough.
+    """
 
-    def take(self, asked: Samples, rises: Samples) -> tuple[Samples, Samples]:
-        """Stimuli that were answered now, and the answers."""
-        found = answered(asked if self.since is None else np.append(self.since, asked), rises)
-        got = found.answer_sample >= 0
-        self.missed += int(found.missed.sum())
-        waiting = found.stimulus_sample[~got & ~found.missed]
-        self.since = int(waiting[-1]) if waiting.size else None
-        return found.stimulus_sample[got], found.answer_sample[got]
+    stimuli: Samples = field(default_factory=lambda: np.empty(0, np.int64))
+    late: bool = False
+    merged: int = 0
+
+    def take(self, asked: Samples, rises: Samples, late: int) -> tuple[Samples, Samples]:
+        """Where the waits began that are over now, and their answers."""
+        if not asked.size and not rises.size:
+            return asked, rises
+        if self.late and rises.size and not (asked.size and asked[0] < rises[0]):
+            self.merged -= 1
+        elif self.late:
+            self.stimuli = self.stimuli[:0]
+        stimuli = np.append(self.stimuli, asked)
+        counted = max(self.stimuli.size - 1, 0)
+        found = waits(stimuli, rises, late)
+        self.merged += int(found.merged.sum()) - counted
+        self.late = found.late is not None
+        self.stimuli = stimuli[-1:] if self.late else stimuli[:0]
+        if found.open:
+            self.merged += found.open.merged
+            self.stimuli = stimuli[[-1 - found.open.merged, -1]] if found.open.merged else stimuli[-1:]
+        return found.stimulus, found.answer
+
+    @property
+    def since(self) -> int | None:
+        """Where the wait that is not over began."""
+        return int(self.stimuli[0]) if self.stimuli.size and not self.late else None
 
 
 @dataclass
@@ -98,7 +119,7 @@ class WireCounter:
             self.edges[name] += one.sample.size
         self._word = int(new.word[-1])
         highs = {name: bool(before >> bit & 1) for bit, name in enumerate(new.channels)}
-        return [*self._pulsed(moved, highs), *self._answered(moved)]
+        return [*self._pulsed(moved, highs), *self._answered(moved, new.samplerate_hz)]
 
     def high(self, channels: tuple[str, ...]) -> dict[str, bool]:
         """The level of each channel at the end of what came."""
@@ -110,14 +131,15 @@ class WireCounter:
         return {name: one.since for name, one in self._pulses.items() if one.since is not None}
 
     @property
-    def waiting(self) -> list[int]:
-        """The stimuli that wait for an answer."""
-        return [one.since for one in self._answers.values() if one.since is not None]
+    def waiting(self) -> dict[str, int]:
+        """Where the waits began that are not over, by pair."""
+        every = {named(pair): answers.since for pair, answers in self._answers.items()}
+        return {name: since for name, since in every.items() if since is not None}
 
     @property
-    def missed(self) -> dict[str, int]:
-        """Stimuli that came again before they were answered, by pair."""
-        return {named(pair): one.missed for pair, one in self._answers.items()}
+    def merged(self) -> dict[str, int]:
+        """Stimuli that came while an earlier one waited, by pair."""
+        return {named(pair): answers.merged for pair, answers in self._answers.items()}
 
     def _pulsed(self, moved: dict[str, Transitions], highs: dict[str, bool]) -> list[Found]:
         found = []
@@ -129,14 +151,15 @@ class WireCounter:
                 found.append(Found("interval", name, *pulses.take_begins(start)))
         return found
 
-    def _answered(self, moved: dict[str, Transitions]) -> list[Found]:
+    def _answered(self, moved: dict[str, Transitions], samplerate_hz: int) -> list[Found]:
         found = []
         for pair in ANSWERED:
             if set(pair) <= set(moved):
                 stimulus, answer = (moved[name] for name in pair)
                 answers = self._answers.setdefault(pair, _Answers())
                 asked = asked_by(stimulus, self.which)
-                took = answers.take(asked, answer.sample[answer.level])
+                late = late_samples(pair[1], samplerate_hz)
+                took = answers.take(asked, answer.sample[answer.level], late)
                 found.append(Found("latency", named(pair), *took))
         return found
 

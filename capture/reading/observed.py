@@ -10,7 +10,8 @@ from base.metrology.quantiles import Summary, summarise
 from base.run_folder.edges import MARKED_CHANNELS, EdgeList
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain
-from capture.reading.vectorised import Responses, Stimuli, pulses, responses
+from capture.reading.vectorised import Stimuli, pulses, waits_for
+from capture.reading.waits import Waits
 from capture.reading.wire import SECTIONS_PER_END
 from firmware.build import boards
 
@@ -37,7 +38,7 @@ class ObservedWire:
     after: int
     program: dict[str, PulseTrain]
     calibration: dict[str, PulseTrain]
-    answers: dict[tuple[str, str], Responses]
+    answers: dict[tuple[str, str], Waits]
 
     @property
     def widths_ns(self) -> dict[str, Summary]:
@@ -59,14 +60,26 @@ class ObservedWire:
     def latencies_ns(self) -> dict[str, Summary]:
         """From a stimulus to its answer, by both names: `STIM to ISR`."""
         return {
-            named(pair): summarise(_waited(found) * self.edges.sample_ns)
+            named(pair): summarise(found.length * self.edges.sample_ns)
             for pair, found in self.answers.items()
         }
 
     @property
-    def missed(self) -> dict[str, int]:
-        """How many stimuli came again before they were answered, by the names of latencies_ns."""
-        return {named(pair): int(found.missed.sum()) for pair, found in self.answers.items()}
+    def merged(self) -> dict[str, int]:
+        """How many stimuli came while an earlier one waited, by the names of latencies_ns."""
+        return {
+            named(pair): int(found.merged.sum()) + (found.open.merged if found.open else 0)
+            for pair, found in self.answers.items()
+        }
+
+    @property
+    def open_ns(self) -> dict[str, float]:
+        """How long the waits that were not over had lasted at the end, by the same names."""
+        return {
+            named(pair): (self.after - found.open.since) * self.edges.sample_ns
+            for pair, found in self.answers.items()
+            if found.open
+        }
 
 
 def named(pair: tuple[str, str]) -> str:
@@ -91,7 +104,7 @@ def read_observed(
     first = _begin(edges, frames)
     after = edges.total_samples if end is None else int(end[0])
     answers = {
-        pair: _since(first, responses(before_end, *pair, which))
+        pair: waits_for(before_end, *pair, first, which)
         for pair in ANSWERED
         if set(pair) <= set(edges.channels)
     }
@@ -135,16 +148,6 @@ def _of_calibration(train: PulseTrain, frames: Frames, first: int) -> PulseTrain
     return PulseTrain(
         np.concatenate((opening.start, closing.start)), np.concatenate((opening.end, closing.end))
     )
-
-
-def _since(first: int, found: Responses) -> Responses:
-    inside = found.stimulus_sample >= first
-    return Responses(found.stimulus_sample[inside], found.answer_sample[inside], found.missed[inside])
-
-
-def _waited(found: Responses) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    answered = found.answer_sample >= 0
-    return found.answer_sample[answered] - found.stimulus_sample[answered]
 
 
 def _widths_ns(trains: dict[str, PulseTrain], sample_ns: float) -> dict[str, Summary]:

@@ -6,7 +6,6 @@ one of the capture's, CaptureError is raised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,23 +13,10 @@ import numpy as np
 from base.files.errors import CaptureError
 from base.run_folder.edges import EdgeList, Levels, Samples, Transitions
 from capture.reading.pulses import PulseTrain
+from capture.reading.waits import Waits, late_samples, waits
 
 Stimuli = Literal["both", "rising", "falling"]
 """Which edges of a channel are stimuli."""
-
-
-@dataclass(frozen=True, eq=False)
-class Responses:
-    """One row per stimulus, with its answer.
-
-    `stimulus_sample` and `answer_sample` (-1: none) are int64[n], `missed` is bool[n]. A stimulus
-    is missed if the next one came before any answer. The last stimulus may have no answer and not
-    be missed: the capture ended first.
-    """
-
-    stimulus_sample: Samples
-    answer_sample: Samples
-    missed: Levels
 
 
 def pulses(edges: EdgeList, channel: str) -> PulseTrain:
@@ -43,29 +29,17 @@ def pulses(edges: EdgeList, channel: str) -> PulseTrain:
     return PulseTrain(rises[: falls.size], falls)
 
 
-def responses(edges: EdgeList, stimulus: str, answer: str, which: Stimuli = "both") -> Responses:
-    """The edges of `stimulus`, with the first rising edge of `answer` that belongs to each.
-
-    An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
-    still belongs to the earlier one.
-    """
-    transitions = edges.transitions(answer)
-    return answered(asked_by(edges.transitions(stimulus), which), transitions.sample[transitions.level])
+def waits_for(edges: EdgeList, stimulus: str, answer: str, first: int = 0, which: Stimuli = "both") -> Waits:
+    """The waits from the edges of `stimulus` to the rises of `answer`, from sample `first` on."""
+    moved = edges.transitions(answer)
+    asked, rises = asked_by(edges.transitions(stimulus), which), moved.sample[moved.level]
+    late = late_samples(answer, edges.samplerate_hz)
+    return waits(asked[asked >= first], rises[rises >= first], late)
 
 
 def asked_by(stimuli: Transitions, which: Stimuli) -> Samples:
     """The samples of those edges that are stimuli."""
     return stimuli.sample if which == "both" else stimuli.sample[stimuli.level == (which == "rising")]
-
-
-def answered(asked: Samples, rises: Samples) -> Responses:
-    """The stimuli at `asked`, with those `rises` that answer them by the rule of responses()."""
-    after_last = np.iinfo(np.int64).max
-    next_asked = np.append(asked[1:], after_last)
-    next_rise = np.append(rises, after_last)[np.searchsorted(rises, asked, side="right")]
-    has_answer = (next_rise <= next_asked) & (next_rise != after_last)
-    missed = ~has_answer & (next_asked != after_last)
-    return Responses(asked, np.where(has_answer, next_rise, -1), missed)
 
 
 def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:

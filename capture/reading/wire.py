@@ -9,7 +9,8 @@ import numpy as np
 from base.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain, Windows
-from capture.reading.vectorised import pulses
+from capture.reading.vectorised import pulses, waits_for
+from capture.reading.waits import Waits
 
 # At each end of a run (docs/reference/wire.md).
 SECTIONS_PER_END = 16
@@ -67,6 +68,10 @@ class Wire:
         """The same of its rising edges alone."""
         edges = self.until_end.transitions(channel)
         return self._between(edges.sample[edges.level])
+
+    def waits(self, stimulus: str, answer: str) -> Waits:
+        """The waits between the frames, from the edges of `stimulus` to the rises of `answer`."""
+        return waits_for(self.until_end, stimulus, answer, self.first_sample)
 
     def _between(self, samples: Samples) -> Samples:
         between: Samples = samples[samples >= self.first_sample]

@@ -177,7 +177,10 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
     return {
         "stimuli": stimuli.height,
         "answered": stimuli["isr_latency_ns"].count(),
-        "missed": int(stimuli["missed"].sum()),
+        "merged": int(stimuli["isr_merged"].sum()),
+        "task_merged": int(stimuli["task_merged"].sum()),
+        "open": int(stimuli["isr_open"].sum()),
+        "task_open": int(stimuli["task_open"].sum()),
         "isr_entries": stat.isr_entries if stat else None,
         "task_wakes": stat.task_wakes if stat else None,
         "control_stimuli": interrupts.height - stimuli.height,

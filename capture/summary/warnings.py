@@ -91,13 +91,16 @@ def heap_grew(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def stimuli_missed(evidence: Evidence) -> Iterator[str]:
-    """A missed stimulus has no latency, so the statistics lack what would have been a long one."""
-    missed = evidence.joined.interrupts.filter(~pl.col("control"))["missed"].sum()
-    if missed:
+def stimuli_merged(evidence: Evidence) -> Iterator[str]:
+    """What came while an answer was waited for has no latency of its own."""
+    interrupts = evidence.joined.interrupts
+    isr, task = (
+        int(interrupts.filter(~pl.col("control"))[name].sum()) for name in ("isr_merged", "task_merged")
+    )
+    if isr or task:
         yield (
-            f"{missed} stimuli were followed by another before an answer: they are counted as missed, have "
-            "no latency, and would have had a long one."
+            f"{isr} stimuli came while the interrupt was still waited for, and {task} while the task was: "
+            "each is part of the wait that began before it."
         )
 
 
@@ -155,16 +158,6 @@ def instructions_are_not_told(evidence: Evidence) -> Iterator[str]:
         yield evidence.instructions.why_none
 
 
-def no_timer_tells_of_the_latencies(evidence: Evidence) -> Iterator[str]:
-    """The firmware is older than the second witness of the latencies."""
-    boot = evidence.log.first(Boot)
-    if boot and not boot.timer_tells:
-        yield (
-            f"The records have format {boot.version}, where no timer tells of the latencies: the wire alone "
-            "does."
-        )
-
-
 def samples_longer_than_cycles(evidence: Evidence) -> Iterator[str]:
     """The analyzer is slower than the core."""
     edges = evidence.edges
@@ -181,12 +174,11 @@ WARNINGS = (
     clock_is_internal,
     counter_was_off,
     heap_grew,
-    stimuli_missed,
+    stimuli_merged,
     interrupts_undecided,
     glitches_left_out,
     falls_seen_late,
     nobody_counted_probes,
     instructions_are_not_told,
-    no_timer_tells_of_the_latencies,
     samples_longer_than_cycles,
 )

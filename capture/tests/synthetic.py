@@ -114,7 +114,8 @@ class SyntheticRun:
         stimulus = self.plan.stimulus
         count = self.plan.operations.height
         self.lines += [
-            f"BOOT,5,tlsf,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none,bypass,04000000",
+            f"BOOT,7,tlsf,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none,"
+            "bypass,04000000,nucleo-f401re",
             "PROOF,84010,84002",
             f"PLAN,{self.plan.name},{count},{self.plan.image_crc32:08X},"
             f"{MODES.index(stimulus.mode)},{stimulus.period_ticks},{stimulus.control_period_ticks}",
@@ -268,15 +269,9 @@ class SyntheticRun:
         """
         sent = b""
         for line in self.lines:
-            of_all = (
-                f",{binascii.crc32(sent):08X}" if re.fullmatch(r"END,\d+", line) and self._checked else ""
-            )
+            of_all = f",{binascii.crc32(sent):08X}" if re.fullmatch(r"END,\d+", line) else ""
             sent += record(f"{line}{of_all}")
         return sent
-
-    @property
-    def _checked(self) -> bool:
-        return not self.lines[0].startswith("BOOT,3,")
 
     def edges(self, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> EdgeList:
         """What an analyzer sees whose clock runs `ppm` fast; edges are floored to samples."""

@@ -59,10 +59,7 @@ def records_out_of_order(evidence: Evidence) -> Iterator[str]:
     log = evidence.log
     if log.first(EndRecord) is None or log.first(FailRecord) or log.damaged or log.sequence_gaps:
         return
-    boot = log.first(Boot)
-    instruments = COST_INSTRUMENTS if boot is None or boot.timer_tells else COST_INSTRUMENTS[:-1]
-    still = ("STILL",) if boot is not None and boot.counter_is_watched else ()
-    due_records = _due(evidence.plan, instruments, _told_after(log), still)
+    due_records = _due(evidence.plan, _told_after(log))
     found = [_name(record) for record in log.records]
     for number, (due, came) in enumerate(zip_longest(due_records, found), 1):
         if due != came:
@@ -89,14 +86,13 @@ def records_altered(evidence: Evidence) -> Iterator[str]:
     One line in 65,536 that is altered keeps its own checksum right by chance.
     """
     log = evidence.log
-    boot, end = log.first(Boot), log.first(EndRecord)
-    if boot is None or end is None or log.damaged or not boot.whole_log_is_checked:
+    end = log.first(EndRecord)
+    if end is None or log.damaged:
         return
     if end.log_crc32 != log.crc32:
-        sent = "none" if end.log_crc32 is None else f"{end.log_crc32:08X}"
         yield (
-            f"The records' checksum is {log.crc32:08X}, the firmware sent {sent}: a line was altered, "
-            "lost or doubled, though each is right by itself; check the serial line and run again."
+            f"The records' checksum is {log.crc32:08X}, the firmware sent {end.log_crc32:08X}: a line was "
+            "altered, lost or doubled, though each is right by itself; check the serial line and run again."
         )
 
 
@@ -117,16 +113,14 @@ def _name(record: Record) -> str:
     return _NAMES[type(record)]
 
 
-def _due(
-    plan: Plan, instruments: Sequence[str], told_after: Mapping[int, Sequence[str]], still: Sequence[str]
-) -> Iterator[str]:
+def _due(plan: Plan, told_after: Mapping[int, Sequence[str]]) -> Iterator[str]:
     """The names of a whole run's records, in the order of docs/reference/records.md.
 
     Which operations were met by an interrupt the plan does not know: what is `told_after` them and
     the wire are compared by a rule of capture/verdict/latencies.py.
     """
     yield from ("BOOT", "PROOF", "PLAN")
-    yield from _calibration_due(0, instruments)
+    yield from _calibration_due(0)
     seq = 0
     for operation in decode(plan.image).operations:
         if isinstance(operation, Mark):
@@ -135,14 +129,14 @@ def _due(
             yield f"OP {seq}"
             yield from told_after.get(seq, ())
             seq += 1
-    yield from _calibration_due(SECTIONS_PER_END, instruments)
-    yield from (*still, "STAT", "HEAP", "END")
+    yield from _calibration_due(SECTIONS_PER_END)
+    yield from ("STILL", "STAT", "HEAP", "END")
 
 
-def _calibration_due(first: int, instruments: Sequence[str]) -> Iterator[str]:
+def _calibration_due(first: int) -> Iterator[str]:
     for channel in MARKED_CHANNELS:
         yield from (f"CAL {channel} {index}" for index in range(first, first + SECTIONS_PER_END))
-    yield from (*(f"COST {instrument}" for instrument in instruments), "TICK")
+    yield from (*(f"COST {instrument}" for instrument in COST_INSTRUMENTS), "TICK")
 
 
 class _Step(NamedTuple):

@@ -14,14 +14,12 @@ from base.run_folder.edges import Samples
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import swept_operations
 from capture.reading.vectorised import high_within
+from capture.reading.waits import late_samples, waits
 from firmware.build.clock_trees import ClockTree
 
 # Of each answer, the channel of what caused it. A cause that comes while another still waits is
 # answered together with it, so there may be more causes than answers.
 _CAUSES = (("ISR", "STIM"), ("TASK", "ISR"), ("CISR", "CTRL"))
-
-# A cause is under way with another if it comes in less than this part of the usual time.
-_SOON = 0.9
 
 # Two edges are each seen up to a sample late, and so is the line that they are held against.
 _QUANTISED_SAMPLES = 1.25
@@ -36,29 +34,12 @@ def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
     for answer, cause in _CAUSES:
         answers = evidence.wire.rises_of(answer)
         causes = evidence.wire.rises_of(cause) if cause == "ISR" else evidence.wire.edges_of(cause)
-        wrong = answers[uncaused(causes, answers)]
+        wrong = waits(causes, answers, late_samples(answer, evidence.edges.samplerate_hz)).unasked
         if len(wrong):
             yield (
                 f"{answer} rises at sample {wrong[0]:,} and {cause} shows nothing that it could answer "
                 f"({len(wrong)} of {len(answers)} so); check the clips of {answer} and {cause}."
             )
-
-
-def uncaused(causes: Samples, answers: Samples) -> npt.NDArray[np.bool_]:
-    """Which answers have no cause after the answer before, bool[n]; both in the order of time.
-
-    A cause that comes much sooner before an answer than is usual may have come when that answer was
-    under way, as an interrupt does while its task wakes: then the next answer is to it.
-    """
-    if not len(answers):
-        return np.zeros(0, dtype=np.bool_)
-    until = np.searchsorted(causes, answers, "right")
-    new = np.diff(until, prepend=0)
-    distance = answers - np.append(causes, 0)[until - 1]
-    soon = (new > 1) & (distance < _SOON * np.median(distance))
-    left_over = np.append(False, soon[:-1])
-    none: npt.NDArray[np.bool_] = (new < 1) & ~left_over
-    return none
 
 
 def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:

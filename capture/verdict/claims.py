@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from base.run_folder.manifest import FIRST_BOARD
 from base.run_folder.records import INTERNAL_CLOCK, Boot, PlanRecord
 from capture.joining.evidence import Evidence
 from scenarios.stimulus import MODES
@@ -23,7 +22,7 @@ def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
     internal_hz = evidence.board.clock.internal_core_hz
     core_hz = internal_hz if boot.clock == INTERNAL_CLOCK and asked.core_hz else asked.core_hz
     claims = (
-        ("its board", boot.board or FIRST_BOARD, Path(asked.board).name),
+        ("its board", boot.board, Path(asked.board).name),
         ("its allocator", boot.allocator, asked.allocator),
         ("its heap in bytes", boot.heap_bytes, asked.heap_bytes),
         ("its clock in Hz", boot.core_hz, core_hz),

@@ -199,18 +199,18 @@ def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def interrupts_differ(evidence: Evidence) -> Iterator[str]:
-    """The handlers' own counts must be those of the answers on the wire."""
-    stat = evidence.log.first(StatRecord)
-    if stat is None or evidence.wire.end_frame is None:
+def waits_still_open(evidence: Evidence) -> Iterator[str]:
+    """A run that came to its end has answered every stimulus."""
+    wire = evidence.wire
+    if wire.end_frame is None:
         return
-    for control, entries, channel in ((False, stat.isr_entries, "ISR"), (True, stat.control_entries, "CISR")):
-        of_class = evidence.joined.interrupts.filter(pl.col("control") == control)
-        answered = of_class["isr_latency_ns"].count()
-        if answered != entries:
+    for stimulus, answer in (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR")):
+        found = wire.waits(stimulus, answer)
+        if found.open:
+            lasted_us = (wire.until_end.total_samples - found.open.since) * wire.edges.sample_ns / 1e3
             yield (
-                f"The firmware counted {entries} interrupts, {channel} answers {answered} of "
-                f"{of_class.height} stimuli; check the {channel} clip."
+                f"A stimulus of {stimulus} was not answered by {answer} when the run ended, after "
+                f"≥ {lasted_us:.2f} µs; check the {answer} clip, and see what keeps the answer."
             )
 
 
@@ -243,7 +243,7 @@ RULES = (
     wire_and_dwt_disagree,
     nothing_preempted,
     sweep_is_not_whole,
-    interrupts_differ,
+    waits_still_open,
     *causes.RULES,
     *counts.RULES,
     *latencies.RULES,

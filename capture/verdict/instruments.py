@@ -107,8 +107,7 @@ def cost_or_tick_records_missing(evidence: Evidence) -> Iterator[str]:
     """Only the firmware tells what an instrument costs, and when the tick is."""
     if evidence.log.first(EndRecord) is None:
         return
-    boot = evidence.log.first(Boot)
-    instruments = len(COST_INSTRUMENTS) - (boot is not None and not boot.timer_tells)
+    instruments = len(COST_INSTRUMENTS)
     costs, ticks = len(evidence.log.all(CostRecord)), len(evidence.log.all(TickRecord))
     if (costs, ticks) != (2 * instruments, TICK_RECORDS):
         yield (
@@ -176,8 +175,8 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
 def dwt_not_proven_at_the_end(evidence: Evidence) -> Iterator[str]:
     """A debugger that leaves may have stopped the counter for good, behind the first proof."""
     log = evidence.log
-    boot, still = log.first(Boot), log.first(StillRecord)
-    if boot is None or not boot.counter_is_watched or log.first(EndRecord) is None:
+    still = log.first(StillRecord)
+    if log.first(EndRecord) is None:
         return
     if still is None:
         counter = evidence.board.counter

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from base.run_folder.kept import Kept
 from base.run_folder.manifest import Verdict
 from capture.verdict import inconclusive, truncated
-from capture.verdict.observed import Named, missed
+from capture.verdict.observed import Named, merged
 from capture.verdict.verdict import by_rules
 
 
@@ -55,6 +55,15 @@ def at_the_limit(seen: SeenKept) -> Iterator[str]:
             yield seen.narrow(channel, seen.kept.sample_ns)
 
 
+def never_answered(seen: SeenKept) -> Iterator[str]:
+    """A wait that the end cuts off, and that is already longer than every whole one."""
+    kept = seen.kept
+    for name, lasted in kept.open_samples.items():
+        latencies = kept.counted.get(("latency", name))
+        if latencies and latencies.greatest is not None and lasted > latencies.greatest:
+            yield seen.waiting(name, lasted * kept.sample_ns)
+
+
 Rule = Callable[[SeenKept], Iterator[str]]
 
 TRUNCATED: tuple[Rule, ...] = (
@@ -65,6 +74,7 @@ TRUNCATED: tuple[Rule, ...] = (
 INCONCLUSIVE: tuple[Rule, ...] = (
     nothing_seen,
     never_back,
+    never_answered,
     at_the_limit,
     inconclusive.tools_said_something_unexpected,
 )
@@ -72,7 +82,7 @@ INCONCLUSIVE: tuple[Rule, ...] = (
 
 def warnings(seen: SeenKept) -> Iterator[str]:
     """What a reader should know, and what does not touch the verdict."""
-    yield from missed(seen.kept.missed)
+    yield from merged(seen.kept.merged)
     for window in seen.kept.windows:
         if window.place.cut:
             yield (

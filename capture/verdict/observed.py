@@ -38,6 +38,13 @@ class Named:
             "capture longer."
         )
 
+    def waiting(self, name: str, lasted_ns: float) -> str:
+        """That a wait of the latency `name` was not over when the capture ended."""
+        return (
+            f"{name}: a stimulus still waited when the capture ended, for ≥ {lasted_ns / 1e3:.6g} µs, longer "
+            "than any that was answered; see why, or capture longer."
+        )
+
     def narrow(self, channel: str, sample_ns: float) -> str:
         """That some of its pulses last a sample."""
         return (
@@ -105,6 +112,14 @@ def at_the_limit(seen: Seen) -> Iterator[str]:
             yield seen.narrow(channel, seen.edges.sample_ns)
 
 
+def never_answered(seen: Seen) -> Iterator[str]:
+    """A wait that the end cuts off, and that is already longer than every whole one."""
+    for name, lasted_ns in seen.observed.open_ns.items():
+        longest_ns = seen.observed.latencies_ns[name].max
+        if longest_ns is not None and lasted_ns > longest_ns:
+            yield seen.waiting(name, lasted_ns)
+
+
 Rule = Callable[[Seen], Iterator[str]]
 
 TRUNCATED: tuple[Rule, ...] = (
@@ -116,6 +131,7 @@ TRUNCATED: tuple[Rule, ...] = (
 INCONCLUSIVE: tuple[Rule, ...] = (
     nothing_seen,
     never_back,
+    never_answered,
     at_the_limit,
     inconclusive.tools_said_something_unexpected,
 )
@@ -123,14 +139,14 @@ INCONCLUSIVE: tuple[Rule, ...] = (
 
 def warnings(seen: Seen) -> Iterator[str]:
     """What a reader should know, and what does not touch the verdict."""
-    yield from missed(seen.observed.missed)
+    yield from merged(seen.observed.merged)
 
 
-def missed(counts: Mapping[str, int]) -> Iterator[str]:
-    """That stimuli of a pair have no latency, and how many."""
+def merged(counts: Mapping[str, int]) -> Iterator[str]:
+    """How many stimuli of a pair have no latency of their own."""
     for pair, count in counts.items():
         if count:
             yield (
-                f"{count} stimuli of {pair} were followed by another before an answer: they have no latency, "
-                "and it would have been a long one."
+                f"{count} stimuli of {pair} came while an earlier one waited: each is part of the wait that "
+                "began before it."
             )

@@ -66,7 +66,7 @@ def _chart(
         "between stimulus and answer, so the interrupt waited for its end. Undecided: an edge of CRIT lies "
         f"so near that it may have met it or not. {about_control(series)} {TICKS} "
     ) + caveats(series)
-    counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
+    counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_merged(series)}"
     chart = make_chart(key, title, series, counted, explanation, figure, 90 + _ROW_PX * len(strips))
     figure.update_layout(showlegend=False, margin={"l": 18, "t": 30})
     figure.update_yaxes(ticks="", showgrid=False)
@@ -133,6 +133,6 @@ def _name(one: Series, text: str, row: str) -> dict[str, object]:
     return {**position, "text": text, "font": font, "showarrow": False, "name": entry_name(one)}
 
 
-def _missed(series: Sequence[Series]) -> str:
-    missed = sum(int(one.run.interrupts["missed"].sum()) for one in series)
-    return f", {grouped(missed)} missed" if missed else ", none missed"
+def _merged(series: Sequence[Series]) -> str:
+    merged = sum(int(drawn.run.interrupts["isr_merged"].sum()) for drawn in series)
+    return f", {grouped(merged)} merged into the wait of an earlier one" if merged else ""

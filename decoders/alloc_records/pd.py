@@ -24,7 +24,7 @@ BIN_RECORDS, BIN_DAMAGED = range(2)
 LINE_LIMIT_BYTES = 160
 CRC_INITIAL = 0xFFFF
 U32_MAX = (1 << 32) - 1
-FORMATS = (3, 4, 5, 6)
+FORMAT = "7"
 KINDS = {
     "A": "allocated",
     "O": "out of memory",
@@ -70,14 +70,10 @@ u32 = decimal(0, U32_MAX)
 
 
 class Layout:
-    """A record: its class of annotation, and the name and the reader of each of its fields.
+    """A record: its class of annotation, and the name and the reader of each of its fields."""
 
-    `fewer` are the numbers of fields that it had in formats before.
-    """
-
-    def __init__(self, annotation, *fewer, **fields):
+    def __init__(self, annotation, **fields):
         self.annotation = annotation
-        self.fewer = fewer
         self.names = [name.replace("_", " ") for name in fields]
         self.readers = list(fields.values())
 
@@ -85,9 +81,7 @@ class Layout:
 LAYOUTS = {
     "BOOT": Layout(
         ANN_RUN,
-        10,
-        12,
-        format=one_of(*map(str, FORMATS)),
+        format=one_of(FORMAT),
         allocator=word,
         heap_bytes=u32,
         core_Hz=decimal(1_000_000, 1_000_000_000),
@@ -144,7 +138,6 @@ LAYOUTS = {
     ),
     "STAT": Layout(
         ANN_END,
-        4,
         ISR_entries=u32,
         task_wakes=u32,
         control_entries=u32,
@@ -157,14 +150,9 @@ LAYOUTS = {
         control_most_ticks=u32,
     ),
     "HEAP": Layout(ANN_END, free_bytes=u32, largest_request=u32, free_blocks=u32, sound=decimal(0, 1)),
-    "END": Layout(ANN_END, 1, operations=u32, CRC_32=hexadecimal),
+    "END": Layout(ANN_END, operations=u32, CRC_32=hexadecimal),
     "FAIL": Layout(ANN_END, reason=word, detail=u32),
 }
-
-
-def check_boot(version, *others):
-    if (int(version) > 4) != (len(others) > 9) or (int(version) > 5) != (len(others) > 11):
-        raise ValueError(f"format {version} has other fields")
 
 
 def check_cost(_instrument, least, most):
@@ -193,7 +181,6 @@ def check_statistics(*counts):
 
 
 CHECKS = {
-    "BOOT": check_boot,
     "COST": check_cost,
     "TICK": check_tick,
     "IRQ": check_interrupts,
@@ -219,7 +206,7 @@ def read_record(line):
     if name not in LAYOUTS:
         raise ValueError(f"unknown record {name[:12]!r}")
     layout = LAYOUTS[name]
-    if len(fields) not in (len(layout.readers), *layout.fewer):
+    if len(fields) != len(layout.readers):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(layout.readers)}")
     for read, text in zip(layout.readers, fields, strict=False):
         read(text)
@@ -403,7 +390,7 @@ class Decoder(srd.Decoder):
             return
         if int(fields[0]) != self.operations:
             self.warn(start, end, f"END tells of {fields[0]} operations, {self.operations} came", "Missing")
-        if len(fields) > 1 and int(fields[1], 16) != self.log_crc32:
+        if int(fields[1], 16) != self.log_crc32:
             self.warn(start, end, "Other bytes came than were sent: the CRC-32 of all differs", "CRC-32")
 
     def fail(self, fields, start, end):

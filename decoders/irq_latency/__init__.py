@@ -25,31 +25,33 @@
 '''
 Interrupt latency: from an edge of the stimulus to the first instructions that answer it.
 
-Every edge of STIM, rising or falling, asks for an interrupt. Its answer is the first rising edge of
-ISR after it and before the next edge of STIM. TASK shows in the same way when the task runs that
-the interrupt wakes. CTRL and CISR are the same for the control interrupt, which is never masked.
+Every edge of STIM, rising or falling, asks for an interrupt, whose answer is a rising edge of ISR.
+A wait runs from the first edge that is not answered yet to the answer. The edges that come meanwhile
+are merged into it: an interrupt has one pending bit. TASK shows in the same way when the task runs
+that the interrupt wakes. CTRL and CISR are the same for the control interrupt, which is never
+masked.
 
 An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
-belongs to the earlier one. A stimulus is missed if another follows before its answer. The last
-stimulus of a capture may stay unanswered: nothing is said of it.
+belongs to the earlier one. An edge that comes within 250 ns before an answer (20 us before TASK), and
+while an earlier one waits, may be too late for it: it waits on if another answer follows before
+another edge. Of a wait that is not over when the capture ends nothing is said.
 
 With CRIT connected, a latency is a "hit" if CRIT was high at some sample from the stimulus to its
-answer, both included. So it counts too where the mask is raised just before the pin is. A missed
-stimulus is a hit if CRIT was high at its own sample.
+answer, both included. So it counts too where the mask is raised just before the pin is.
 
 An answer later than the option limit_cycles gets a warning (0: no limit).
 
 Meta output: the longest latency so far of each kind, in cycles.
 
-Binary class "latencies": one row of 24 bytes per stimulus and kind, little-endian, in the order of
-decision:
+Binary class "latencies": one row of 24 bytes per wait and kind, little-endian, in the order of the
+answers:
 
     u8   kind      0 STIM to ISR, 1 STIM to TASK, 2 CTRL to CISR
-    u8   flags     bit 0: missed; bit 1: hit (0 without CRIT); bit 2: over the limit
+    u8   flags     bit 1: hit (0 without CRIT); bit 2: over the limit
     u16  reserved  0
-    u32  reserved  0
+    u32  merged    later stimuli that were merged into the wait
     u64  stimulus  sample of the stimulus
-    u64  answer    sample of the answer; 0xFFFFFFFFFFFFFFFF if missed
+    u64  answer    sample of the answer
 '''
 
 from .pd import Decoder

@@ -28,12 +28,14 @@ import sigrokdecode as srd
 
 STIM, ISR, TASK, CTRL, CISR, CRIT = range(6)
 KINDS = ((STIM, ISR, 'ISR'), (STIM, TASK, 'Task'), (CTRL, CISR, 'Control'))
-FLAG_MISSED, FLAG_HIT, FLAG_OVER_LIMIT = 1, 2, 4
-NO_ANSWER = 0xFFFFFFFFFFFFFFFF
+FLAG_HIT, FLAG_OVER_LIMIT = 2, 4
 ROW = struct.Struct('<BBHIQQ')
 
+# A stimulus that comes so short before an answer may be for the next one (ns).
+LATE = {ISR: 250, TASK: 20000, CISR: 250}
+
 # Each kind has three annotation classes, in this order.
-CLEAR, HIT, MISSED = range(3)
+CLEAR, HIT, MERGED = range(3)
 ANN_WARNING = 3 * len(KINDS)
 
 class SamplerateError(Exception):
@@ -66,20 +68,20 @@ class Decoder(srd.Decoder):
     annotations = (
         ('isr-clear', 'ISR latency'),
         ('isr-hit', 'ISR latency, critical section hit'),
-        ('isr-missed', 'ISR missed'),
+        ('isr-merged', 'ISR wait, later stimulus'),
         ('task-clear', 'Task latency'),
         ('task-hit', 'Task latency, critical section hit'),
-        ('task-missed', 'Task missed'),
+        ('task-merged', 'Task wait, later stimulus'),
         ('control-clear', 'Control latency'),
         ('control-hit', 'Control latency, critical section hit'),
-        ('control-missed', 'Control missed'),
+        ('control-merged', 'Control wait, later stimulus'),
         ('warning', 'Longer than the limit'),
     )
     annotation_rows = (
         ('isr-latencies', 'ISR latencies', (0, 1)),
         ('task-latencies', 'Task latencies', (3, 4)),
         ('control-latencies', 'Control latencies', (6, 7)),
-        ('misses', 'Missed', (2, 5, 8)),
+        ('merged', 'Merged into a wait', (2, 5, 8)),
         ('warnings', 'Warnings', (ANN_WARNING,)),
     )
     binary = (('latencies', 'Latencies, 24 bytes each'),)
@@ -89,7 +91,12 @@ class Decoder(srd.Decoder):
 
     def reset(self):
         self.samplerate = None
+        # Where the wait began, the last stimulus that was merged into it, and how many were. `late` is
+        # a stimulus that the next answer may be for.
         self.pending = [None] * len(KINDS)
+        self.last = [None] * len(KINDS)
+        self.merged = [0] * len(KINDS)
+        self.late = [None] * len(KINDS)
         self.rises_of_crit = 0
         self.longest = [0] * len(KINDS)
 
@@ -140,22 +147,33 @@ class Decoder(srd.Decoder):
                     self.stimulus(k, CRIT in connected and pins[CRIT] == 1)
 
     def stimulus(self, kind, hit):
-        if self.pending[kind] is not None:
-            stimulus, flags, _ = self.pending[kind]
-            self.put(
-                stimulus,
-                self.samplenum,
-                self.out_ann,
-                [3 * kind + MISSED, ['%s missed' % KINDS[kind][2], 'Missed', 'M']],
-            )
-            self.row(kind, flags | FLAG_MISSED, stimulus, NO_ANSWER)
-        self.pending[kind] = (self.samplenum, FLAG_HIT if hit else 0, self.rises_of_crit)
+        come = (self.samplenum, FLAG_HIT if hit else 0, self.rises_of_crit)
+        self.late[kind] = None
+        if self.pending[kind] is None:
+            self.pending[kind] = come
+            return
+        self.merged[kind] += 1
+        self.last[kind] = come
+        self.put(
+            self.samplenum,
+            self.samplenum,
+            self.out_ann,
+            [3 * kind + MERGED, ['%s still waited for' % KINDS[kind][2], 'Merged', 'M']],
+        )
 
     def answer(self, kind):
-        if self.pending[kind] is None:
+        pending = self.pending[kind] or self.late[kind]
+        self.late[kind] = None
+        if pending is None:
             return
-        stimulus, flags, rises_before = self.pending[kind]
+        stimulus, flags, rises_before = pending
         self.pending[kind] = None
+        # What came late for this answer is for the next, if that comes before another stimulus.
+        last, merged = self.last[kind], self.merged[kind]
+        self.last[kind], self.merged[kind] = None, 0
+        limit = LATE[KINDS[kind][1]] * self.samplerate // 1000000000
+        if last is not None and self.samplenum - last[0] <= limit:
+            self.late[kind] = last
         if self.rises_of_crit > rises_before:
             flags |= FLAG_HIT
         flags |= self.judge(kind, stimulus)
@@ -163,9 +181,14 @@ class Decoder(srd.Decoder):
             stimulus,
             self.samplenum,
             self.out_ann,
-            [3 * kind + (HIT if flags & FLAG_HIT else CLEAR), self.texts(self.samplenum - stimulus)],
+            [3 * kind + (HIT if flags & FLAG_HIT else CLEAR), self.texts(self.samplenum - stimulus, merged)],
         )
-        self.row(kind, flags, stimulus, self.samplenum)
+        self.put(
+            stimulus,
+            self.samplenum,
+            self.out_binary,
+            [0, ROW.pack(kind, flags, 0, merged, stimulus, self.samplenum)],
+        )
 
     def judge(self, kind, stimulus):
         '''Tells of the longest latency so far, and warns of one over the limit; its flag.'''
@@ -180,16 +203,14 @@ class Decoder(srd.Decoder):
         self.put(stimulus, self.samplenum, self.out_ann, [ANN_WARNING, [words, 'Late']])
         return FLAG_OVER_LIMIT
 
-    def row(self, kind, flags, stimulus, answer):
-        self.put(
-            stimulus, self.samplenum, self.out_binary, [0, ROW.pack(kind, flags, 0, 0, stimulus, answer)]
-        )
-
     def cycles(self, width):
         return round(width * self.options['core_hz'] / self.samplerate, 1)
 
-    def texts(self, width):
+    def texts(self, width, merged):
         '''The latency in words, the fullest first: sigrok takes the longest that has room.'''
         nanoseconds = '%.12g ns' % round(width * 1e9 / self.samplerate, 1)
         short = '%s, %.12g cycles' % (nanoseconds, self.cycles(width))
-        return ['%s, %d samples' % (short, width), short, nanoseconds]
+        fullest = '%s, %d samples' % (short, width)
+        if merged:
+            fullest += ', %d later stimuli merged' % merged
+        return [fullest, short, nanoseconds]

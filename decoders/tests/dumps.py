@@ -47,7 +47,7 @@ def long_train() -> EdgeList:
 
 
 def stimuli() -> EdgeList:
-    """An answer behind a critical section, a missed stimulus, an answer at once, and a control."""
+    """An answer behind a critical section, an answer to two stimuli, and a control."""
     wave = Waveform(1000)
     wave.toggle("STIM", 100, 300, 500)
     wave.pulse("CRIT", 90, 140)
@@ -75,7 +75,7 @@ def coincidences() -> EdgeList:
 
 
 def controls() -> EdgeList:
-    """Control stimuli, of which one is missed, and a task that no section delays."""
+    """Control stimuli, of which two have one answer, and a task that no section delays."""
     wave = Waveform(1000)
     wave.toggle("CTRL", 100, 200, 300)
     wave.pulse("CISR", 112, 120)

@@ -18,7 +18,7 @@ from decoders.tests.serial_line import place, serial_line
 STACK = "uart:rx=TX:baudrate=1000000,alloc_records"
 
 BODIES = (
-    "BOOT,4,tlsf,65536,84000000,00000702,V11.2.0,1,65520,basepri,TLSF_SLOTS=32",
+    "BOOT,7,tlsf,65536,84000000,00000702,V11.2.0,1,65520,basepri,TLSF_SLOTS=32,bypass,04000000,nucleo-f401re",
     "PROOF,84027,84027",
     "PLAN,mem_frag,3,3B2CDB37,1,10007,7919",
     "CAL,CRIT,0,18,1691574",

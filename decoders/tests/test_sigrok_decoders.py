@@ -26,7 +26,6 @@ CRITICAL = "critical_section:crit=CRIT:op=OP:sync=SYNC"
 LATENCY = "irq_latency:stim=STIM:isr=ISR:task=TASK:ctrl=CTRL:cisr=CISR:crit=CRIT"
 KINDS = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
 OUTSIDE = 0xFFFFFFFF
-NO_ANSWER = 2**64 - 1
 
 
 class Pulse(NamedTuple):
@@ -129,15 +128,10 @@ def test_both_decodings_agree_on_every_response(
     rows = latencies_by_sigrok(saved(tmp_path_factory.mktemp("sr"), edges))
     crit = np.repeat(edges.word & 1, np.diff(edges.sample, append=edges.total_samples)).tolist()
     for kind, (stimulus, answer) in enumerate(KINDS):
-        found = vectorised.responses(edges, stimulus, answer)
+        found = vectorised.waits_for(edges, stimulus, answer)
         expected = [
-            (asked, NO_ANSWER, 1 | crit[asked] << 1)
-            if missed
-            else (asked, answered, max(crit[asked : answered + 1]) << 1)
-            for asked, answered, missed in zip(
-                found.stimulus_sample.tolist(), found.answer_sample.tolist(), found.missed, strict=True
-            )
-            if missed or answered >= 0
+            (began, answered, max(crit[began : answered + 1]) << 1)
+            for began, answered in zip(found.stimulus.tolist(), found.answer.tolist(), strict=True)
         ]
         assert [(row.stimulus, row.answer, row.flags) for row in rows if row.kind == kind] == expected
 
@@ -220,7 +214,7 @@ def test_a_train_that_is_no_frame_numbers_nothing(tmp_path: Path, edge_count: in
     assert [row.operation for row in pulses_by_sigrok(saved(tmp_path, wave.edges()))] == [OUTSIDE]
 
 
-def test_latencies_and_misses_are_those_that_were_drawn(tmp_path: Path) -> None:
+def test_latencies_are_those_that_were_drawn(tmp_path: Path) -> None:
     wave = Waveform(1000)
     wave.toggle("STIM", 100, 300, 500)
     wave.pulse("CRIT", 90, 140)
@@ -230,22 +224,20 @@ def test_latencies_and_misses_are_those_that_were_drawn(tmp_path: Path) -> None:
     wave.toggle("CTRL", 110)
     wave.pulse("CISR", 122, 125)
     session = saved(tmp_path, wave.edges())
-    missed, hit = 1, 2
+    hit = 2
     assert latencies_by_sigrok(session) == [
         Latency(2, hit, 0, 0, 110, 122),
         Latency(0, hit, 0, 0, 100, 145),
         Latency(1, hit, 0, 0, 100, 170),
-        Latency(0, missed, 0, 0, 300, NO_ANSWER),
-        Latency(1, missed, 0, 0, 300, NO_ANSWER),
-        Latency(0, 0, 0, 0, 500, 520),
+        Latency(0, 0, 0, 1, 300, 520),
     ]
     assert sigrok.annotations(session, LATENCY, "irq_latency") == [
         "110-122 irq_latency-1: 142.9 ns, 12 cycles, 12 samples",
         "100-145 irq_latency-1: 535.7 ns, 45 cycles, 45 samples",
         "100-170 irq_latency-1: 833.3 ns, 70 cycles, 70 samples",
-        "300-500 irq_latency-1: ISR missed",
-        "300-500 irq_latency-1: Task missed",
-        "500-520 irq_latency-1: 238.1 ns, 20 cycles, 20 samples",
+        "500-500 irq_latency-1: ISR still waited for",
+        "500-500 irq_latency-1: Task still waited for",
+        "300-520 irq_latency-1: 2619 ns, 220 cycles, 220 samples, 1 later stimuli merged",
     ]
 
 

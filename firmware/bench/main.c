@@ -25,12 +25,7 @@
 #include "heap/heap.h"
 #include "task.h"
 
-/* From format 6 on BOOT names the board. */
-#ifdef BOARD_NAMED_IN_BOOT
-enum { RECORD_FORMAT = 6 };
-#else
-enum { RECORD_FORMAT = 5 };
-#endif
+enum { RECORD_FORMAT = 7 };
 
 enum { STACK_WORDS = 512 };
 
@@ -62,9 +57,7 @@ static void boot(void) {
     record_text(heap_knobs());
     record_text(clock_name());
     record_hex(reset_causes);
-#ifdef BOARD_NAMED_IN_BOOT
     record_text(BOARD_NAME);
-#endif
     record_end();
     if (heap.largest_free_block == 0u || !heap_check()) {
         fail("heap", heap.largest_free_block);

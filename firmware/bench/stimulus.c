@@ -1,6 +1,7 @@
 #include "bench/stimulus.h"
 
 #include "FreeRTOS.h"
+#include "bench/edge_walk.h"
 #include "bench/task_priorities.h"
 #include "bench/urgent_task.h"
 #include "board/compare_output.h"
@@ -27,18 +28,45 @@ enum { RANDOM_ORIGIN = 0x5DEECE66 };
 static TaskHandle_t woken_task;
 static StaticTask_t woken_task_control;
 static StackType_t woken_task_stack[STACK_WORDS];
-static volatile uint32_t preempted_operations; /* counted in the interrupt, read by the task */
 
-/* What a handler needs lies together: one address to load. */
+/* So many interrupts may come before the woken task runs. What follows is counted, but not timed. */
+enum { NOTES = 64 };
+
+/* An interval is drawn only while the edge that begins it is further away than what may come
+ * between the look at the counter and the store: a control interrupt. */
+enum { DRAW_TICKS = 400 };
+
+/* What the interrupt leaves to the task that it wakes, which has more time. */
 typedef struct {
-    edge_course course; /* of the timer that gives the stimulus */
-    uint32_t number;    /* of all answers */
-    latency_sum met;    /* of those that met the operation that runs */
+    edge_reading at;
+    bool met; /* an operation */
+} interrupt_note;
+
+static struct {
+    volatile uint32_t noted; /* by the interrupt; all its answers */
+    uint32_t settled;        /* by the task */
+    interrupt_note notes[NOTES];
+} interrupts;
+
+typedef struct {
+    uint32_t number; /* of all answers */
+    latency_sum met; /* of those that met the operation that runs */
     latency_range between;
 } answer_account;
 
 static volatile answer_account accounts[ANSWERS] = {
     {.between = {UINT32_MAX, 0}}, {.between = {UINT32_MAX, 0}}, {.between = {UINT32_MAX, 0}}};
+static uint32_t preempted_operations;
+static edge_walk stimulus_walk; /* the task's; the interrupt reads the course */
+#ifdef CONTROL_TIMER
+/* The control's edges come at one period, and its handler is short: it does without a walk. */
+static struct {
+    edge_course course;
+    uint32_t period;
+    uint32_t long_cycles;    /* one period and a half */
+    uint32_t covered_cycles; /* the free-running count at the last edge that was answered, nearly */
+} control;
+#endif
 static uint32_t swept_edges; /* asked for so far */
 static stimulus_mode mode;
 static uint32_t period; /* of the stimulus, in ticks; 0 without one */
@@ -53,15 +81,17 @@ void stimulus_interrupt(uint32_t count);
 void control_interrupt(uint32_t count);
 #endif
 
-/* Returns true if the answer met an operation. */
-static inline bool note(answer by, uint32_t count) {
+static bool an_operation_runs(void) {
+    return pin_is_high(OP_PORT, OP_PIN);
+}
+
+static inline void account_for(answer by, uint32_t ticks, bool met) {
     volatile answer_account *const account = &accounts[by];
-    const uint32_t ticks = since_edge(&account->course, count);
     account->number++;
-    if (pin_is_high(OP_PORT, OP_PIN)) {
+    if (met) {
         account->met.number++;
         account->met.ticks += ticks;
-        return true;
+        return;
     }
     if (ticks < account->between.least_ticks) {
         account->between.least_ticks = ticks;
@@ -69,14 +99,21 @@ static inline bool note(answer by, uint32_t count) {
     if (ticks > account->between.most_ticks) {
         account->between.most_ticks = ticks;
     }
-    return false;
 }
 
+/* An edge that came behind the pin's rise was cleared with those before it. It still waits, so the
+ * interrupt is raised for it again. */
 void stimulus_interrupt(uint32_t count) {
-    compare_output_clear(&stimulus_output);
-    if (note(ANSWER_ISR, count)) {
-        preempted_operations++;
+    const uint32_t now = compare_output_clear(&stimulus_output);
+    if (edge_came_since(&stimulus_walk.course, count, now)) {
+        interrupt_pend(STIMULUS_IRQ);
     }
+    const uint32_t number = interrupts.noted;
+    if (number - interrupts.settled < NOTES) {
+        interrupts.notes[number % NOTES] =
+            (interrupt_note){{count, cycle_counter_read()}, an_operation_runs()};
+    }
+    interrupts.noted = number + 1u;
     BaseType_t switch_required = pdFALSE;
     vTaskNotifyGiveFromISR(woken_task, &switch_required);
     portYIELD_FROM_ISR(switch_required);
@@ -86,8 +123,19 @@ void stimulus_interrupt(uint32_t count) {
 #ifdef CONTROL_TIMER
 /* Above configMAX_SYSCALL_INTERRUPT_PRIORITY: the kernel may not be called here. */
 void control_interrupt(uint32_t count) {
-    compare_output_clear(&control_output);
-    (void)note(ANSWER_CONTROL, count);
+    const uint32_t now = compare_output_clear(&control_output);
+    const bool met = an_operation_runs();
+    const uint32_t since = since_edge(&control.course, count);
+    const uint32_t edge_cycles = cycle_counter_read() - since;
+    const uint32_t passed = edge_cycles - control.covered_cycles;
+    control.covered_cycles = edge_cycles;
+    if (edge_came_since(&control.course, count, now)) {
+        interrupt_pend(CONTROL_IRQ);
+        control.covered_cycles -= since < TOO_RECENT_TICKS ? control.period : 0u;
+    }
+    const uint32_t merged =
+        passed < control.long_cycles ? 0u : (passed - control.period / 2u) / control.period;
+    account_for(ANSWER_CONTROL, since + merged * control.period, met);
     pin_write(CISR_PORT, CISR_PIN, false);
 }
 #endif
@@ -101,6 +149,23 @@ static uint32_t draw_interval(void) {
     return period / 2u + (uint32_t)((uint64_t)random_state * period >> 32);
 }
 
+/* The stimulus' timer and the free-running count, now. */
+static edge_reading read_now(void) {
+    const uint32_t count = TIM_CNT(stimulus_output.timer);
+    return (edge_reading){count, cycle_counter_read()};
+}
+
+/* The interval that follows the next edge, once each time that the task has answered all edges. If
+ * the next edge is near, the interval repeats. */
+static void draw_next(void) {
+    edge_walk ahead = stimulus_walk;
+    const uint32_t since = edge_walk_to(&ahead, read_now()) - stimulus_walk.position;
+    if (since + DRAW_TICKS < stimulus_walk.interval) {
+        stimulus_walk.next = draw_interval();
+        compare_output_set_next(&stimulus_output, stimulus_walk.next);
+    }
+}
+
 /* Nobody reads the counter of a swept stimulus after the task has. One of 16 bits would soon come
  * round and match again. */
 static void end_swept_stimulus(void) {
@@ -111,19 +176,48 @@ static void end_swept_stimulus(void) {
 #endif
 }
 
+/* Accounts for the next `taken` interrupts, by which the task was notified. Returns the position
+ * where the first of their waits began. */
+static uint32_t settle(uint32_t taken) {
+    uint32_t first_began = 0;
+    for (uint32_t done = 0; done < taken && done < NOTES; done++) {
+        const interrupt_note *const note = &interrupts.notes[(interrupts.settled + done) % NOTES];
+        const uint32_t began = edge_walk_answer(&stimulus_walk, note->at);
+        account_for(ANSWER_ISR, edge_walk_position(&stimulus_walk, note->at) - began, note->met);
+        if (note->met) {
+            preempted_operations++;
+        }
+        if (done == 0u) {
+            first_began = began;
+        }
+    }
+    interrupts.settled += taken;
+    return first_began;
+}
+
+/* The task waited since the first interrupt that it serves did. An edge may have come since the
+ * last of them: its own interrupt will be taken the next time. */
+static void account_for_task(uint32_t taken, edge_reading at, bool met) {
+    const uint32_t began = settle(taken);
+    edge_walk ahead = stimulus_walk;
+    account_for(ANSWER_TASK, edge_walk_to(&ahead, at) - began, met);
+}
+
 static void answer_stimulus(void *unused) {
     (void)unused;
     for (;;) {
-        (void)ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+        const uint32_t taken = ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
         const uint32_t before = urgent_task_enter();
         const uint32_t count = raise_and_read(TASK_PORT, TASK_PIN, stimulus_output.timer);
-        (void)note(ANSWER_TASK, count);
+        const edge_reading at = {count, cycle_counter_read()};
+        const bool met = an_operation_runs();
         end_swept_stimulus();
         urgent_task_leave(before);
+        account_for_task(taken, at, met);
         cycle_counter_wait(WORK_CYCLES);
         pin_write(TASK_PORT, TASK_PIN, false);
         if (mode == STIMULUS_RANDOM) {
-            compare_output_set_next(&stimulus_output, draw_interval());
+            draw_next();
         }
     }
 }
@@ -133,28 +227,50 @@ void stimulus_create_task(void) {
                                    woken_task_stack, &woken_task_control);
 }
 
-static void set_stimulus_course(edge_course course) {
-    accounts[ANSWER_ISR].course = course;
-    accounts[ANSWER_TASK].course = course;
+/* As if the edge before the first had come a period sooner. */
+static edge_walk periodic_walk(uint32_t ticks) {
+    return (edge_walk){.course = {ticks - 1u, 1, 0},
+                       .interval = ticks,
+                       .next = ticks,
+                       .at_cycles = cycle_counter_read(),
+                       .uncovered = ticks};
+}
+
+/* The second edge of a pair is the period's end; the first came so much sooner. */
+static edge_walk burst_walk(uint32_t spacing) {
+    edge_walk walk = periodic_walk(period);
+    walk.course = (edge_course){period - spacing, spacing, spacing};
+    walk.at_cycles -= spacing;
+    return walk;
+}
+
+/* The first edge comes at once. The counter is 0 for one tick before an edge, and never long. */
+static edge_walk random_walk(uint32_t first_interval) {
+    edge_walk walk = periodic_walk(first_interval);
+    walk.course = (edge_course){1, 0, 0};
+    walk.uncovered = 0;
+    return walk;
 }
 
 static void start_stimulus(const image_header *header) {
-    switch (header->stimulus_mode) {
-    case STIMULUS_SWEEP:
+    const uint32_t spacing = header->stimulus_parameter;
+    if (mode == STIMULUS_SWEEP) {
         compare_output_prepare_once(&stimulus_output);
         compare_output_enable_interrupt(&stimulus_output);
         return;
-    case STIMULUS_RANDOM:
-        random_state = RANDOM_ORIGIN ^ header->stimulus_parameter;
-        compare_output_prepare_intervals(&stimulus_output, draw_interval());
-        break;
-    case STIMULUS_BURST:
-        compare_output_prepare_pairs(&stimulus_output, period, header->stimulus_parameter);
-        break;
-    default:
-        compare_output_prepare(&stimulus_output, period);
     }
-    set_stimulus_course(compare_output_course(&stimulus_output));
+    if (mode == STIMULUS_RANDOM) {
+        random_state = RANDOM_ORIGIN ^ header->stimulus_parameter;
+        const uint32_t interval = draw_interval();
+        compare_output_prepare_intervals(&stimulus_output, interval);
+        stimulus_walk = random_walk(interval);
+    } else if (mode == STIMULUS_BURST) {
+        compare_output_prepare_pairs(&stimulus_output, period, spacing);
+        stimulus_walk = burst_walk(spacing);
+    } else {
+        compare_output_prepare(&stimulus_output, period);
+        stimulus_walk = periodic_walk(period);
+    }
     compare_output_enable_interrupt(&stimulus_output);
     compare_output_run(&stimulus_output);
 }
@@ -171,7 +287,10 @@ static void start_control(uint32_t period_ticks) {
     control_runs = period_ticks != 0u;
     if (control_runs) {
         compare_output_prepare(&control_output, period_ticks);
-        accounts[ANSWER_CONTROL].course = compare_output_course(&control_output);
+        control.course = periodic_walk(period_ticks).course;
+        control.period = period_ticks;
+        control.long_cycles = period_ticks + period_ticks / 2u;
+        control.covered_cycles = cycle_counter_read();
         compare_output_enable_interrupt(&control_output);
         compare_output_run(&control_output);
     }
@@ -213,7 +332,7 @@ bool stimulus_task_is_running(void) {
 
 /* The edge has come, and the more urgent handler and task have read the counter. */
 static void await_swept_answer(void) {
-    while (accounts[ANSWER_ISR].number != swept_edges) {}
+    while (interrupts.noted != swept_edges) {}
     compare_output_stop(&stimulus_output);
 }
 
@@ -233,7 +352,7 @@ static void arm(uint32_t offset_ticks) {
     await_swept_answer();
     if (offset_ticks != 0u) {
         swept_edges++;
-        set_stimulus_course((edge_course){offset_ticks, swept_return(offset_ticks)});
+        stimulus_walk.course = (edge_course){offset_ticks, swept_return(offset_ticks), 0};
         compare_output_once(&stimulus_output, offset_ticks);
     }
 }
@@ -275,7 +394,7 @@ latency_range stimulus_read_latencies(answer by) {
 
 stimulus_counts stimulus_read_counts(void) {
     return (stimulus_counts){
-        .interrupts = accounts[ANSWER_ISR].number,
+        .interrupts = interrupts.noted,
         .wakes = accounts[ANSWER_TASK].number,
         .controls = accounts[ANSWER_CONTROL].number,
         .preempted_operations = preempted_operations,

@@ -94,13 +94,6 @@ void compare_output_once(const compare_output *output, uint32_t ticks) {
     TIM_CR1(timer) = TIM_CR1_CEN;
 }
 
-/* Where the match is at the counter's last value, the counter returns to 0 one tick after the edge.
- * Of a pair the return is an edge itself. At an interval's begin the edge is still to come. */
-edge_course compare_output_course(const compare_output *output) {
-    const uint32_t match = TIM_CCR(output->timer, output->channel);
-    return (edge_course){match, match == TIM_ARR(output->timer) ? 1u : 0u};
-}
-
 void compare_output_enable_interrupt(const compare_output *output) {
     TIM_DIER(output->timer) |= event_bit(output);
 }
@@ -130,7 +123,7 @@ bool compare_output_matched(const compare_output *output) {
 /* Of a pair of edges one is an update, not a match. The read at the end returns only after the
  * write has reached the timer. Without it a short handler would end with its line still high, and
  * run twice. */
-void compare_output_clear(const compare_output *output) {
+uint32_t compare_output_clear(const compare_output *output) {
     TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);
-    (void)TIM_SR(output->timer);
+    return TIM_CNT(output->timer);
 }

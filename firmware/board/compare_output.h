@@ -58,14 +58,12 @@ void compare_output_once(const compare_output *output, uint32_t ticks);
 
 /** Where the edges lie in the counter's course. */
 typedef struct {
-    uint32_t match_count;  /**< the counter's value at the edge */
-    uint32_t return_ticks; /**< from the edge before the counter's return to 0, to that return */
+    uint32_t match_count;  /**< the counter's value at the edge; of a pair, at its first */
+    uint32_t return_ticks; /**< from that edge to the counter's return to 0 */
+    uint32_t second_ticks; /**< of a pair, from its first edge to its second; else 0 */
 } edge_course;
 
-/** The course that was set last. To be read before a handler needs it: the registers are slow. */
-edge_course compare_output_course(const compare_output *output);
-
-/** The ticks from the last edge to when the counter was `count`. */
+/** The ticks from the last edge, of a pair from its first, to when the counter was `count`. */
 static inline uint32_t since_edge(const volatile edge_course *course, uint32_t count) {
     const uint32_t match = course->match_count;
     return count >= match ? count - match : count + course->return_ticks;
@@ -85,6 +83,7 @@ void compare_output_stop(const compare_output *output);
 /** True if there was an edge since the last compare_output_clear(). */
 bool compare_output_matched(const compare_output *output);
 
-void compare_output_clear(const compare_output *output);
+/** Forgets the edges so far; returns the counter's value right behind that. */
+uint32_t compare_output_clear(const compare_output *output);
 
 #endif

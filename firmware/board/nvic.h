@@ -11,6 +11,11 @@ static inline void interrupt_enable(uint32_t irq, uint8_t priority) {
     NVIC_ISER(irq / 32u) = 1u << irq % 32u;
 }
 
+/** Raises the interrupt once more, as its peripheral would. */
+static inline void interrupt_pend(uint32_t irq) {
+    NVIC_ISPR(irq / 32u) = 1u << irq % 32u;
+}
+
 /** Masks everything but NMI and HardFault; returns the previous PRIMASK. */
 static inline uint32_t interrupts_mask(void) {
     uint32_t previous;

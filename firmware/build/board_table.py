@@ -63,8 +63,6 @@ def _definitions(name: str, table: Tables) -> Iterator[tuple[str, str]]:
     yield "BOARD_VIRTUAL_CHIP", f'"{table.get("virtual_chip", "")}"'
     if table["clock"].get("at_osc_in") == "nothing":
         yield "BOARD_VIRTUAL_HSE", '"none"'
-    if table.get("named_in_boot", True):
-        yield "BOARD_NAMED_IN_BOOT", "1"
     moved = [f"{role}={at['pin']}" for role, at in table["pins"].items() if at["pin"] != USUAL_PINS.get(role)]
     if moved:
         yield "BOARD_MOVED_PINS", f'"{",".join(moved)}"'

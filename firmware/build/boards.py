@@ -171,7 +171,6 @@ class _BoardTable(Table):
     interrupts: Annotated[int, Field(ge=1, le=240)]
     pyocd_target: str = ""
     virtual_chip: str = ""
-    named_in_boot: bool = True
     memory: Memory
     timers: Timers
     serial: Serial

@@ -48,7 +48,8 @@ def kept() -> Kept:
             "ISR": PinEnd(edges=4, high=False, since=None),
         },
         counted={("width", "ISR"): widths.counted(), ("latency", "STIM to ISR"): Tally().counted()},
-        missed={"STIM to ISR": 2},
+        merged={"STIM to ISR": 2},
+        waiting={"STIM to TASK": 17},
         windows=(Window(place, EdgeList(*rows, 24_000_000, 200, ("STIM", "ISR"))),),
     )
 
@@ -61,7 +62,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert [(one.place, one.edges) for one in found.windows] == [
         (one.place, one.edges) for one in before.windows
     ]
-    for name in ("samplerate_hz", "total_samples", "asked_samples", "channels", "pins", "missed"):
+    for name in ("samplerate_hz", "total_samples", "asked_samples", "channels", "pins", "merged", "waiting"):
         assert getattr(found, name) == getattr(before, name)
     first = (tmp_path / names.KEPT).read_bytes()
     write_kept(tmp_path / names.KEPT, found)

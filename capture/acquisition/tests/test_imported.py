@@ -123,7 +123,7 @@ def test_plan_and_records_are_enough(stored: RunResult, tmp_path: Path) -> None:
 def test_the_records_tell_of_the_board(told: str, taken: str, tmp_path: Path) -> None:
     log = tmp_path / "uart.log"
     log.write_bytes(
-        encode(f"BOOT,6,tlsf,65536,180000000,00000705,V11.2.0,1,65520,basepri,none,bypass,04000000,{told}")
+        encode(f"BOOT,7,tlsf,65536,180000000,00000705,V11.2.0,1,65520,basepri,none,bypass,04000000,{told}")
     )
     asked = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log).account.asked
     assert asked is not None and asked.board == taken

@@ -12,7 +12,7 @@ from base.run_folder.progress_file import ProgressFile, Section, SoFar, read
 from base.run_folder.records import encode
 from capture.acquisition.live import Counted, Part, Sources, Watch, Work
 
-BOOT = encode("BOOT,4,tlsf,65536,84000000,00000705,V11,1,65528,basepri,none")
+BOOT = encode("BOOT,7,tlsf,65536,84000000,00000705,V11,1,65528,basepri,none,bypass,04000000,nucleo-f401re")
 # seq, kind, size, cycles of the critical section
 ALLOCATED = encode("OP,0,A,24,168,300,1,1,32")
 UNMEASURED = encode("OP,1,A,24,9999,9999,1,2,64")

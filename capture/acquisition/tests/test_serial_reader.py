@@ -18,7 +18,7 @@ from capture.tests.synthetic import record
 from tests.processes import wait_until
 
 PATIENCE_S = 20.0
-RUN = record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none") + record("END,0")
+RUN = record("BOOT,7,a,1,1,00000000,k,1,1,basepri,none,bypass,04000000,nucleo-f401re") + record("END,0")
 
 
 @pytest.fixture

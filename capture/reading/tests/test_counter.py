@@ -14,7 +14,7 @@ from base.run_folder.edge_stream import NewEdges
 from base.run_folder.edges import CHANNELS, EdgeList
 from capture.reading.counter import WireCounter
 from capture.reading.observed import ANSWERED, PULSED, named, read_observed
-from capture.reading.vectorised import Stimuli, pulses, responses
+from capture.reading.vectorised import Stimuli, pulses, waits_for
 
 WHICH: tuple[Stimuli, ...] = ("both", "rising", "falling")
 
@@ -67,11 +67,11 @@ def test_all_that_one_look_finds_is_found_in_parts(edges: EdgeList, ends: list[i
         assert found["interval", name] == list(pairwise(begins))
     for pair in ANSWERED:
         if set(pair) <= set(edges.channels):
-            told = responses(edges, *pair, which)
-            got = told.answer_sample >= 0
-            spans = zip(told.stimulus_sample[got].tolist(), told.answer_sample[got].tolist(), strict=True)
+            told = waits_for(edges, *pair, which=which)
+            spans = zip(told.stimulus.tolist(), told.answer.tolist(), strict=True)
             assert found["latency", named(pair)] == list(spans)
-    assert counter.missed == read_observed(edges, which, framed=False).missed
+            assert counter.waiting.get(named(pair)) == (told.open.since if told.open else None)
+    assert counter.merged == read_observed(edges, which, framed=False).merged
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ from base.run_folder.records import RecordLog, parse
 from capture.reading.instructions import Instructions, read_instructions
 from capture.tests.synthetic import record
 
-BOOT = "BOOT,4,heap_4,65536,84000000,00000702,V11.2.0,1,65520,basepri,none"
+BOOT = "BOOT,7,heap_4,65536,84000000,00000702,V11.2.0,1,65520,basepri,none,bypass,04000000,nucleo-f401re"
 WIDTHS = (400, 0, 300)
 MARKERS = 5
 COUNTED = (123, 0, 98)

@@ -63,20 +63,28 @@ def test_without_an_edge_of_sync_nothing_is_taken_for_calibration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("which", "waited", "missed"),
-    [("both", [40, 20], 2), ("rising", [40, 120], 0), ("falling", [20], 1)],
+    ("which", "waited", "merged"),
+    [("both", [40, 220], 2), ("rising", [40, 120], 0), ("falling", [220], 1)],
 )
-def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[int], missed: int) -> None:
+def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[int], merged: int) -> None:
     """It rises at 100 and 400 and falls at 300 and 500; answers come at 140 and 520."""
     wave = Waveform(1000)
     wave.toggle("STIM", 100, 300, 400, 500)
     wave.pulse("ISR", 140, 150)
     wave.pulse("ISR", 520, 530)
     found = read_observed(wave.edges(), which, framed=False)
-    answers = found.answers["STIM", "ISR"]
-    answered = answers.answer_sample >= 0
-    assert (answers.answer_sample - answers.stimulus_sample)[answered].tolist() == waited
-    assert found.missed["STIM to ISR"] == missed
+    assert found.answers["STIM", "ISR"].length.tolist() == waited
+    assert found.merged["STIM to ISR"] == merged
+    assert "STIM to ISR" not in found.open_ns
+
+
+def test_a_wait_that_is_not_over_at_the_end_has_lasted_so_long() -> None:
+    wave = Waveform(1000)
+    wave.toggle("STIM", 100, 300, 400)
+    wave.pulse("ISR", 140, 150)
+    found = read_observed(wave.edges(), framed=False)
+    assert found.open_ns["STIM to ISR"] == pytest.approx(700 * found.edges.sample_ns)
+    assert (found.latencies_ns["STIM to ISR"].n, found.merged["STIM to ISR"]) == (1, 1)
 
 
 def test_only_the_channels_that_are_there_are_told() -> None:

@@ -17,7 +17,9 @@ HEAD = b"window,start_cycle,end_cycle,look0,look1\n"
 
 
 def boot(allocator: str) -> bytes:
-    return record(f"BOOT,3,{allocator},65536,84000000,00000702,V11.2.0,1,65520,basepri,none")
+    return record(
+        f"BOOT,7,{allocator},65536,84000000,00000702,V11.2.0,1,65520,basepri,none,bypass,04000000,nucleo-f401re"
+    )
 
 
 def table(*rows: str) -> bytes:

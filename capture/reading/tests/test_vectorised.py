@@ -4,7 +4,7 @@ import pytest
 from base.files.errors import CaptureError
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.tests.waveform import Waveform
-from capture.reading.vectorised import level_at, pulses, responses
+from capture.reading.vectorised import level_at, pulses
 
 
 def test_pulses_that_the_capture_cuts_off_are_left_out() -> None:
@@ -21,39 +21,6 @@ def test_a_channel_that_never_changes_has_no_pulses() -> None:
     low, high = Waveform(10), Waveform(10)
     high.toggle("OP", 0)
     assert len(pulses(low.edges(), "OP")) == len(pulses(high.edges(), "OP")) == 0
-
-
-def test_each_stimulus_has_the_first_answer_before_the_next() -> None:
-    wave = Waveform(200)
-    wave.pulse("ISR", 3, 5)  # before any stimulus
-    wave.toggle("STIM", 10, 40, 60, 90, 150)
-    wave.pulse("ISR", 15, 20)
-    wave.pulse("ISR", 25, 30)  # a second answer
-    # 40 is missed: nothing until 60
-    wave.pulse("ISR", 70, 80)
-    wave.pulse("ISR", 149, 155)  # only just
-    # 150 stays open: the capture ends
-    found = responses(wave.edges(), "STIM", "ISR")
-    assert found.stimulus_sample.tolist() == [10, 40, 60, 90, 150]
-    assert found.answer_sample.tolist() == [15, -1, 70, 149, -1]
-    assert found.missed.tolist() == [False, True, False, False, False]
-
-
-def test_an_answer_at_the_sample_of_a_stimulus_belongs_to_the_one_before() -> None:
-    wave = Waveform(50)
-    wave.toggle("CTRL", 10, 20, 30)
-    wave.pulse("CISR", 10, 12)  # too early for 10
-    wave.pulse("CISR", 30, 33)  # answers 20
-    found = responses(wave.edges(), "CTRL", "CISR")
-    assert found.answer_sample.tolist() == [-1, 30, -1]
-    assert found.missed.tolist() == [True, False, False]
-
-
-def test_no_stimulus_gives_no_rows() -> None:
-    wave = Waveform(50)
-    wave.pulse("ISR", 10, 12)
-    found = responses(wave.edges(), "STIM", "ISR")
-    assert found.stimulus_sample.size == found.answer_sample.size == found.missed.size == 0
 
 
 def test_the_level_at_an_edge_is_the_new_one() -> None:

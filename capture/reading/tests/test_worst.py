@@ -20,7 +20,7 @@ def kept(edges: EdgeList, ends: list[int], worst: int, around: int, recent: int 
     counter, windows = WireCounter(), WorstWindows(worst, around, recent)
     for part in parts(edges, ends):
         found = counter.add(part)
-        windows.add(part, found, [*counter.since.values(), *counter.waiting])
+        windows.add(part, found, [*counter.since.values(), *counter.waiting.values()])
     nothing = NewEdges(
         np.empty(0, np.int64),
         np.empty(0, np.uint8),
@@ -37,8 +37,7 @@ def longest(edges: EdgeList, worst: int) -> dict[str, list[tuple[int, int]]]:
     wire = read_observed(edges, framed=False)
     spans = {name: list(zip(train.start, train.end, strict=True)) for name, train in wire.program.items()}
     for pair, found in wire.answers.items():
-        both = zip(found.stimulus_sample, found.answer_sample, strict=True)
-        spans[" to ".join(pair)] = [(start, end) for start, end in both if end >= 0]
+        spans[" to ".join(pair)] = list(zip(found.stimulus, found.answer, strict=True))
     return {name: sorted(some, key=lambda one: one[0] - one[1])[:worst] for name, some in spans.items()}
 
 

@@ -168,7 +168,11 @@ def test_any_records_that_can_be_get_a_verdict(given: dict[int, str], instead: b
 
 
 @pytest.mark.parametrize(
-    "line", ["BOOT,3,tlsf,65536,0,00000702,V11.2.0,1,65520,basepri,none", "CAL,CRIT,0,4,9223372036854775808"]
+    "line",
+    [
+        "BOOT,7,tlsf,65536,0,00000702,V11.2.0,1,65520,basepri,none,bypass,04000000,nucleo-f401re",
+        "CAL,CRIT,0,4,9223372036854775808",
+    ],
 )
 def test_a_number_that_cannot_be_is_a_damaged_line(line: str) -> None:
     run = RUNS["periodic"]()

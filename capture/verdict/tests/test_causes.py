@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_sweep
-from capture.verdict.causes import uncaused
 from capture.verdict.verdict import judge
 
 
@@ -28,29 +26,6 @@ def test_a_task_that_wakes_before_its_interrupt_is_told() -> None:
     verdict, reasons = judge(evidence_of(run))
     assert verdict == "inconclusive"
     assert [reason for reason in reasons if "ISR shows nothing that it could answer (1 of" in reason], reasons
-
-
-@pytest.mark.parametrize(
-    ("causes", "alone"),
-    [
-        ([50, 150, 250, 350], []),
-        ([50, 150, 156, 350], []),
-        ([50, 150, 155, 350], [300]),
-        ([50, 156, 350], [300]),
-        ([50, 150, 350], [300]),
-        ([50, 150, 200, 350], []),
-    ],
-    ids=["each its own", "44 before", "45 before", "none but the second's", "none", "at the answer"],
-)
-def test_a_cause_that_comes_very_late_is_the_next_answers(causes: list[int], alone: list[int]) -> None:
-    """Answers come 50 after their causes: nine tenths of that are 45."""
-    answers = np.arange(100, 1100, 100)
-    usual = [*causes, *range(450, 1050, 100)]
-    assert answers[uncaused(np.array(usual), answers)].tolist() == alone
-
-
-def test_no_answer_lacks_a_cause_where_there_is_none() -> None:
-    assert len(uncaused(np.array([50]), np.array([], dtype=np.int64))) == 0
 
 
 @pytest.mark.parametrize("samplerate_hz", [24_000_000, 84_000_000, 200_000_000])

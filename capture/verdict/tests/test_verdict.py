@@ -248,15 +248,6 @@ def with_the_latencies_of_another_operation(run: SyntheticRun) -> None:
     run.lines[at] = ",".join(["IRQ", str(int(seq) + 1), *rest])
 
 
-def of_format_3(run: SyntheticRun) -> None:
-    """What the firmware sent before it read the timers."""
-    run.lines = [
-        re.sub(r"^BOOT,5(.*),bypass,\w+", r"BOOT,3\1", re.sub(r"^(STAT(?:,\d+){4}).*", r"\1", line))
-        for line in run.lines
-        if not line.startswith(("IRQ", "COST,TIMER", "STILL"))
-    ]
-
-
 MAKING_TRUNCATED = [
     (drop("OP,30,"), "Gaps in the numbers"),
     (cut_records_after("STAT"), "without END"),
@@ -308,8 +299,8 @@ MAKING_INCONCLUSIVE = [
     (without_an_answer, "ISR answers"),
     (edit(r"^(STAT,\d+,\d+),\d+", r"\1,7"), "CISR answers"),
     (edit(r"^(HEAP,.*),1$", r"\1,0"), "invariants"),
-    (edit(r"^BOOT,5,tlsf", "BOOT,5,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
-    (edit(r"^(BOOT,5,tlsf),65536", r"\1,65544"), "Of its heap in bytes the firmware says 65544, not 65536"),
+    (edit(r"^BOOT,7,tlsf", "BOOT,7,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
+    (edit(r"^(BOOT,7,tlsf),65536", r"\1,65544"), "Of its heap in bytes the firmware says 65544, not 65536"),
     (
         edit(r"84000000,00000702", "84000000,00000602"),
         "FLASH_ACR the firmware says 00000602, not 00000702",
@@ -355,7 +346,6 @@ MAKING_INCONCLUSIVE = [
         "the timer tells 99 ticks as the greatest latency from CTRL to CISR",
     ),
     (edit(r"^(STAT(?:,\d+){6}),\d+,\d+", r"\1,4294967295,0"), "the timer tells no latency from STIM to TASK"),
-    (edit(r"^BOOT,5(.*),bypass,\w+", r"BOOT,3\1"), "Record 38 is COST TIMER where TICK is due"),
     (drop("STILL"), "No STILL record says that DWT counted to the end"),
     (edit(r"^STILL,.*", "STILL,40000,84003"), "At the end DWT counted 40000 cycles while TIM5 counted 84003"),
     (edit(r"^PLAN,mem_frag", "PLAN,mem_flag"), "the scenario mem_flag in its image, not mem_frag"),
@@ -449,15 +439,6 @@ def test_a_sweep_may_be_believed() -> None:
     assert judge(evidence_of(SyntheticRun(small_sweep()))) == ("complete", ())
 
 
-def test_an_older_run_may_be_believed_without_a_timer() -> None:
-    run = SyntheticRun(small_plan())
-    of_format_3(run)
-    evidence = evidence_of(run)
-    assert judge(evidence) == ("complete", ())
-    assert evidence.latencies == ()
-    assert set(evidence.joined.operations["timer_isr_ticks"]) == {None}
-
-
 @pytest.mark.parametrize("samplerate_hz", [24_000_000, 84_000_000, 100_000_000])
 @pytest.mark.parametrize(("channel", "samples"), [("ISR", 4), ("TASK", -4), ("TASK", 4), ("CISR", 4)])
 def test_an_answer_moved_by_some_samples_is_seen_at_each_rate(
@@ -488,7 +469,7 @@ def with_line(run: SyntheticRun, pattern: str, replacement: str) -> bytes:
     ("pattern", "replacement"),
     [
         (r"(OP,0,.*),\d+(,\d+,\d+)$", r"\1,77\2"),  # probes, which nothing else tells
-        (r"(BOOT,5,.*),\d+,(\d+,basepri,none,.*)$", r"\1,9,\2"),  # free blocks
+        (r"(BOOT,7,.*),\d+,(\d+,basepri,none,.*)$", r"\1,9,\2"),  # free blocks
         (r"(TICK,.*),\d+$", r"\1,181"),
         (r"(END,\d+),\w+", r"\1,00000000"),
         (r"(END,\d+),\w+", r"\1"),

@@ -14,6 +14,7 @@
 /* Nested vectored interrupt controller, PM 4.3 */
 #define NVIC_ISER(word) REGISTER(0xE000E100 + 4 * (word))                    /* 4.3.2 */
 #define NVIC_ICER(word) REGISTER(0xE000E180 + 4 * (word))                    /* 4.3.3 */
+#define NVIC_ISPR(word) REGISTER(0xE000E200 + 4 * (word))                    /* 4.3.4 */
 #define NVIC_IPR(irq) (*(volatile uint8_t *)(uintptr_t)(0xE000E400 + (irq))) /* 4.3.7 */
 
 /* System control block and SysTick, PM 4.4 to 4.6 */
