@@ -6,7 +6,7 @@ Where their numbers differ, nothing is matched.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,18 @@ def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed: Allowed) -> d
             for label in matched["label"].unique(maintain_order=True)
         ],
     }
+
+
+def sweep_disproven(sweep: Mapping[str, Any] | None) -> Iterator[str]:
+    """The curves whose longest wait is not the section and the entry."""
+    for curve in sweep["curves"] if sweep else ():
+        if curve["within_budget"] is False:
+            apart_ns = curve["undisturbed_max_ns"] - curve["critical_ns"] - curve["entry_ns"]
+            yield (
+                f"At {curve['label']} the longest wait of the sweep is {apart_ns:+.1f} ns off its section "
+                f"plus the entry ({curve['budgets_ns']['entry']:.1f} ns allowed): the way into the handler "
+                "took other cycles than it usually does, so the sum is no proof there."
+            )
 
 
 def with_lead_and_tail(

@@ -18,7 +18,7 @@ from base.run_folder.records import Boot, EndRecord, StatRecord
 from capture.acquisition.account import Setting
 from capture.joining.budget import budget_on_wire
 from capture.joining.evidence import Evidence
-from capture.joining.sweep import summarise_sweep
+from capture.joining.sweep import summarise_sweep, sweep_disproven
 from capture.reading.glitches import Glitches
 from capture.reading.probes import stated_of
 from capture.summary.bounds import aligned_allocations, compare_bounds, exceeded_bounds
@@ -83,6 +83,7 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
 def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
     joined = evidence.joined
     bounds = compare_bounds(setting.bounds, evidence)
+    sweep = _sweep(evidence)
     return {
         "counts": _counts(joined.operations),
         "probes_source": evidence.probes.source,
@@ -91,7 +92,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "intervals": intervals(joined.samples, evidence.plan.ramp),
         "maxima": _maxima(evidence),
         "possible_wait": possible_wait(evidence),
-        "sweep": _sweep(evidence),
+        "sweep": sweep,
         **({"heap_wait": waited} if (waited := heap_wait(evidence)) else {}),
         "baselines": _baselines(evidence),
         "bounds": bounds,
@@ -101,6 +102,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "serial": _serial(evidence),
         "warnings": [
             *warnings(evidence),
+            *sweep_disproven(sweep),
             *exceeded_bounds(bounds),
             *_uncounted(evidence, setting),
             *setting.notes,

@@ -26,14 +26,15 @@
 Interrupt latency: from an edge of the stimulus to the first instructions that answer it.
 
 Every edge of STIM, rising or falling, asks for an interrupt, whose answer is a rising edge of ISR.
-A wait runs from the first edge that is not answered yet to the answer. The edges that come meanwhile
-are merged into it: an interrupt has one pending bit. TASK shows in the same way when the task runs
+A wait runs from the first edge that is not answered yet to the answer. The edges that come
+meanwhile are merged into it: an interrupt has one pending bit. TASK shows in the same way when the
+task runs
 that the interrupt wakes. CTRL and CISR are the same for the control interrupt, which is never
 masked.
 
 An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
-belongs to the earlier one. An edge that comes within 250 ns before an answer (20 us before TASK), and
-while an earlier one waits, may be too late for it: it waits on if another answer follows before
+belongs to the earlier one. An edge that comes within 250 ns before an answer (20 us before TASK),
+and while an earlier one waits, may be too late for it: it waits on if another answer follows before
 another edge. Of a wait that is not over when the capture ends nothing is said.
 
 With CRIT connected, a latency is a "hit" if CRIT was high at some sample from the stimulus to its

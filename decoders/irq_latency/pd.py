@@ -91,8 +91,8 @@ class Decoder(srd.Decoder):
 
     def reset(self):
         self.samplerate = None
-        # Where the wait began, the last stimulus that was merged into it, and how many were. `late` is
-        # a stimulus that the next answer may be for.
+        # Where the wait began, the last stimulus that was merged into it, and how many were.
+        # `late` is a stimulus that the next answer may be for.
         self.pending = [None] * len(KINDS)
         self.last = [None] * len(KINDS)
         self.merged = [0] * len(KINDS)

@@ -14,10 +14,6 @@
 
 enum { STACK_WORDS = 128 };
 
-/* Half a microsecond of work per wake: an analyzer at 24 MS/s samples the pulse on TASK twelve
- * times. */
-enum { WORK_CYCLES = BOARD_CORE_HZ / 2000000u };
-
 /* So long after an edge its answers are over, and so long before the next one the timer is stopped:
  * the shortest control period is 500 ticks. */
 enum { STOP_PHASE_TICKS = 250 };
@@ -214,7 +210,6 @@ static void answer_stimulus(void *unused) {
         end_swept_stimulus();
         urgent_task_leave(before);
         account_for_task(taken, at, met);
-        cycle_counter_wait(WORK_CYCLES);
         pin_write(TASK_PORT, TASK_PIN, false);
         if (mode == STIMULUS_RANDOM) {
             draw_next();

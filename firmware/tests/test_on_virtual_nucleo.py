@@ -120,9 +120,9 @@ def run(request: pytest.FixtureRequest) -> Runner:
     return runner(firmware.build(request.param).elf)
 
 
-def runner(elf: Path) -> Runner:
+def runner(elf: Path, until: str = "400ms") -> Runner:
     def run_image(operations: bytes) -> Run:
-        done = simulator.run(elf, image=operations, until="400ms", edges=True)
+        done = simulator.run(elf, image=operations, until=until, edges=True)
         assert not done.records.damaged and not done.records.preamble
         by_channel: dict[str, list[tuple[int, int]]] = {name: [] for name in CHANNELS}
         for cycle, channel, level in done.edges.iter_rows():
