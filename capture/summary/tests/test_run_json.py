@@ -87,7 +87,10 @@ def test_interrupts_are_counted_by_wire_and_by_records() -> None:
     assert told_of(run)["interrupts"] == {
         "stimuli": len(run.stimuli),
         "answered": len(run.stimuli) - 1,
-        "missed": 1,
+        "merged": 1,
+        "task_merged": 1,
+        "open": 0,
+        "task_open": 0,
         "isr_entries": 1,
         "task_wakes": 2,
         "control_stimuli": len(run.controls),
