@@ -145,3 +145,15 @@ def test_nothing_that_decides_over_worse_has_undecided_samples() -> None:
     judged = {one.key for one in JUDGED.values()}
     judged |= {*SECTIONS_NS.values(), *SECTIONS_CYCLES.values(), *LATENCIES.values()}
     assert not undecided & judged
+
+
+def test_a_difference_of_as_much_as_the_budgets_is_undecided_in_either_direction() -> None:
+    a = run([100.0] * 30)
+    for median, undecided in ((104.0, 3), (104.5, 0), (96.0, 3), (95.5, 0)):
+        b = run([median] * 40, [median] * 3)
+        assert of_hits(a, b).undecided == of_hits(b, a).undecided == undecided
+
+
+def test_undecided_samples_of_both_runs_count() -> None:
+    a, b = run([100.0] * 30, [100.0] * 2), run([100.0] * 30, unsure_clear=[100.0] * 5)
+    assert of_hits(a, b).undecided == 7

@@ -202,7 +202,10 @@ def test_a_fault_in_toml_gets_a_sentence(tmp_path: Path, old: str, new: str, sen
         ),
         ("[" * 100_000, " the file is nested too deeply; run it again."),
         ("", "1: the file is not valid JSON: Expecting value, at column 1; run it again."),
-        ('{"kind": "probe",\n"kind": "serial"}', "2: kind must be 'probe', not 'serial'; run it again."),
+        (
+            '{"kind": "probe",\n"kind": "serial"}',
+            " the file is not valid JSON: the key 'kind' stands twice; run it again.",
+        ),
     ],
 )
 def test_a_fault_in_json_gets_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
@@ -405,3 +408,18 @@ def test_no_slip_in_toml_ends_in_another_exception(
         read_toml(path, Bench)
     except DocumentError as error:
         assert one_sentence(str(error))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind": "probe", "kind": "probe"}',
+        '{"kind": "probe", "target": {"a": 1, "b": 2, "a": 1}}',
+        '{"kind": "probe", "target": [{"a": 1, "\\u0061": 2}]}',
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "probe.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CaptureError, match=r"probe\.json: .*the key '(kind|a)' stands twice"):
+        read_json(path, Probe, CaptureError)

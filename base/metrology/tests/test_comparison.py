@@ -110,3 +110,9 @@ def test_chance_of_exceeding_by_counting_all_orders(m: int, n: int) -> None:
         second = [100 + i for i in range(above)] + [0] * (n - above)
         as_many = sum(set(range(m + n - above, m + n)) <= set(order) for order in orders)
         assert exceedance_p([50] * m, second) == pytest.approx(as_many / len(orders))
+
+
+def test_an_equal_value_does_not_exceed() -> None:
+    """Of 2 + 2 values the greatest is of the second sample in half of all orders."""
+    assert exceedance_p([3, 5], [5, 5]) == 1
+    assert exceedance_p([3, 5], [5, 6]) == pytest.approx(1 / 2)

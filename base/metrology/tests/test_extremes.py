@@ -128,3 +128,11 @@ def test_a_wrong_family_does_not_fit() -> None:
     values = np.where(apart, random.normal(100, 30, 1000), random.normal(0, 5, 1000))
     found = estimate(values, ramp=False, resamples=59)
     assert found.refused is not None and "does not fit" in found.refused
+
+
+@pytest.mark.parametrize(("samples", "too_few"), [(499, True), (500, False)])
+def test_with_500_samples_there_is_an_estimate(samples: int, too_few: bool) -> None:
+    values = np.random.default_rng(1).exponential(100.0, samples)
+    found = estimate(values, ramp=False, resamples=9)
+    assert (found.tests == ()) is too_few
+    assert ("too few" in (found.refused or "")) is too_few

@@ -59,3 +59,10 @@ def test_too_many_ways_leave_the_deviation_open() -> None:
     assert found is not None
     assert found.stdev is None
     assert found.max == (2.0, float(MOST_FOR_A_DEVIATION))
+
+
+def test_the_highest_sure_sample_bounds_a_percentile_at_its_rank() -> None:
+    """Of one sample or of two the first is the median; of three the second."""
+    alone, beside_two = reach([1.0], [5.0]), reach([1.0], [5.0, 7.0])
+    assert alone is not None and alone.median == (1, 1)
+    assert beside_two is not None and beside_two.median == (1, 7)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from capture.joining.evidence import Evidence
-from capture.joining.latencies import LatencyWitness
+from capture.joining.latencies import Answers, LatencyWitness, Offset, _between
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     BIT,
@@ -250,3 +252,20 @@ def test_operations_that_nothing_met_have_no_row(run: SyntheticRun) -> None:
     rows = witness(evidence_of(run), "control").operations["seq"].to_list()
     assert rows == sorted(set(controls_met(run)))
     assert 0 < len(rows) < len(run.truths)
+
+
+def test_between_operations_the_clock_is_as_uncertain_as_the_longest_answer_is_long() -> None:
+    """At 1 % a wait of 1,000 samples is 10 unsure, beside 1.5 of sample and offset."""
+    sure, possible = np.array([True, False, True]), np.array([False, True, False])
+    answers = Answers(
+        sample=np.array([100, 3_000, 6_000]),
+        least=np.array([20, 400, 1_000]),
+        most=np.array([20, 400, 1_000]),
+        row=np.where(possible, 0, -1),
+        met=np.zeros(3, dtype=np.bool_),
+        missed=sure,
+    )
+    instruments: Any = SimpleNamespace(clock_uncertainty=0.01)
+    least, most = _between(answers, instruments, Offset(3.0, 0.5, 9), cycles=1.0, spread=0.0)
+    assert least == pytest.approx((23 - 11.5, 23 + 11.5))
+    assert most == pytest.approx((1_003 - 11.5, 1_003 + 11.5))

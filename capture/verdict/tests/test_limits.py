@@ -16,6 +16,7 @@ from capture.reading.probes import Probes, Window
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_plan_under, small_sweep
 from capture.verdict import causes, counts, inconclusive, instruments, latencies
+from scenarios.stimulus import SWEEP_LEAD_TICKS
 
 BEYOND = [(False, False), (True, True)]
 """Whether the number lies beyond the limit, and whether that is told."""
@@ -211,3 +212,27 @@ def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> No
 def test_without_a_sweep_there_are_no_offsets() -> None:
     evidence = evidence_of(SyntheticRun(small_plan_under("none", depth=2)))
     assert not tells(causes.swept_edges_off_their_offsets, evidence)
+
+
+@pytest.mark.parametrize(("moved", "told"), [(0, False), (1, False), (2, True)])
+def test_one_sample_is_as_far_as_an_edge_lies_from_a_steady_clock(moved: int, told: bool) -> None:
+    """An edge is seen up to a sample late; here all others are seen to the cycle."""
+    run = SyntheticRun(small_plan(depth=2))
+    start = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) + 31 * 840
+    run.toggles[run.toggles.index((start, BIT["SYNC"]))] = (start + moved, BIT["SYNC"])
+    assert tells(instruments.unsteady_clock, evidence_of(run)) is told
+
+
+@pytest.mark.parametrize(("before", "told"), [(199, False), (201, True)])
+@pytest.mark.parametrize("channel", ["ISR", "CISR"])
+def test_what_held_up_sync_began_no_more_than_200_cycles_before(
+    channel: str, before: int, told: bool
+) -> None:
+    """The one pulse ends so long before the timer's start; SYNC's edge came 40 cycles late."""
+    run = SyntheticRun(small_sweep())
+    swept = next(truth for truth in run.truths if truth.seq == 6)
+    sync = max(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"] and cycle <= swept.start)
+    run.toggles[run.toggles.index((sync, BIT["SYNC"]))] = (sync + 40, BIT["SYNC"])
+    begun = sync + 6 - SWEEP_LEAD_TICKS
+    run.pulse(channel, begun - before - 30, 30)
+    assert tells(causes.swept_edges_off_their_offsets, evidence_of(run)) is told
