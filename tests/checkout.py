@@ -50,7 +50,7 @@ SMALL = {
     "latency --irq": "--every 100",
     "observe": "--duration 50ms",
     "nucleo": "--board virtual",
-    "rtt": "--duration 2",
+    "rtt": "--duration 2s",
     "faults": "--n 4",
     "faults --pairs": "--pairs 2",
     "differential": "--cases 1000",
