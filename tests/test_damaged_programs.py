@@ -59,7 +59,7 @@ def bounds_of(elf: Path) -> tuple[int, str]:
         try:
             status = start.run(["bounds", str(elf), "--until", "1ms", "--gaps"])
         except TailscopeError as error:
-            status = 3
+            status = 2
             print(error)
     return status, output.getvalue()
 

@@ -139,11 +139,12 @@ class Exceptions:
             if (exception := _used(what, value)) >= _FIRST_CONFIGURABLE
         }
 
-    def priorities(self, bits: int = 4) -> dict[int, list[int]]:
-        """The used exceptions by priority, most urgent first: each of the core's priorities of so
-        many bits, also those that no exception has.
+    def priorities(self, bits: int = 0) -> dict[int, list[int]]:
+        """The used exceptions by priority, most urgent first; with `bits` each priority of a core
+        that has so many, also those that no exception has.
         """
-        found: dict[int, set[int]] = {number << 8 - bits: set() for number in range(1 << bits)}
+        every = (number << 8 - bits for number in range(1 << bits)) if bits else ()
+        found: dict[int, set[int]] = {priority: set() for priority in every}
         now: dict[int, int] = {}
         seen: set[int] = set()
         for _, what, value in self._rows:
