@@ -25,7 +25,7 @@ _U32, _U16 = 0xFFFF_FFFF, 0xFFFF
 # Both interrupts and the two context switches of the woken task take several hundred cycles. A
 # period below this leaves the bench task no time, and the run would never end. The firmware refuses
 # it too.
-MIN_PERIOD_TICKS = {"period": 2000, "control period": 500}
+MIN_PERIOD_TICKS = {"period": 2000, "control period": 1000}
 # A random interval is at least half a period.
 MIN_RANDOM_PERIOD_TICKS = 2 * MIN_PERIOD_TICKS["period"]
 MIN_SPACING_TICKS = 16

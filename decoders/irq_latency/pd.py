@@ -81,7 +81,7 @@ class Decoder(srd.Decoder):
         ('isr-latencies', 'ISR latencies', (0, 1)),
         ('task-latencies', 'Task latencies', (3, 4)),
         ('control-latencies', 'Control latencies', (6, 7)),
-        ('merged', 'Merged into a wait', (2, 5, 8)),
+        ('merged-edges', 'Merged into a wait', (2, 5, 8)),
         ('warnings', 'Warnings', (ANN_WARNING,)),
     )
     binary = (('latencies', 'Latencies, 24 bytes each'),)

@@ -33,16 +33,14 @@ typedef struct {
     uint32_t count, cycles;
 } edge_reading;
 
-/** Walks to the reading; returns its position. */
-uint32_t edge_walk_to(edge_walk *walk, edge_reading at);
+/** The position of a reading, which may lie some edges ahead of the walk's last. */
+uint32_t edge_walk_position(const edge_walk *walk, edge_reading at);
 
-/** The same, by an answer: it covers the edges so far. Returns the position where its wait began. */
-uint32_t edge_walk_answer(edge_walk *walk, edge_reading at);
-
-/** The position of a reading at the walk's last edge. */
-static inline uint32_t edge_walk_position(const edge_walk *walk, edge_reading at) {
-    return walk->position + since_edge(&walk->course, at.count);
-}
+/**
+ * Walks to the reading of an answer, which covers the edges so far. Returns how long it was waited
+ * for; `began` is the position where the wait began.
+ */
+uint32_t edge_walk_answer(edge_walk *walk, edge_reading at, uint32_t *began);
 
 /**
  * True if an edge came after the reading, or too short before it, up to when the counter was

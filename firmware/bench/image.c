@@ -13,7 +13,7 @@ enum { FLAG_MEASURED = 1, FLAGS_OF_ALLOCATIONS = FLAG_RETRY | FLAG_LAST_IF_REFUS
 /* An answer to the stimulus, with its two task switches, takes some 1,000 cycles, and 1,500 with
  * the flash accelerator off. An answer to the control takes 70. A shorter period would leave the
  * bench no time between two answers, and the run would never end. */
-enum { STIMULUS_PERIOD_MIN_TICKS = 2000, CONTROL_PERIOD_MIN_TICKS = 500 };
+enum { STIMULUS_PERIOD_MIN_TICKS = 2000, CONTROL_PERIOD_MIN_TICKS = 1000 };
 
 /* A random interval is at least half a period. The edges of a burst are further apart than the
  * timer needs. */

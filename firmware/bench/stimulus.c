@@ -15,7 +15,7 @@
 enum { STACK_WORDS = 128 };
 
 /* So long after an edge its answers are over, and so long before the next one the timer is stopped:
- * the shortest control period is 500 ticks. */
+ * the shortest control period is 1,000 ticks. */
 enum { STOP_PHASE_TICKS = 250 };
 
 /* A seed has 16 bits, so no seed makes the generator's state 0, where it would stay. */
@@ -50,7 +50,7 @@ typedef struct {
     latency_range between;
 } answer_account;
 
-static volatile answer_account accounts[ANSWERS] = {
+static answer_account accounts[ANSWERS] = {
     {.between = {UINT32_MAX, 0}}, {.between = {UINT32_MAX, 0}}, {.between = {UINT32_MAX, 0}}};
 static uint32_t preempted_operations;
 static edge_walk stimulus_walk; /* the task's; the interrupt reads the course */
@@ -82,7 +82,7 @@ static bool an_operation_runs(void) {
 }
 
 static inline void account_for(answer by, uint32_t ticks, bool met) {
-    volatile answer_account *const account = &accounts[by];
+    answer_account *const account = &accounts[by];
     account->number++;
     if (met) {
         account->met.number++;
@@ -125,7 +125,7 @@ void control_interrupt(uint32_t count) {
     const uint32_t edge_cycles = cycle_counter_read() - since;
     const uint32_t passed = edge_cycles - control.covered_cycles;
     control.covered_cycles = edge_cycles;
-    if (edge_came_since(&control.course, count, now)) {
+    if (since_edge(&control.course, now) < now - count + TOO_RECENT_TICKS) {
         interrupt_pend(CONTROL_IRQ);
         control.covered_cycles -= since < TOO_RECENT_TICKS ? control.period : 0u;
     }
@@ -154,8 +154,8 @@ static edge_reading read_now(void) {
 /* The interval that follows the next edge, once each time that the task has answered all edges. If
  * the next edge is near, the interval repeats. */
 static void draw_next(void) {
-    edge_walk ahead = stimulus_walk;
-    const uint32_t since = edge_walk_to(&ahead, read_now()) - stimulus_walk.position;
+    const uint32_t since =
+        edge_walk_position(&stimulus_walk, read_now()) - stimulus_walk.position;
     if (since + DRAW_TICKS < stimulus_walk.interval) {
         stimulus_walk.next = draw_interval();
         compare_output_set_next(&stimulus_output, stimulus_walk.next);
@@ -178,8 +178,9 @@ static uint32_t settle(uint32_t taken) {
     uint32_t first_began = 0;
     for (uint32_t done = 0; done < taken && done < NOTES; done++) {
         const interrupt_note *const note = &interrupts.notes[(interrupts.settled + done) % NOTES];
-        const uint32_t began = edge_walk_answer(&stimulus_walk, note->at);
-        account_for(ANSWER_ISR, edge_walk_position(&stimulus_walk, note->at) - began, note->met);
+        uint32_t began;
+        const uint32_t waited = edge_walk_answer(&stimulus_walk, note->at, &began);
+        account_for(ANSWER_ISR, waited, note->met);
         if (note->met) {
             preempted_operations++;
         }
@@ -195,8 +196,7 @@ static uint32_t settle(uint32_t taken) {
  * last of them: its own interrupt will be taken the next time. */
 static void account_for_task(uint32_t taken, edge_reading at, bool met) {
     const uint32_t began = settle(taken);
-    edge_walk ahead = stimulus_walk;
-    account_for(ANSWER_TASK, edge_walk_to(&ahead, at) - began, met);
+    account_for(ANSWER_TASK, edge_walk_position(&stimulus_walk, at) - began, met);
 }
 
 static void answer_stimulus(void *unused) {

@@ -70,7 +70,7 @@ def test_good_image_has_no_fault(bench: ctypes.CDLL) -> None:
     assert check(bench, image(*GOOD)) == (None, 0)
 
 
-@pytest.mark.parametrize(("stimulus", "control"), [(2000, 500), (0, 500), (2000, 0), (0, 0)])
+@pytest.mark.parametrize(("stimulus", "control"), [(2000, 1000), (0, 1000), (2000, 0), (0, 0)])
 def test_periods_that_leave_time_are_taken(bench: ctypes.CDLL, stimulus: int, control: int) -> None:
     candidate = image(*GOOD, stimulus_period=stimulus, control_period=control)
     assert check(bench, candidate) == (None, 0)
@@ -103,7 +103,7 @@ def test_largest_image_fits(bench: ctypes.CDLL) -> None:
         ({"mode": 4, "parameter": 15}, "stimulus", 15),
         ({"mode": 4, "parameter": 3004}, "stimulus", 3004),
         ({"stimulus_period": 1999}, "period", 1999),
-        ({"control_period": 499}, "period", 499),
+        ({"control_period": 999}, "period", 999),
         ({"name": b"n" * 32}, "name", 32),
         ({"name": b"a,b"}, "name", 32),
         ({"name": b"a\nb"}, "name", 32),
@@ -174,7 +174,7 @@ def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
         return False
     if clock > 2 or reserved or (baud and not 1152 <= baud <= 10_000):
         return False
-    if slots > 2048 or mode > 4 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 499:
+    if slots > 2048 or mode > 4 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 999:
         return False
     if not nul or re.search(rb"[^!-~]|[,*@]", letters) or 64 + 12 * count > capacity_bytes:
         return False

@@ -355,7 +355,7 @@ def senseless(random: Random) -> tuple[bytes, ...]:
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_an_image_asks_for_the_run_ends_in_order(run: Runner, seed: int) -> None:
     asked = senseless(Random(seed))
-    done = run(image(*asked, slots=8, stimulus_period=2000, control_period=500))
+    done = run(image(*asked, slots=8, stimulus_period=2000, control_period=1000))
     assert done.one(EndRecord).operations == len(asked)
     assert not done.log.all(FailRecord)
     assert done.one(HeapRecord).invariants_hold == 1

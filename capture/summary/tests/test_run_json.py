@@ -88,7 +88,7 @@ def test_interrupts_are_counted_by_wire_and_by_records() -> None:
         "stimuli": len(run.stimuli),
         "answered": len(run.stimuli) - 1,
         "merged": 1,
-        "task_merged": 1,
+        "task_merged": 0,
         "open": 0,
         "task_open": 0,
         "isr_entries": 1,
