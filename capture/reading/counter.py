@@ -114,7 +114,7 @@ class WireCounter:
         if not new.word.size:
             return []
         before = int(new.word[0]) if self._word is None else self._word
-        moved = {name: _moved(new, bit, before) for bit, name in enumerate(new.channels)}
+        moved = {name: transitions_of(new, bit, before) for bit, name in enumerate(new.channels)}
         for name, one in moved.items():
             self.edges[name] += one.sample.size
         self._word = int(new.word[-1])
@@ -164,7 +164,7 @@ class WireCounter:
         return found
 
 
-def _moved(new: NewEdges, bit: int, before: int) -> Transitions:
+def transitions_of(new: NewEdges, bit: int, before: int) -> Transitions:
     """The edges of the channel of this bit, where `before` is the word in front of the part."""
     level = (new.word >> bit & 1).astype(np.bool_)
     changed = level != np.append(bool(before >> bit & 1), level[:-1])

@@ -8,7 +8,7 @@ import numpy as np
 
 from base.files.errors import CaptureError
 from base.metrology.slope import centred, fit_slope
-from base.run_folder.edges import EdgeList, Samples
+from base.run_folder.edges import EdgeList, Samples, Transitions
 
 FRAME_EDGES = 64
 START_FRAME_TICKS = 840
@@ -48,17 +48,18 @@ def find_frames(edges: EdgeList, tick_hz: int, tick_tolerance: float = 0.0) -> F
     """
     samples_per_tick = edges.samplerate_hz / tick_hz
     tolerance = FRAME_TOLERANCE + tick_tolerance
-    starts = _trains(edges, START_FRAME_TICKS * samples_per_tick, tolerance)
+    sync = edges.transitions("SYNC")
+    starts = trains(sync, START_FRAME_TICKS * samples_per_tick, tolerance)
     start = starts[-1] if starts else None
     begin = -1 if start is None else int(start[-1])
-    trains = _trains(edges, END_FRAME_TICKS * samples_per_tick, tolerance)
-    ends = [train for train in trains if train[0] > begin]
+    ends = [
+        train for train in trains(sync, END_FRAME_TICKS * samples_per_tick, tolerance) if train[0] > begin
+    ]
     return Frames(start, ends[0] if ends else None)
 
 
-def _trains(edges: EdgeList, spacing_samples: float, part: float) -> list[Samples]:
+def trains(sync: Transitions, spacing_samples: float, part: float) -> list[Samples]:
     """Trains of exactly 64 SYNC edges, the first rising, `spacing_samples` apart but for `part`."""
-    sync = edges.transitions("SYNC")
     tolerance = part * spacing_samples + 1
     fits = np.abs(np.diff(sync.sample) - spacing_samples) <= tolerance
     borders = np.flatnonzero(np.diff(np.concatenate(([False], fits, [False])).astype(np.int8)))

@@ -9,22 +9,39 @@ import numpy as np
 from base.metrology.quantiles import Summary
 from base.metrology.tally import Tally
 from base.run_folder.edge_stream import NewEdges
-from base.run_folder.edges import NS_PER_S, EdgeList
-from capture.reading.counter import Kind, WireCounter
+from base.run_folder.edges import NS_PER_S, EdgeList, Transitions
+from capture.reading.counter import Kind, WireCounter, transitions_of
+from capture.reading.frames import (
+    END_FRAME_TICKS,
+    FRAME_EDGES,
+    FRAME_TOLERANCE,
+    START_FRAME_TICKS,
+    trains,
+)
 from capture.reading.vectorised import Stimuli
+from firmware.build import boards
 
 RECENT_ROWS = 512
 """Rows that are kept to be drawn."""
+
+_NEVER = np.iinfo(np.int64).max
+_SYNC_EDGES = FRAME_EDGES + 2
+"""A frame and an edge on either side, which show that no more edges belong to it."""
 
 
 class Growing:
     """What a capture has shown so far. `which` edges of STIM and CTRL are stimuli.
 
-    Frames and calibration are counted like the rest: only the end of a capture tells them apart.
-    The memory does not grow.
+    A start frame, made of ticks of `tick_hz`, begins the count anew at the next edge of SYNC; an
+    end frame ends it. So calibration is left out. Until a frame comes, everything counts. The
+    memory does not grow.
     """
 
-    def __init__(self, which: Stimuli = "both") -> None:
+    def __init__(self, which: Stimuli = "both", tick_hz: int | None = None) -> None:
+        self._tick_hz = tick_hz or boards.default().core_hz
+        self._sync = Transitions(np.empty(0, np.int64), np.empty(0, np.bool_))
+        self._frame_end = -1
+        self._first, self._after = 0, _NEVER
         self._counter = WireCounter(which)
         self._tallies: dict[tuple[Kind, str], Tally] = defaultdict(Tally)
         self._base = 0
@@ -38,9 +55,11 @@ class Growing:
 
     def add(self, new: NewEdges) -> None:
         """Takes what came since the last time; nothing may lie between."""
+        self._bound(new)
         for found in self._counter.add(new):
             if found.kind != "interval":
-                self._tallies[found.kind, found.name].add(found.end - found.start)
+                inside = (found.start >= self._first) & (found.start < self._after)
+                self._tallies[found.kind, found.name].add((found.end - found.start)[inside])
         self._samplerate_hz = new.samplerate_hz
         self._keep(new)
 
@@ -59,6 +78,29 @@ class Growing:
             for (its_kind, name), tally in self._tallies.items()
             if its_kind == kind
         }
+
+    def _bound(self, new: NewEdges) -> None:
+        """Finds the frames that are whole now, and between which samples the program runs."""
+        if "SYNC" not in new.channels or not new.word.size:
+            return
+        rows = self._rows
+        before = int(new.word[0] if rows is None or not rows.word.size else rows.word[-1])
+        moved = transitions_of(new, new.channels.index("SYNC"), before)
+        sync = Transitions(
+            np.append(self._sync.sample, moved.sample), np.append(self._sync.level, moved.level)
+        )
+        tick = new.samplerate_hz / self._tick_hz
+        for start in trains(sync, START_FRAME_TICKS * tick, FRAME_TOLERANCE):
+            if start[-1] > self._frame_end:
+                self._tallies.clear()
+                self._frame_end, self._first, self._after = int(start[-1]), _NEVER, _NEVER
+        toggles = sync.sample[sync.sample > self._frame_end]
+        if self._first == _NEVER and toggles.size:
+            self._first = int(toggles[0])
+        for end in trains(sync, END_FRAME_TICKS * tick, FRAME_TOLERANCE):
+            if end[0] > self._frame_end:
+                self._after = min(self._after, int(end[0]))
+        self._sync = Transitions(sync.sample[-_SYNC_EDGES:], sync.level[-_SYNC_EDGES:])
 
     def _keep(self, new: NewEdges) -> None:
         """Keeps the last rows: the first has the levels at the sample that all count from."""

@@ -103,3 +103,46 @@ def test_a_pulse_that_lasts_over_many_looks_has_its_width(tmp_path: Path) -> Non
     word = [0, BIT["CRIT"], *(BIT["CRIT"] | row % 2 * BIT["SYNC"] for row in range(1, edges + 1)), 0]
     found = followed(tmp_path / "s", sample, word, [edges // 3, edges // 2])
     assert found.widths_ns()["CRIT"].max == (20 * edges - 5) * 1000
+
+
+@pytest.mark.parametrize("step", [1, 7, 10_000])
+def test_calibration_and_common_pulses_are_left_out(tmp_path: Path, step: int) -> None:
+    """Of CRIT only the pulses of 3 and 5 ms are the program's; those of 90, 40 and 70 are not."""
+    edges: list[tuple[int, str]] = []
+
+    def pulse(channel: str, begin: int, width: int) -> None:
+        edges.extend([(begin, channel), (begin + width, channel)])
+
+    def train(begin: int, spacing: int) -> None:
+        edges.extend((begin + spacing * edge, "SYNC") for edge in range(64))
+
+    def run(begin: int) -> None:
+        pulse("CRIT", begin + 100, 90)
+        pulse("ISR", begin + 100, 90)
+        train(begin + 1000, 10)
+        pulse("CRIT", begin + 1700, 40)
+        edges.extend([(begin + 2000, "SYNC"), (begin + 2100, "SYNC")])
+        pulse("CRIT", begin + 2020, 3)
+        edges.append((begin + 2030, "STIM"))
+        pulse("ISR", begin + 2032, 1)
+        pulse("CRIT", begin + 2120, 5)
+        edges.append((begin + 2130, "STIM"))
+        pulse("ISR", begin + 2136, 1)
+        train(begin + 3000, 15)
+        pulse("CRIT", begin + 4100, 70)
+        pulse("STIM", begin + 4200, 80)
+        pulse("ISR", begin + 4300, 80)
+
+    run(0)
+    run(10_000)  # the board was reset: the run is what follows
+    word, sample, words = 0, [0], [0]
+    for at in sorted({at for at, _ in edges}):
+        for channel in (name for its, name in edges if its == at):
+            word ^= BIT[channel]
+        sample.append(at)
+        words.append(word)
+    found = followed(tmp_path / "s", sample, words, list(range(step, len(sample), step)))
+    widths, waits = found.widths_ns(), found.latencies_ns()["STIM to ISR"]
+    assert (widths["CRIT"].n, widths["CRIT"].max) == (2, 5_000)
+    assert (widths["ISR"].n, widths["ISR"].max) == (2, 1_000)
+    assert (waits.n, waits.max) == (2, 6_000)
