@@ -44,13 +44,13 @@ def pulses_of(sample: list[int], word: list[int], channel: str) -> list[int]:
 
 
 def waits_of(sample: list[int], word: list[int]) -> list[int]:
-    """From each edge of STIM to the first rise of ISR behind it, unless another comes between."""
+    """From the first edge of STIM that is not answered yet to the next rise of ISR."""
     asked, waits = None, []
     for at, now, before in zip(sample[1:], word[1:], word[:-1], strict=True):
         if now & ~before & BIT["ISR"] and asked is not None:
             waits.append(at - asked)
             asked = None
-        if (now ^ before) & BIT["STIM"]:
+        if (now ^ before) & BIT["STIM"] and asked is None:
             asked = at
     return waits
 
