@@ -27,7 +27,7 @@ BOUND = {
 NONE = {**dict.fromkeys(BOUND), "region_decided": False, "why_not": "nobody knows"}
 HOSTILE = "<img src=x onerror=window.ran=1>"
 EXPLAINED: dict[str, Any] = {
-    "schema": 1,
+    "schema": 2,
     "quantity": "allocate",
     "key": "3",
     "value_ns": 3571.4,
@@ -52,6 +52,13 @@ EXPLAINED: dict[str, Any] = {
     "start_sample": 1_000,
     "end_sample": 1_300,
     "window": {"first_sample": 664, "end_sample": 1_636, "edges": [[664, 0], [1_000, 1], [1_300, 0]]},
+    "start_ns": 11_904.8,
+    "begins": "CRIT rising",
+    "ends": "CRIT falling",
+    "place": "",
+    "operation": None,
+    "previous": None,
+    "next": None,
     "replayed": True,
     "unknown": [],
     "cycles": 300,

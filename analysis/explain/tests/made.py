@@ -26,6 +26,13 @@ TOLD: dict[str, Any] = {
     "start_sample": 10_080,
     "end_sample": 10_500,
     "window": Window(first_sample=0, end_sample=1, edges=[[0, 0]]),
+    "start_ns": 120_000.0,
+    "begins": "",
+    "ends": "",
+    "place": "",
+    "operation": None,
+    "previous": None,
+    "next": None,
 }
 
 

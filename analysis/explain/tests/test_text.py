@@ -134,13 +134,13 @@ def test_what_is_not_known_of_a_real_board_is_said() -> None:
             {
                 "maximum": maximum(probes=0),
                 "operation": operation(7, "call of stop", "stop"),
-                "start_ns": None, "previous": None, "next": None,
+                "previous": None, "next": None,
             },
             [
                 "The longest critical section of an allocation in made with tlsf: 5.00 µs",
                 "It began 0.48 µs after operation 7,000 began.",
                 "Operation 7: call of stop.",
-                "Sample 10,080.",
+                "Sample 10,080, 0.000120000 s after the capture's start.",
             ],
         ),
     ],
