@@ -226,7 +226,7 @@ class Lab:
         """A run on a desk; `before` stands before the command."""
         command = [*before, sys.executable, "-m", "cli", "scenario", "mem_frag", "--allocator", "tlsf"]
         return subprocess.Popen(
-            [*command, "--parameter", f"depth={DEPTH}", "--duration", "0.5", "--board", "desk"],
+            [*command, "--parameter", f"depth={DEPTH}", "--duration", "500ms", "--board", "desk"],
             cwd=ROOT,
             env={**os.environ, MARKER: self.mark},
             stdin=subprocess.DEVNULL,

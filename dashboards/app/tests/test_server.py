@@ -276,7 +276,7 @@ def test_a_phone_shows_allocator_and_worst_first(page: Page) -> None:
     go(page, "/")
     row = page.locator(f"[row-id='{SEGLIST}']").last
     expect(row).to_be_visible()
-    for column in ("configuration", "interrupt_latency_ns_max"):
+    for column in ("configuration", "section_ns_max"):
         box = page.locator(f".ag-header-cell[col-id={column}]").bounding_box()
         assert box is not None and box["x"] + box["width"] <= 390
     wait(page, "() => document.documentElement.scrollWidth <= 390")
