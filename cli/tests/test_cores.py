@@ -41,4 +41,4 @@ def test_bounds_of_a_board_go_by_its_own_core_and_flash(board: str) -> None:
     program = user_program(firmware.build("tlsf", board=board).elf)
     found = bounds(program, "200ms", lambda _: None)
     seen = [one for one in found.all if one.seen is not None and one.cycles is not None]
-    assert len(seen) > 5 and not found.violations
+    assert len(seen) > 1 and not found.violations

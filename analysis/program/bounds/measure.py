@@ -324,6 +324,10 @@ def _sections(found: list[Section], places: Places, seen: _Seen) -> list[Bounded
         if any(one.end is None and not one.price.why_not for one in ones):
             why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
         longest, count = seen.section(kind, address, call)
+        if longest is not None and longest > worst.price.cycles:
+            # A kernel that has not started keeps its mask past the end that its code shows.
+            elsewhere = seen.ends(kind, address) - {one.end.address for one in ones if one.end}
+            why_not += [f"A run saw it end at {places.place(end)}, elsewhere." for end in sorted(elsewhere)]
         ends = sorted({places.place(one.end.address) for one in ones if one.end}, key=lambda at: at.address)
         level = max(one.level for one in ones)
         rows.append(
@@ -426,6 +430,10 @@ class _Seen:
         # A more urgent level of BASEPRI is an interval within that of the first.
         latest = pl.col("end_row").cum_max().shift(1).over("kind").fill_null(-1)
         masked = told.sort("begin_row").filter(pl.col("kind").is_in(KINDS), pl.col("end_row") > latest)
+        end = changes.with_row_index("end_row").select(pl.col("end_row").cast(pl.Int64), end_pc="pc")
+        self._ends: dict[tuple[str, int], set[int]] = {}
+        for kind, pc, end_pc in masked.join(end, on="end_row").select("kind", "pc", "end_pc").iter_rows():
+            self._ends.setdefault((kind, pc), set()).add(end_pc)
         self.begun: set[tuple[str, int]] = set(masked.select("kind", "pc").unique().iter_rows())
         grouped = (
             told.with_columns(alone=alone)
@@ -450,6 +458,10 @@ class _Seen:
         return max((one[0] for one in found if one[0] is not None), default=None), sum(
             one[1] for one in found
         )
+
+    def ends(self, kind: str, begin: int) -> set[int]:
+        """The addresses at which those that began there ended."""
+        return self._ends.get((kind, begin), set())
 
     def handler(self, exception: int) -> tuple[int | None, int]:
         """The same of a handler."""
