@@ -324,7 +324,7 @@ def _sections(found: list[Section], places: Places, seen: _Seen) -> list[Bounded
         if any(one.end is None and not one.price.why_not for one in ones):
             why_not.append(f"{owner} returns with interrupts held off, and its callers are not known.")
         longest, count = seen.section(kind, address, call)
-        if longest is not None and longest > worst.price.cycles:
+        if not why_not and longest is not None and longest > worst.price.cycles:
             # A kernel that has not started keeps its mask past the end that its code shows.
             elsewhere = seen.ends(kind, address) - {one.end.address for one in ones if one.end}
             why_not += [f"A run saw it end at {places.place(end)}, elsewhere." for end in sorted(elsewhere)]
