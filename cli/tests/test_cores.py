@@ -35,10 +35,12 @@ def test_observe_refuses_it_too(more: str, elf: Path) -> None:
     assert "and stm32f072rb is a Cortex-M0 (Armv6-M)" in refused(*words.split())
 
 
-@pytest.mark.parametrize("board", ["nucleo-l476rg", "nucleo-f103rb", "nucleo-f072rb"])
-def test_bounds_of_a_board_go_by_its_own_core_and_flash(board: str) -> None:
+@pytest.mark.parametrize(
+    ("board", "more_than"), [("nucleo-l476rg", 5), ("nucleo-f103rb", 5), ("nucleo-f072rb", 1)]
+)
+def test_bounds_of_a_board_go_by_its_own_core_and_flash(board: str, more_than: int) -> None:
     """What a run shows is within what the code can do."""
     program = user_program(firmware.build("tlsf", board=board).elf)
     found = bounds(program, "200ms", lambda _: None)
     seen = [one for one in found.all if one.seen is not None and one.cycles is not None]
-    assert len(seen) > 1 and not found.violations
+    assert len(seen) > more_than and not found.violations

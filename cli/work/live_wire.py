@@ -23,10 +23,13 @@ LINE_EVERY_S = 5.0
 
 
 class LiveWire:
-    """Draws what came, in place on a terminal and as lines elsewhere, on standard error."""
+    """Draws what came, in place on a terminal and as lines elsewhere, on standard error.
 
-    def __init__(self, which: Stimuli = "both") -> None:
-        self._growing = Growing(which)
+    Frames are made of ticks of `tick_hz`; those of the default board's clock when not given.
+    """
+
+    def __init__(self, which: Stimuli = "both", tick_hz: int | None = None) -> None:
+        self._growing = Growing(which, tick_hz)
         self._console = Console(stderr=True, highlight=False)
         self._live: Live | None = None
         self._due_s = 0.0

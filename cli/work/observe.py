@@ -80,7 +80,7 @@ def run(
     request = replace(request, options=options)
     if not live:
         return conduct(Pins(request))
-    wire = LiveWire(edges)
+    wire = LiveWire(edges, resource.board.core_hz)
     with wire.shown():
         return conduct(Pins(replace(request, wire=wire)))
 

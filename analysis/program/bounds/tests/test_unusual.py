@@ -78,15 +78,23 @@ def test_a_second_sram_lets_loads_wait(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("name", "sentences"),
     [
-        ("long_jump", "longjmp goes on with another stack, and where it comes back is not known."),
-        ("overwritten", "leaves returns to an address that it did not get from its caller."),
+        ("long_jump", ["longjmp goes on with another stack, and where it comes back is not known."]),
+        (
+            "overwritten",
+            [
+                "A run saw it end at elsewhere (overwritten.c:8), elsewhere.",
+                "leaves returns to an address that it did not get from its caller.",
+            ],
+        ),
     ],
 )
-def test_what_does_not_come_back_to_its_caller_has_no_bound(tmp_path: Path, name: str, sentence: str) -> None:
+def test_what_does_not_come_back_to_its_caller_has_no_bound(
+    tmp_path: Path, name: str, sentences: list[str]
+) -> None:
     found = bounded(tmp_path, name)
-    assert sentence in found.missing
+    assert list(found.missing) == sentences
     assert not found.endless
 
 

@@ -226,7 +226,7 @@ mod tests {
         let mut soc = Soc::new(Memory::of(Chip::named("f072rb").unwrap()));
         soc.notes_mut().set_manners(Manners::Polite);
         let (ahbenr, port) = (0x4002_1014, 0x4800_0000);
-        write(&mut soc, ahbenr, 1 << 17, 0);
+        write(&mut soc, ahbenr, 1 << 17 | 0x14, 0); // and the flash and SRAM, on from the reset
         write(&mut soc, port, 0x2800_0055, 10); // PA0 to PA3 are outputs
         write(&mut soc, port + 8, 0x0C00_00E4, 10); // of speeds 00, 01, 10, 11
         for (cycle, level) in [(100, 0xF), (120, 0)] {
