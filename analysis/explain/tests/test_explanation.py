@@ -208,13 +208,13 @@ def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy:
     edit_manifest(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})
     found = explanation.explain(copy)
     assert isinstance(found, Unreplayed)
-    assert read(copy / "explain" / "allocate.json") == found
-    assert sorted(path.name for path in (copy / "explain").iterdir()) == ["allocate.json", "allocate.sr"]
+    assert read(copy / "explain" / "section.json") == found
+    assert sorted(path.name for path in (copy / "explain").iterdir()) == ["section.json", "section.sr"]
     assert "not known" in text.as_text(found)
 
 
 def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: Path) -> None:
-    with pytest.raises(ExplainError, match=r"no quantity 'latency'; choose allocate .*, interrupt .*, task "):
+    with pytest.raises(ExplainError, match=r"no quantity 'latency'; choose section .*, allocate .*, interrupt .*, task "):
         explanation.explain(copy, "latency")
     with pytest.raises(ExplainError, match="measured no critical section of a free"):
         explanation.explain(copy, "free")
@@ -241,7 +241,7 @@ def test_one_replay_tells_what_each_alone_tells(
     deepest: Path, every: dict[str, Replayed], copy: Path
 ) -> None:
     """mem_frag measures no frees."""
-    assert list(every) == ["allocate", "interrupt", "task"]
+    assert list(every) == ["section", "allocate", "interrupt", "task"]
     assert read_all(deepest) == every
     assert explanation.explain(copy, "task") == every["task"]
     assert list(read_all(copy)) == ["task"]
