@@ -17,9 +17,6 @@ settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent
 
-# What tests try is what the sources make, whatever wheel is at hand (base/at_hand.py).
-os.environ["TAILSCOPE_WHEEL"] = "no"
-
 # Tests start hundreds of interpreters. Where modules are not kept compiled, each would compile all
 # of them again: a quarter of its start.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from base import at_hand
+from base import source_digest
 from base.files.documents import Table, open_json
 from base.files.errors import TailscopeError
 from base.paths import ROOT
@@ -61,7 +61,7 @@ def sources() -> str:
     An installed package has the same as the checkout that it was made of.
     """
     files = [path for room in _ROOMS for path in sorted((ROOT / room).rglob("*")) if _counts(path)]
-    both = f"{at_hand.digest_of(files, ROOT)} {at_hand.made_of('simulator')}"
+    both = f"{source_digest.digest_of(files, ROOT)} {source_digest.simulator()}"
     return hashlib.sha256(both.encode()).hexdigest()
 
 

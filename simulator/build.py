@@ -8,7 +8,6 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from base import at_hand
 from base.files.errors import TailscopeError
 from base.paths import INSTALLED
 from base.processes import children
@@ -48,17 +47,10 @@ def build() -> Path:
 
     It does so once in each process: cargo takes a while even if it has nothing to do. If several
     processes build at once, cargo lets one build and the others wait. An installed package has it
-    built, for its own architecture, and so may a wheel of the same sources: then AtHandError and
-    WriteError are raised, too.
+    built, for its own architecture.
     """
     if INSTALLED:
         return BINARY
-    brought = at_hand.brought("simulator")
-    return compiled() if brought is None else brought / NAME
-
-
-def compiled() -> Path:
-    """The same from the sources, whatever is at hand. Raises BuildError."""
     _check_cargo()
     try:
         done = children.run(command(), within_s=BUILD_WITHIN_S, folder=FOLDER)

@@ -39,7 +39,6 @@ case "$2" in
     venv) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
     pip) echo pip >>"$NOTES"; eval "$PIP" ;;
     cli) shift 2; echo "cli $*" ;;
-    base.at_hand) eval "$HAND" ;;
 esac
 """
 APT = """\
@@ -64,10 +63,9 @@ class Machine:
         programs = self.folder / "bin"
         environment = {
             **os.environ,
-            **{name: does.get(name.lower(), ":") for name in ("PIP", "APT", "CARGO", "ROOT", "HAND")},
+            **{name: does.get(name.lower(), ":") for name in ("PIP", "APT", "CARGO", "ROOT")},
             "PATH": f"{programs}{os.pathsep}{does.get('path') or os.environ['PATH']}",
             "LAB_SYSTEM": does.get("system", ""),
-            "TAILSCOPE_WHEEL": does.get("wheel", ""),
             "TAILSCOPE_PYTHON": str(programs / "python3"),
             "NOTES": str(self.folder / "notes"),
             MARKER: self.mark,
@@ -304,33 +302,12 @@ def test_every_package_has_its_names_elsewhere() -> None:
         assert len(others) == 3 and all(re.fullmatch(r"-|[A-Za-z0-9][\w.+@ -]*", one) for one in others), name
 
 
-@pytest.mark.parametrize(
-    ("line", "at_hand", "packages", "compiles"),
-    [
-        ("scenario mem_frag", {"hand": "exit 0"}, "always-package", False),
-        ("scenario mem_frag", {"hand": "exit 3"}, "compiler-package always-package", True),
-        ("scenario mem_frag", {"hand": "exit 0", "wheel": "no"}, "compiler-package always-package", True),
-        ("test", {"hand": "exit 0"}, "compiler-package always-package", True),
-    ],
-)
-def test_nothing_that_compiles_is_installed_where_a_wheel_of_these_sources_is_at_hand(
-    machine: Machine, line: str, at_hand: dict[str, str], packages: str, compiles: bool
-) -> None:
-    (machine.folder / "dist").mkdir()
-    (machine.folder / "dist" / "tailscope-1-py3-none-any.whl").write_text("")
-    (machine.folder / "cli" / "tools.tsv").write_text(
-        "no-such-compiler\tcompiler-package\tbuilds\tnothing\nno-such\talways-package\talways\tnothing\n"
-    )
-    status, output, complaints = machine.run(*line.split(), **at_hand)
-    assert (status, output) == (0, f"cli {line}\n"), complaints
-    assert machine.installed == packages
-    assert any(note.startswith("cargo ") for note in machine.notes) is compiles
-
-
-def test_a_wheel_that_is_none_ends_in_its_sentence(machine: Machine) -> None:
-    status, output, complaints = machine.run("list", wheel="/no/wheel", hand="echo no wheel >&2; exit 1")
-    assert (status, output) == (2, "") and complaints == "no wheel\n"
-    assert machine.notes == []
+def test_a_page_of_help_needs_no_compiler_and_a_run_does(machine: Machine) -> None:
+    (machine.folder / "cli" / "tools.tsv").write_text("no-such-compiler\tcompiler-package\tbuilds\tnothing\n")
+    assert machine.run("scenario", "--help")[0] == 0
+    assert machine.installed == ""
+    assert machine.run("scenario", "mem_frag")[0] == 0
+    assert machine.installed == "compiler-package"
 
 
 def test_the_simulator_is_linked_as_the_bench_looks_for_it() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -234,66 +233,6 @@ def test_settings_come_from_the_folder_or_from_the_user(installed: Path, home: P
     (tmp_path / "bench.toml").write_text("wrong = 2\n")
     done = tailscope(installed, home, tmp_path, *SCENARIO, *SMALL, XDG_CONFIG_HOME=str(config))
     assert "wrong" in done.stderr and "nonsense" not in done.stderr
-
-
-@pytest.fixture(scope="module")
-def checkout(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout on a machine without any compiler, with the wheel in its dist/."""
-    folder = tmp_path_factory.mktemp("checkout")
-    made = shutil.ignore_patterns("target", "__pycache__")
-    for path in ROOT.iterdir():
-        if (path / "__init__.py").is_file() or path.name == "docs":
-            shutil.copytree(path, folder / path.name, ignore=made)
-        elif path.is_file():
-            shutil.copy(path, folder)
-    (folder / "dist").mkdir()
-    shutil.copy(wheel, folder / "dist")
-    return folder
-
-
-def in_checkout(checkout: Path, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *SCENARIO, *SMALL],
-        cwd=checkout,
-        env={"HOME": str(home), "PATH": "/nowhere", **more},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_a_checkout_of_the_same_sources_compiles_nothing(checkout: Path, home: Path, wheel: Path) -> None:
-    done = in_checkout(checkout, home)
-    assert done.returncode == 0, done.stderr
-    for room in ("simulator", "firmware"):
-        assert done.stderr.count(f"dist/{wheel.name} was made of the same {room}/") == 1
-    theirs = Path(done.stdout.strip().splitlines()[-1])
-    own = Path(lab.run(*SCENARIO, *SMALL, "--capture", "direct").stdout.strip().splitlines()[-1])
-    for name in SAME:
-        assert (theirs / name).read_bytes() == (own / name).read_bytes(), name
-    again = in_checkout(checkout, home)
-    assert again.returncode == 0 and "was made of the same" not in again.stderr
-
-
-@pytest.mark.parametrize(
-    ("changed", "more", "sentence"),
-    [
-        ("simulator/Cargo.toml", {}, "cargo is missing"),
-        ("firmware/heap/facade.c", {}, "cmake is not on the PATH"),
-        (None, {"TAILSCOPE_WHEEL": "no"}, "cargo is missing"),
-    ],
-)
-def test_changed_sources_are_compiled_as_ever(
-    checkout: Path, home: Path, changed: str | None, more: dict[str, str], sentence: str
-) -> None:
-    before = (checkout / changed).read_text() if changed else ""
-    if changed:
-        (checkout / changed).write_text(f"{before}# another\n")
-    done = in_checkout(checkout, home, **more)
-    if changed:
-        (checkout / changed).write_text(before)
-    assert done.returncode == 2
-    assert sentence in done.stderr and "Traceback" not in done.stderr
 
 
 def test_another_machine_is_refused() -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from base import at_hand
 from base.paths import INSTALLED
 from capture.desk.bench import BoardResource, read_bench
 from capture.survey.advice import Finding as Found
@@ -62,7 +61,7 @@ def _needed(when: str) -> str:
     """
     if INSTALLED:
         return "optional" if when == "always" else when
-    return "always" if when == "builds" and not at_hand.everything() else when
+    return "always" if when == "builds" else when
 
 
 def _tools() -> Iterator[Finding]:

@@ -95,7 +95,7 @@ def make(output: Path, architecture: str | None, allocators: Collection[str], te
 def _simulator(architecture: str) -> Path:
     """The program for that architecture, without shared libraries. Raises PackageError."""
     if architecture == platform.machine():
-        binary = simulator.compiled()
+        binary = simulator.build()
         if _wants_libraries(binary):
             raise PackageError(
                 "The virtual Nucleo was linked to this machine's glibc, and would not run on others: install "

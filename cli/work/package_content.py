@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from analysis.fragmentation import of_run
-from base import at_hand
+from base import source_digest
 from base.files.errors import TailscopeError
 from base.paths import ROOT
 from base.processes import children
@@ -72,7 +72,7 @@ def rooms(folder: Path) -> None:
         _room(room, folder)
     for name in _FILES:
         _copied(ROOT / name, folder / name)
-    (folder / at_hand.NOTE).write_text(at_hand.note(), encoding="ascii")
+    (folder / source_digest.NOTE).write_text(f"{source_digest.simulator()}\n", encoding="ascii")
     (folder / "pyproject.toml").write_text(table(), encoding="utf-8")
 
 
@@ -83,7 +83,7 @@ def _room(name: str, folder: Path) -> None:
 
 def version(folder: Path) -> None:
     """Writes to `folder` which version it is, and a digest of all files that are there by now."""
-    found = at_hand.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
+    found = source_digest.digest_of(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
     words = f"{project()['version']} {found[:12]} {root.revision()}".strip()
     (folder / "VERSION").write_text(f"{words}\n", encoding="utf-8")
 

@@ -1,5 +1,4 @@
-"""What a package brings built, so that no compiler is needed at the usual settings: the installed
-one, or in a checkout a wheel of the same sources.
+"""What an installed package brings built, so that no compiler is needed at the usual settings.
 
 An image is a folder with the name that its build has, and in it the ELF files and `image.json`: the
 definitions that CMake was given, the digest of the firmware, and what else only the build's folder
@@ -15,97 +14,53 @@ import platform
 import shutil
 import tarfile
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from base import at_hand
 from base.files.errors import TailscopeError
 from base.files.turns import taking_turns
 from base.files.whole import write_bytes
 from base.paths import BUILD, INSTALLED, ROOT
-from base.processes import children
-from firmware.build import cmake_build
 
 ROOM = ROOT / "firmware"
-"""Where an installed package has what it brings; a checkout has it where base/at_hand.py says."""
+"""Where an installed package has what it brings."""
 IMAGES, HOST_PROGRAMS = "images", "host_programs.tar.xz"
 HOST_FILES = ("trace_replay", "footprint")
 _HOST_MACHINE = "x86_64"
 _UNPACKED = "packaged-heap-host"
 ELF, FOOTPRINT = "tailscope.elf", "tailscope_footprint.elf"
 _NOTE = "image.json"
-_VERSION_WITHIN_S = 10.0
 
 
 class PackagedError(TailscopeError):
     """An image of the package is damaged. The message names it."""
 
 
-def room() -> Path | None:
-    """The folder that has what the package brings; None where there is none. Raises AtHandError,
-    WriteError.
-    """
-    return ROOM if INSTALLED else at_hand.brought("firmware")
-
-
 def find(name: str, definitions: Mapping[str, object]) -> Mapping[str, Any] | None:
-    """What the package says of the image `name`; None where it has none of these definitions, or
-    where a compiler here is another than made it.
+    """What the package says of the image `name`; None where it has none of these definitions, and
+    in a checkout.
 
-    Its keys: elf, a path; sha256; kernel, the version; looks, addresses. Raises PackagedError, and
-    what room() does.
+    Its keys: elf, a path; sha256; kernel, the version; looks, addresses. Raises PackagedError.
     """
-    place = room()
-    if place is None:
+    if not INSTALLED:
         return None
-    note = place / IMAGES / name / _NOTE
+    note = ROOM / IMAGES / name / _NOTE
     try:
         text = note.read_text(encoding="utf-8")
     except OSError:
         return None
     try:
-        told: dict[str, Any] = json.loads(text)
-        if told["definitions"] != _as_words(definitions) or not _compiled_alike(note.with_name(ELF)):
+        image: dict[str, Any] = json.loads(text)
+        if image["definitions"] != _as_words(definitions):
             return None
-        return {"elf": note.with_name(ELF), **{key: told[key] for key in ("sha256", "kernel", "looks")}}
+        return {"elf": note.with_name(ELF), **{key: image[key] for key in ("sha256", "kernel", "looks")}}
     except (ValueError, KeyError, TypeError):
         raise PackagedError(f"{note} is damaged: install the package again.") from None
 
 
 def holds(elf: Path) -> bool:
     """Whether the ELF file is one of the package, made of the sources in ROOM."""
-    return elf.is_relative_to(ROOM / IMAGES) if INSTALLED else at_hand.holds(elf, "firmware")
-
-
-_COMPILERS = {"GCC: ": ("arm-none-eabi-gcc",), "rustc version ": ("/usr/bin/rustc", "rustc")}
-"""By how an image names what made it, where the build looks for the tool (heap/rust/rust.cmake)."""
-
-
-def _compiled_alike(elf: Path) -> bool:
-    """Whether this machine would make the image with the same compilers, or has none. An installed
-    package is asked nothing: whoever wants another image there asks for another one.
-    """
-    if INSTALLED:
-        return True
-    words = cmake_build.of_image(elf).split("; ")
-    for beginning, tools in _COMPILERS.items():
-        made_by = {word.removeprefix(beginning) for word in words if word.startswith(beginning)}
-        if made_by and _version(tools) not in {None, *made_by}:
-            return False
-    return True
-
-
-@cache
-def _version(tools: tuple[str, ...]) -> str | None:
-    """`(15:12.2.rel1-1) 12.2.1 20221205`, what the first that is there tells behind its name; None
-    where none is.
-    """
-    program = next(filter(None, map(shutil.which, tools)), None)
-    if program is None:
-        return None
-    said = children.run([program, "--version"], within_s=_VERSION_WITHIN_S).stdout
-    return said.partition("\n")[0].partition(" ")[2]
+    return INSTALLED and elf.is_relative_to(ROOM / IMAGES)
 
 
 def write(
@@ -121,21 +76,21 @@ def write(
     place.mkdir(parents=True)
     for file in (ELF, FOOTPRINT):
         shutil.copyfile(built / file, place / file)
-    told = {"definitions": _as_words(definitions), "sha256": sha256, "kernel": kernel, "looks": looks}
-    (place / _NOTE).write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    image = {"definitions": _as_words(definitions), "sha256": sha256, "kernel": kernel, "looks": looks}
+    (place / _NOTE).write_text(json.dumps(image, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def host_program(name: str) -> Path | None:
     """The folder with the build of a heap for a PC that has this name, unpacked; None where the
     package has none for this machine. Raises PackagedError, and WriteError.
     """
-    place = room() if platform.machine() == _HOST_MACHINE else None
-    if place is None or not (place / HOST_PROGRAMS).is_file():
+    programs = ROOM / HOST_PROGRAMS
+    if not INSTALLED or platform.machine() != _HOST_MACHINE or not programs.is_file():
         return None
-    folder = (BUILD if INSTALLED else place) / _UNPACKED / name
+    folder = BUILD / _UNPACKED / name
     with taking_turns(folder):
         if not all((folder / file).exists() for file in HOST_FILES):
-            return folder if _unpacked(place / HOST_PROGRAMS, name, folder) else None
+            return folder if _unpacked(programs, name, folder) else None
     return folder
 
 
