@@ -499,8 +499,8 @@ def test_a_run_that_took_longer_than_its_bound_fails_any_gate(tmp_path: Path) ->
     loops.write_text('schema = 1\n[[loops]]\nfunction = "work"\nat_most = 1\nwhy = "x"\n', encoding="utf-8")
     status, told = judged(built(tmp_path, text + WORK), "--loops", loops, "--limit", "any=1000")
     assert (status, told["exit_status"]) == (1, 1)
-    # The section, each of the sixteen priorities, and the limit that its bound is within.
-    assert [row["finding"] for row in told["checks"]] == ["refuted"] * 17 + ["within"]
+    # The section, and the limit that its bound is within; no interrupt waits for it.
+    assert [row["finding"] for row in told["checks"]] == ["refuted", "within"]
 
 
 # Loops as a run saw them.
