@@ -193,13 +193,13 @@ def read(path: Path, tell: Tell | None = None) -> Scenario:
     """
     document = open_toml(path, ScenarioError)
     found = document.check(ScenarioTable)
-    with document.located("generator"):
+    with document.located():
         generator = _generator_of(found.generator, path.parent, tell)
     given = document.check(model(generator), "parameters").model_dump()
     parameters = located(generator, given, path.parent)
-    with document.located("parameters"):
+    with document.located():
         bound = generator(**parameters)
-    with document.located("stimulus"):
+    with document.located():
         stimulus = found.stimulus.stimulus()
     return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)
 

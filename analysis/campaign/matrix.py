@@ -235,7 +235,7 @@ class Matrix:
             try:
                 catalogue.load(self._place(name), seed=seed)
             except TailscopeError as error:
-                raise self._document.complain(str(error), "seeds", seeds.index(seed)) from None
+                raise self._document.complain(str(error)) from None
 
     def _draws(self, name: str) -> bool:
         """True if a scenario draws random numbers. Raises TailscopeError."""
@@ -246,21 +246,20 @@ class Matrix:
 
 
 def read(path: Path) -> Matrix:
-    """Reads and checks a matrix. Raises CampaignError with file, line and key."""
+    """Reads and checks a matrix. Raises CampaignError with file and key."""
     document = open_toml(path, CampaignError)
     file = document.check(_File)
     matrix = Matrix(path, path.read_bytes(), document, file, _admitted(document, file))
-    for number, name in enumerate(file.scenarios):
+    for name in file.scenarios:
         try:
             matrix._draws(name)
         except TailscopeError as error:
-            raise document.complain(str(error), "scenarios", number) from None
+            raise document.complain(str(error)) from None
         matrix._check_seeds(name)
     if matrix.count() > MOST_POINTS:
         raise document.complain(
             f"The lists have more than {MOST_POINTS:,} combinations: shorten them, or give several campaigns "
-            "a part each.",
-            "scenarios",
+            "a part each."
         )
     return matrix.without(())
 
@@ -272,7 +271,7 @@ def _admitted(document: Document, file: _File) -> dict[str, str]:
     try:
         return dict(zip(paths, outside.admit_each(beside), strict=True))
     except OutsideError as error:
-        raise document.complain(str(error), "allocators") from None
+        raise document.complain(str(error)) from None
 
 
 def _or_default(listed: Sequence[T] | None) -> Sequence[T | None]:

@@ -12,7 +12,9 @@ from pydantic import AfterValidator, ValidationError, WrapValidator
 from pydantic_core import ErrorDetails
 
 from base.files.errors import near_miss
-from base.files.lines import Place
+
+Place = tuple[str | int, ...]
+"""The keys, and the indices in lists, that lead from a document's top to a value."""
 
 # A key that needs no quotation marks to be told from the sentence around it.
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")

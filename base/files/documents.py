@@ -1,7 +1,7 @@
-"""TOML and JSON from outside: read guardedly, checked
-against a model, complaints told with file, line and key.
+"""TOML and JSON from outside: read guardedly, checked against a model, complaints told with file
+and key; with the line where the text is no TOML or JSON.
 
-    bench.toml:14: boards.nucleo.analyzer.samplerate_hz must
+    bench.toml: boards.nucleo.analyzer.samplerate_hz must
     be a positive whole number, not 'fast'; mend it.
 
 A model is a `Table`. What this module raises is always of the TailscopeError that the caller names,
@@ -25,7 +25,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from base.files.complaints import WrongValueError, first_complaint, quoted, sentence, unknown_key
 from base.files.errors import TailscopeError, first_line
-from base.files.lines import LineOf, Place, json_line, toml_line
 from base.files.printable import HIDDEN, printable_values
 from base.files.whole import read_bytes
 
@@ -34,22 +33,8 @@ TOML_BYTES_MAX = 256 << 10
 JSON_BYTES_MAX = 8 << 20
 """The largest run.json, of a sweep with a label for every operation, takes less."""
 
-TOML_KEY_MOST_PARTS = 32
-"""A key has four here. tomllib's time grows by the square of a key's parts."""
-
 _MEND = "mend it"
 _TOML_POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
-# All but the ends of lines, brackets, commas, = and the dots of keys and numbers, and in one pass:
-# nothing is looked at twice, and a text without its end goes to the line's or the file's.
-_NO_DOT = re.compile(
-    r'"""(?:[^"\\]++|\\.|"{1,2}+(?!"))*+(?:"{3,5})?'
-    r"|'''(?:[^']++|'{1,2}+(?!'))*+(?:'{3,5})?"
-    r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
-    r"|'[^'\n]*+'?"
-    r"|\#[^\n]*+"
-    r"|[\w\t -]++",
-    re.DOTALL,
-)
 # Only with one of these in it can a text of JSON stand for a character that is hidden.
 _MAY_HIDE = re.compile(f"\\\\[ubfnrt]|(?![\\n\\r\\t])[{HIDDEN}]")
 # An escape that JSON allows alone, though only a pair is a character that can be written again.
@@ -85,14 +70,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Document:
-    """The values of a file, and how to say on which line one of them is wrong.
+    """The values of a file, and how to say that one of them is wrong.
 
     `error` is what to raise, `remedy` what a sentence ends in where nothing better is known.
     """
 
     path: Path
     values: Any
-    line_of: Callable[[Place], int | None]
     error: type[TailscopeError] = DocumentError
     remedy: str = _MEND
 
@@ -114,28 +98,19 @@ class Document:
         """The error to raise for a complaint that the caller
         found; its `place` leads there from the top.
         """
-        return self.complain(sentence(complaint, self.remedy), *complaint.place)
+        return self.complain(sentence(complaint, self.remedy))
 
-    def complain(self, words: str, *place: str | int) -> TailscopeError:
-        """The error that says `words`, a whole sentence, of what stands at `place`."""
-        line = self._line(place)
-        return self.error(f"{_shown(self.path)}{'' if line is None else f':{line}'}: {words}")
+    def complain(self, words: str) -> TailscopeError:
+        """The error that says `words`, a whole sentence, of this file."""
+        return self.error(f"{_shown(self.path)}: {words}")
 
     @contextmanager
-    def located(self, *place: str | int) -> Iterator[None]:
-        """What is raised as `error` within is raised again,
-        led by the file and the line of `place`.
-        """
+    def located(self) -> Iterator[None]:
+        """What is raised as `error` within is raised again, led by the file."""
         try:
             yield
         except self.error as found:
-            raise self.complain(str(found), *place) from None
-
-    def _line(self, place: Place) -> int | None:
-        try:
-            return self.line_of(place)
-        except (LookupError, ValueError, RecursionError):  # the complaint is worth telling without its line
-            return None
+            raise self.complain(str(found)) from None
 
 
 def read_toml(
@@ -147,7 +122,7 @@ def read_toml(
     most_bytes: int = TOML_BYTES_MAX,
 ) -> Model:
     """The TOML file at `path` as `model`. Raises `error`
-    with one sentence that names file, line and key.
+    with one sentence that names file and key.
     """
     return open_toml(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
 
@@ -161,7 +136,7 @@ def read_json(
     most_bytes: int = JSON_BYTES_MAX,
 ) -> Model:
     """The JSON file at `path` as `model`. Raises `error`
-    with one sentence that names file, line and key.
+    with one sentence that names file and key.
 
     NaN, Infinity, numbers too great for a float, halves of characters and a key that stands twice
     are refused. Texts come without control characters (printable.py).
@@ -173,7 +148,6 @@ def check(
     values: object,
     model: type[Model],
     path: Path,
-    line_of: Callable[[Place], int | None] = lambda _: None,
     error: type[TailscopeError] = DocumentError,
     *,
     remedy: str = _MEND,
@@ -181,7 +155,7 @@ def check(
     """`values`, which came from the file at `path`, as `model`. Raises
     `error` as read_json does.
     """
-    return Document(path, values, line_of, error, remedy).check(model)
+    return Document(path, values, error, remedy).check(model)
 
 
 def open_toml(
@@ -192,7 +166,7 @@ def open_toml(
     most_bytes: int = TOML_BYTES_MAX,
 ) -> Document:
     """The TOML file at `path`, not yet checked. Raises `error` where it cannot be read."""
-    return _open(path, _toml, toml_line, error, remedy, most_bytes)
+    return _open(path, _toml, error, remedy, most_bytes)
 
 
 def open_json(
@@ -203,7 +177,7 @@ def open_json(
     most_bytes: int = JSON_BYTES_MAX,
 ) -> Document:
     """The JSON file at `path`, not yet checked. Raises `error` where it cannot be read."""
-    return _open(path, _json, json_line, error, remedy, most_bytes)
+    return _open(path, _json, error, remedy, most_bytes)
 
 
 def is_there(path: Path, error: type[TailscopeError] = DocumentError) -> bool:
@@ -217,15 +191,13 @@ def is_there(path: Path, error: type[TailscopeError] = DocumentError) -> bool:
 def _open(
     path: Path,
     parse: Callable[[str], object],
-    line_of: LineOf,
     error: type[TailscopeError],
     remedy: str,
     most_bytes: int,
 ) -> Document:
     shown = _shown(path)
     try:
-        text = _text(path, most_bytes)
-        return Document(path, parse(text), lambda place: line_of(text, place), error, remedy)
+        return Document(path, parse(_text(path, most_bytes)), error, remedy)
     except _UnreadableError as complaint:
         at = "" if complaint.line is None else f":{complaint.line}"
         raise error(f"{shown}{at}: {complaint}; {complaint.remedy or remedy}.") from None
@@ -264,7 +236,6 @@ def _text(path: Path, most_bytes: int) -> str:
 
 
 def _toml(text: str) -> object:
-    _check_keys(text)
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -275,15 +246,6 @@ def _toml(text: str) -> object:
             raise _UnreadableError(f"the file is not valid TOML: {_reason(error)}") from None
         words = f"the file is not valid TOML: {position[1]}, at column {position[3]}"
         raise _UnreadableError(words, int(position[2])) from None
-
-
-def _check_keys(text: str) -> None:
-    """Looks for many dots in a row, where all that can stand between those of a key is left out."""
-    dots = _NO_DOT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    at = dots.find("." * TOML_KEY_MOST_PARTS)
-    if at >= 0:
-        line = dots.count("\n", 0, at) + 1
-        raise _UnreadableError(f"a key has more than {TOML_KEY_MOST_PARTS} parts", line)
 
 
 def _json(text: str) -> object:

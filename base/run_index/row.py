@@ -102,7 +102,7 @@ def _told(folder: Path, path: Path) -> dict[str, Any]:
     check_members(folder)
     if is_observed(folder):
         document = open_json(path, RunError, remedy=REMEDY)
-        return _observed(check(document.values, ObservedManifest, path, document.line_of, RunError))
+        return _observed(check(document.values, ObservedManifest, path, RunError))
     return finished(read_manifest(path))
 
 

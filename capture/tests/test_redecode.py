@@ -448,9 +448,9 @@ def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_p
     [
         ({"schema": 4}, r"run\.json: is of schema 4, and this version reads 3"),
         ({"schema": 2}, r"run\.json: is of schema 2, and this version reads 3; run it again"),
-        ({"analyzer": 7}, r"run\.json:\d+: analyzer"),
-        ({"tool_report": None}, r"run\.json:\d+: tool_report"),
-        ({"tool_report": {"asked_samples": "many"}}, r"run\.json:\d+: tool_report\.asked_samples"),
+        ({"analyzer": 7}, r"run\.json: analyzer"),
+        ({"tool_report": None}, r"run\.json: tool_report"),
+        ({"tool_report": {"asked_samples": "many"}}, r"run\.json: tool_report\.asked_samples"),
     ],
 )
 def test_a_strange_manifest_is_refused(

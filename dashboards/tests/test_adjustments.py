@@ -125,5 +125,5 @@ def test_where_nothing_is_known_nothing_is_taken_off(tmp_path: Path) -> None:
 )
 def test_a_damaged_statement_is_refused_with_a_sentence(tmp_path: Path, changes: dict[str, object]) -> None:
     folder = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), changes=changes)
-    with pytest.raises(RunError, match=r"run\.json:\d+: "):
+    with pytest.raises(RunError, match=r"run\.json: "):
         load_run(folder)

@@ -151,57 +151,57 @@ def test_a_seed_given_twice_is_refused() -> None:
         (
             "[parameters]",
             "heap_bytes = 86_060\n[parameters]",
-            "6: heap_bytes must be a multiple of 8 from 64 to 8,388,608, not 86060; mend it.",
+            " heap_bytes must be a multiple of 8 from 64 to 8,388,608, not 86060; mend it.",
         ),
         (
             "[parameters]",
             'heap_bytes = "64k"\n[parameters]',
-            "6: heap_bytes must be a whole number, not '64k'; mend it.",
+            " heap_bytes must be a whole number, not '64k'; mend it.",
         ),
         (
             "[parameters]",
             "heap_byte = 64\n[parameters]",
-            "6: heap_byte is unknown; the keys here are description, generator, heap_bytes, name, "
+            " heap_byte is unknown; the keys here are description, generator, heap_bytes, name, "
             "parameters, stimulus. Did you mean heap_bytes?",
         ),
         (
             '"shallow"',
             '"a,b"',
-            "2: name must be 1 to 31 letters, digits, hyphens and underscores in quotation marks, not 'a,b'; "
+            " name must be 1 to 31 letters, digits, hyphens and underscores in quotation marks, not 'a,b'; "
             "mend it.",
         ),
-        ('"shallow"', '"two\\nlines"', "2: name must be 1 to 31 letters, *"),
-        ('"shallow"', '"shall\\u00f6w"', "2: name must be 1 to 31 letters, *"),
-        ('"shallow"', f'"{"x" * 32}"', "2: name must be 1 to 31 letters, *"),
+        ('"shallow"', '"two\\nlines"', " name must be 1 to 31 letters, *"),
+        ('"shallow"', '"shall\\u00f6w"', " name must be 1 to 31 letters, *"),
+        ('"shallow"', f'"{"x" * 32}"', " name must be 1 to 31 letters, *"),
         (
             'description = "A short ramp."',
             "description = 1",
-            "3: description must be a text in quotation marks, not 1; mend it.",
+            " description must be a text in quotation marks, not 1; mend it.",
         ),
         (
             '"mem_frag"',
             '"mem_frog"',
-            f"4: generator cannot be 'mem_frog'; choose from {', '.join(GENERATORS)}. Did you mean mem_frag?",
+            f" generator cannot be 'mem_frog'; choose from {', '.join(GENERATORS)}. Did you mean mem_frag?",
         ),
-        ("depth = 4", "", "6: parameters.depth is missing; add it."),
+        ("depth = 4", "", " parameters.depth is missing; add it."),
         (
             "depth = 4",
             "deph = 4",
-            "7: parameters.deph is unknown; the keys here are depth, request_bytes, spacer_bytes, trials, "
+            " parameters.deph is unknown; the keys here are depth, request_bytes, spacer_bytes, trials, "
             "victim_bytes. Did you mean depth?",
         ),
-        ("depth = 4", "depth = 4.0", "7: parameters.depth must be a whole number, not 4.0; mend it."),
-        ("depth = 4", 'depth = "4"', "7: parameters.depth must be a whole number, not '4'; mend it."),
-        ("depth = 4", "depth = 4000", "7: parameters.depth must be from 1 to 1023, not 4000; mend it."),
+        ("depth = 4", "depth = 4.0", " parameters.depth must be a whole number, not 4.0; mend it."),
+        ("depth = 4", 'depth = "4"', " parameters.depth must be a whole number, not '4'; mend it."),
+        ("depth = 4", "depth = 4000", " parameters.depth must be from 1 to 1023, not 4000; mend it."),
         (
             "depth = 4",
             f"depth = 0x{'f' * 5000}",
-            "7: parameters.depth must be from 1 to 1023, not one of thousands of digits; mend it.",
+            " parameters.depth must be from 1 to 1023, not one of thousands of digits; mend it.",
         ),
         (
             "request_bytes = 120",
             "request_bytes = 8",
-            "6: request_bytes is 8 and would fit into a freed victim of 72 bytes; make it larger than "
+            " request_bytes is 8 and would fit into a freed victim of 72 bytes; make it larger than "
             "victim_bytes.",
         ),
         (
@@ -214,55 +214,55 @@ def test_a_seed_given_twice_is_refused() -> None:
         (
             "[parameters]",
             "[parametres]",
-            "6: parametres is unknown; the keys here are description, generator, heap_bytes, name, "
+            " parametres is unknown; the keys here are description, generator, heap_bytes, name, "
             "parameters, stimulus. Did you mean parameters?",
         ),
         (
             "[parameters]",
             "parameters = 1\n[stimulus]",
-            "6: parameters must be a table, not 1; write [parameters] on a line of its own.",
+            " parameters must be a table, not 1; write [parameters] on a line of its own.",
         ),
         (
             "[parameters]",
             "stimulus = 'none'\n[parameters]",
-            "6: stimulus must be a table, not 'none'; write [stimulus] on a line of its own.",
+            " stimulus must be a table, not 'none'; write [stimulus] on a line of its own.",
         ),
         (
             "trials = 1",
             'trials = 1\n[stimulus]\nmode = "periodic"',
-            "12: A periodic stimulus needs a period of at least one tick.",
+            " A periodic stimulus needs a period of at least one tick.",
         ),
         (
             "trials = 1",
             "trials = 1\n[stimulus]\nperiod_ticks = 5003",
-            "12: stimulus.mode is missing; add it.",
+            " stimulus.mode is missing; add it.",
         ),
         (
             "trials = 1",
             'trials = 1\n[stimulus]\nmode = "swept"',
-            "13: stimulus.mode cannot be 'swept'; choose from none, periodic, sweep, random, burst. "
+            " stimulus.mode cannot be 'swept'; choose from none, periodic, sweep, random, burst. "
             "Did you mean sweep?",
         ),
         (
             "trials = 1",
             'trials = 1\n[stimulus]\nmode = "periodic"\nperiod_ticks = 50',
-            "12: A period of 50 ticks leaves the operations no time between interrupts; use at least 2000.",
+            " A period of 50 ticks leaves the operations no time between interrupts; use at least 2000.",
         ),
         (
             "trials = 1",
             'trials = 1\n[stimulus]\nmode = "periodic"\nperiod_ticks = 5e3',
-            "14: stimulus.period_ticks must be a whole number, not 5000.0; mend it.",
+            " stimulus.period_ticks must be a whole number, not 5000.0; mend it.",
         ),
         (
             "trials = 1",
             "trials = 1\n[stimulus]\nperiod = 5003",
-            "13: stimulus.period is unknown; the keys here are control_period_ticks, mode, period_ticks, "
+            " stimulus.period is unknown; the keys here are control_period_ticks, mode, period_ticks, "
             "seed, spacing_ticks. Did you mean period_ticks?",
         ),
         (
             "trials = 1",
             'trials = 1\n[stimulus]\nmode = "periodic"\nseed = 7',
-            "14: stimulus.seed means nothing to a stimulus of mode periodic; drop it.",
+            " stimulus.seed means nothing to a stimulus of mode periodic; drop it.",
         ),
     ],
 )

@@ -54,8 +54,8 @@ def test_boards_are_an_axis_and_the_first_is_the_default(tmp_path: Path) -> None
     assert Point("mem_frag", "tlsf").board == "nucleo-f401re"
 
 
-def test_a_board_that_there_is_not_is_refused_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match=r"2: boards\[0\].*nucleo-f999re.*nucleo-f401re"):
+def test_a_board_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match=r": boards\[0\].*nucleo-f999re.*nucleo-f401re"):
         read(tmp_path, 'scenarios = ["mem_frag"]\nboards = ["nucleo-f999re"]\n')
 
 
@@ -122,28 +122,28 @@ def test_a_scenario_by_path_is_looked_for_beside_the_matrix(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('scenarios = ["mem_frag"]\nseed = [1]', r"matrix.toml:2: seed is unknown.*seeds"),
-        ('scenarios = ["mem_fraq"]', r"matrix.toml:1: scenarios\[0\] cannot be 'mem_fraq'.*mem_frag\?"),
-        ('scenarios = ["gone.toml"]', r"matrix.toml:1: .*gone.toml"),
-        ("scenarios = []", r"matrix.toml:1: scenarios must be"),
+        ('scenarios = ["mem_frag"]\nseed = [1]', r"matrix.toml: seed is unknown.*seeds"),
+        ('scenarios = ["mem_fraq"]', r"matrix.toml: scenarios\[0\] cannot be 'mem_fraq'.*mem_frag\?"),
+        ('scenarios = ["gone.toml"]', r"matrix.toml: .*gone.toml"),
+        ("scenarios = []", r"matrix.toml: scenarios must be"),
         ("seeds = [1]", r"scenarios is missing"),
-        ('scenarios = ["mem_frag"]\nseeds = ["1"]', r"matrix.toml:2: seeds\[0\] must be a whole number"),
-        ('scenarios = ["mem_frag"]\nseeds = 1', r"matrix.toml:2: seeds must be a list"),
-        ('scenarios = ["mem_frag"]\nart = [true]', r"matrix.toml:2: art\[0\] must be 'on' or 'off'"),
-        ('scenarios = ["mem_frag"]\nallocators = ["tslf"]', r"matrix.toml:2: allocators\[0\] .*tlsf\?"),
-        ('scenarios = ["mem_frag"]\ncapture = "x"', r"matrix.toml:2: capture must be 'sigrok' or 'direct'"),
-        ('scenarios = ["mem_frag"]\nverify = 0.1', r"matrix.toml:2: verify compares direct runs"),
-        (f"{DIRECT}verify = 2", r"matrix.toml:3: verify must be at most 1"),
-        (f"{DIRECT}verify = nan", r"matrix.toml:3: verify must be a finite number"),
-        (f"{DIRECT}verfy = 1", r"matrix.toml:3: verfy is unknown.*verify\?"),
-        ('scenarios = ["mem_stress"]\nseeds = [1, -1]', r"matrix.toml:2: seed must be from 1"),
-        ('scenarios = ["mem_frag"]\nsamplerate = [1]', r"matrix.toml:2: samplerate\[0\] must be at least 10"),
-        ('scenarios = ["mem_frag"]\nallocators = ["gone.c"]', r"matrix.toml:2: .*gone.c is not there"),
+        ('scenarios = ["mem_frag"]\nseeds = ["1"]', r"matrix.toml: seeds\[0\] must be a whole number"),
+        ('scenarios = ["mem_frag"]\nseeds = 1', r"matrix.toml: seeds must be a list"),
+        ('scenarios = ["mem_frag"]\nart = [true]', r"matrix.toml: art\[0\] must be 'on' or 'off'"),
+        ('scenarios = ["mem_frag"]\nallocators = ["tslf"]', r"matrix.toml: allocators\[0\] .*tlsf\?"),
+        ('scenarios = ["mem_frag"]\ncapture = "x"', r"matrix.toml: capture must be 'sigrok' or 'direct'"),
+        ('scenarios = ["mem_frag"]\nverify = 0.1', r"matrix.toml: verify compares direct runs"),
+        (f"{DIRECT}verify = 2", r"matrix.toml: verify must be at most 1"),
+        (f"{DIRECT}verify = nan", r"matrix.toml: verify must be a finite number"),
+        (f"{DIRECT}verfy = 1", r"matrix.toml: verfy is unknown.*verify\?"),
+        ('scenarios = ["mem_stress"]\nseeds = [1, -1]', r"matrix.toml: seed must be from 1"),
+        ('scenarios = ["mem_frag"]\nsamplerate = [1]', r"matrix.toml: samplerate\[0\] must be at least 10"),
+        ('scenarios = ["mem_frag"]\nallocators = ["gone.c"]', r"matrix.toml: .*gone.c is not there"),
         (
             f'scenarios = ["mem_stress"]\nseeds = {MANY}\nheap_bytes = {MANY}\nsamplerate = {MANY}',
-            r"matrix.toml:1: The lists have more than 100,000 combinations: shorten them",
+            r"matrix.toml: The lists have more than 100,000 combinations: shorten them",
         ),
-        ('scenarios = ["mem_frag"]\n[[exclude]]\nsead = [1]', r"matrix.toml:3: exclude\[0\].sead is unknown"),
+        ('scenarios = ["mem_frag"]\n[[exclude]]\nsead = [1]', r"matrix.toml: exclude\[0\].sead is unknown"),
         (
             'scenarios = ["mem_frag"]\n[[exclude]]\nscenarios = ["mem_frag"]',
             r"nothing to run: everything is excluded",
@@ -164,5 +164,5 @@ def test_placements_are_points_of_their_own(tmp_path: Path) -> None:
         "mem_frag on tlsf, placement 1",
         "mem_frag on tlsf, placement 2",
     ]
-    with pytest.raises(CampaignError, match=r"matrix\.toml:1: placements must be .*256"):
+    with pytest.raises(CampaignError, match=r"matrix\.toml: placements must be .*256"):
         read(tmp_path, 'placements = 257\nscenarios = ["mem_frag"]\n')

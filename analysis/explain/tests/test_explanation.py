@@ -214,7 +214,9 @@ def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy:
 
 
 def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: Path) -> None:
-    with pytest.raises(ExplainError, match=r"no quantity 'latency'; choose section .*, allocate .*, interrupt .*, task "):
+    with pytest.raises(
+        ExplainError, match=r"no quantity 'latency'; choose section .*, allocate .*, interrupt .*, task "
+    ):
         explanation.explain(copy, "latency")
     with pytest.raises(ExplainError, match="measured no critical section of a free"):
         explanation.explain(copy, "free")

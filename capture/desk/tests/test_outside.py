@@ -72,11 +72,11 @@ def test_what_the_user_writes_stands_before_what_comes_along(tmp_path: Path) -> 
             "my_board.toml",
             'kind = "pyocd"',
             'kind = "none"',
-            r"my_board\.toml:3: loader\.target means nothing",
+            r"my_board\.toml: loader\.target means nothing",
         ),
         ("my_board.toml", "mine.toml", "nowhere.toml", r"nowhere\.toml: the file does not exist"),
         ("analyzers/mine.toml", '"A7"', '"A7", "A8"', r"mine\.toml: .*needs a driver and 8 inputs"),
-        ("analyzers/mine.toml", "title", "name", r"mine\.toml:1: name is unknown"),
+        ("analyzers/mine.toml", "title", "name", r"mine\.toml: name is unknown"),
     ],
 )
 def test_a_mistake_names_its_file(board: Path, file: str, old: str, new: str, words: str) -> None:

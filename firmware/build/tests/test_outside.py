@@ -312,10 +312,10 @@ def test_what_is_no_c_file_is_told(tmp_path: Path) -> None:
 
 def test_a_table_is_checked(tmp_path: Path) -> None:
     for table, says in (
-        ('promise = ["merges"]', r"mine\.toml:1: .*promise.*promises"),
-        ('promises = ["merge"]', r"mine\.toml:1: promises\[0\] must be 'frees'"),
-        ('name = "my-heap"', r"mine\.toml:1: name must be up to 32 letters"),
-        ("knobs = { pad = 1 }", r"mine\.toml:1: knobs\.pad must be up to 32 capital"),
+        ('promise = ["merges"]', r"mine\.toml: .*promise.*promises"),
+        ('promises = ["merge"]', r"mine\.toml: promises\[0\] must be 'frees'"),
+        ('name = "my-heap"', r"mine\.toml: name must be up to 32 letters"),
+        ("knobs = { pad = 1 }", r"mine\.toml: knobs\.pad must be up to 32 capital"),
     ):
         with pytest.raises(OutsideError, match=says):
             outside.read(written(tmp_path, BUMP, table=table))

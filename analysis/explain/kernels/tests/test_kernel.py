@@ -92,8 +92,8 @@ def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('schema = 2\nname = "A"\nsymbols = ["main"]\n', "own.toml:1: schema"),
-        ('schema = 1\nname = "A"\nsymbols = []\n', "own.toml:3: symbols"),
+        ('schema = 2\nname = "A"\nsymbols = ["main"]\n', "own.toml: schema"),
+        ('schema = 1\nname = "A"\nsymbols = []\n', "own.toml: symbols"),
         ('schema = 1\nname = "A"\nsymbols = ["main"]\n[task]\n', "task.current"),
         ('schema = 1\nname = "A"\nsymbols = ["main"]\n[tasks]\n', "tasks"),
         ('schema = 1\nname = "A"\nsymbols = ["main"]\n[task]\ncurrent = ["a->b"]\n', "task.current"),

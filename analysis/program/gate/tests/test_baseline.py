@@ -50,7 +50,7 @@ HEAD = 'schema = 2\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
             HEAD.replace("masks", "latency"),
             "is a baseline of latency, not of masks; name another file, or delete",
         ),
-        (HEAD + "[functions.f]\nprimask = -1\n", "b.toml:6: functions.f.primask"),
+        (HEAD + "[functions.f]\nprimask = -1\n", "b.toml: functions.f.primask"),
         (HEAD + '[functions.f]\nprimask = "shut"\n', "functions.f.primask"),
         (HEAD + "[functions]\nf = 3\n", "functions.f must be a table"),
         (HEAD + "[function.f]\n", "function"),
