@@ -305,7 +305,7 @@ class Curve(Table):
     """One label of a sweep.
 
     Each time is true to plus or minus that of `budgets_ns`. The worst latency is the section plus
-    the entry to plus or minus that of `entry_ns`. An older run has no budgets.
+    the entry to plus or minus that of `entry_ns`.
     """
 
     label: str | None
@@ -318,18 +318,14 @@ class Curve(Table):
     entry_ns: Number | None
     seq: Count | None
     within_budget: bool | None
-    budgets_ns: CurveBudgets | None = None
+    budgets_ns: CurveBudgets
 
 
 class Sweep(Table):
-    """The result of a sweep, curve by curve.
-
-    `allowed_ns` is an older run's: one budget for all curves.
-    """
+    """The result of a sweep, curve by curve."""
 
     lead_ns: Number | None
-    lead_budget_ns: Number | None = None
-    allowed_ns: Number | None = None
+    lead_budget_ns: Number | None
     curves: list[Curve]
 
 

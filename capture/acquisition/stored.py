@@ -26,13 +26,9 @@ from base.run_folder.observed import Asked, read_asked, read_observed_manifest
 from base.run_folder.session_file import read_sr
 from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
-from capture.acquisition.plan_file import decode_image, read_plan
+from capture.acquisition.plan_file import read_plan
 from capture.acquisition.source import Taken
-from scenarios import catalogue
-from scenarios import parameters as parameter_kinds
-from scenarios.errors import ScenarioError
 from scenarios.plan import Plan
-from scenarios.scenario import Scenario
 
 _NOTHING = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), NS_PER_S, 0)
 
@@ -48,7 +44,7 @@ def read_stored(folder: Path) -> Taken:
     # An older run tells no more of what was asked for than the allocator.
     asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
     return Taken(
-        Account(_plan(folder, origin), asked, setting),
+        Account(_plan(folder), asked, setting),
         Observation(
             edges,
             serial_bytes=read_observed(folder, names.SERIAL_LOG),
@@ -143,36 +139,9 @@ def _memory(folder: Path, origin: Origin) -> Memory | None:
     return read_memory(folder / names.OPERATIONS, origin.memory)
 
 
-def _plan(folder: Path, origin: Origin | None) -> Plan:
-    """The plan as it was stored.
-
-    An older run has none. Its scenario is compiled again, if it comes with the bench, and must give
-    the same image.
-    """
-    image_bytes = read_observed(folder, names.IMAGE)
-    if (folder / names.PLAN).exists():
-        return read_plan(folder / names.PLAN, image_bytes)
-    image = decode_image(image_bytes)
-    try:
-        parameters = origin.parameters if origin else {}
-        scenario = _scenario_of_bench(image.name, parameters, str(image.stimulus))
-        plan = scenario.compile().recorded_by(image.records, image.baud, image.clock)
-    except ScenarioError:
-        plan = None
-    if plan is None or plan.image != image_bytes:
-        raise CaptureError(
-            f"{folder / names.PLAN} is missing, and {image.name} does not compile to the same operations: "
-            "its labels, trials and depths are not known; run the scenario again."
-        )
-    return plan
-
-
-def _scenario_of_bench(name: str, parameters: Mapping[str, int | str], stimulus: str) -> Scenario:
-    """A scenario that comes with the bench, with the parameters that name no file: no path of a run
-    folder is opened. Raises ScenarioError.
-    """
-    if name not in catalogue.names():
-        raise ScenarioError(f"{name} does not come with the bench.")
-    files = parameter_kinds.files(type(catalogue.load(name).generator))
-    chosen = {key: value for key, value in parameters.items() if key not in files}
-    return catalogue.load(name, chosen, stimulus=stimulus)
+def _plan(folder: Path) -> Plan:
+    """The plan as it was stored."""
+    image = read_observed(folder, names.IMAGE)
+    if not (folder / names.PLAN).exists():
+        raise CaptureError(f"{folder / names.PLAN} is missing; restore it, or run the scenario again.")
+    return read_plan(folder / names.PLAN, image)

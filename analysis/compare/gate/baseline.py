@@ -18,7 +18,6 @@ from base.files.documents import Table, open_toml
 from base.files.toml_text import key, pairs
 from base.files.whole import write_bytes
 from base.metrology.quantiles import Number
-from base.run_folder.manifest import FIRST_BOARD
 from base.run_folder.placements import Range
 
 SCHEMA = 1
@@ -98,13 +97,9 @@ class Entry(Table):
         return lines.read(self.operations, self.pulse_beyond_cycles)
 
     @model_validator(mode="after")
-    def _names_its_board(self) -> Entry:
-        """An older entry does not: there was no other board."""
-        self.settings.setdefault(BOARD_FOLDER, FIRST_BOARD)
-        return self
-
-    @model_validator(mode="after")
     def _whole(self) -> Entry:
+        if BOARD_FOLDER not in self.settings:
+            raise WrongValueError("is missing", "settings", BOARD_FOLDER, remedy="make it anew with --update")
         if not self.exact and self.repetitions < REPETITIONS_LEAST:
             raise WrongValueError(f"must be at least {REPETITIONS_LEAST} of a real board", "repetitions")
         if self.exact and self.pulse_beyond_cycles is None:

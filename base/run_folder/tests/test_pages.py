@@ -16,7 +16,7 @@ from base.paths import ROOT
 from base.run_folder import pages, session_file, tables
 from base.run_folder.edges import MOST_EDGES, MOST_ROWS, MOST_ROWS_READ, MOST_SAMPLES, read_parquet
 from base.run_folder.folder import MOST_BYTES
-from base.run_folder.manifest import Curve
+from base.run_folder.manifest import Curve, CurveBudgets
 from base.run_folder.pages import PagesError, check_extent
 from base.run_folder.records import MOST_LINES, MOST_LOG_BYTES
 from base.run_folder.tables import MOST_OPERATIONS, MOST_STIMULI, PLAN, read_table
@@ -157,6 +157,12 @@ def test_the_largest_manifest_fits() -> None:
         entry_ns=123456789.12345679,
         seq=MAX_ENTRIES,
         within_budget=False,
+        budgets_ns=CurveBudgets(
+            latency_max=10.123456789012345,
+            undisturbed_max=10.123456789012345,
+            critical=10.123456789012345,
+            entry=10.123456789012345,
+        ),
     )
     one = json.dumps({"sweep": {"curves": [curve.model_dump()]}}, indent=2)
     beside_curves = 1 << 20
