@@ -158,6 +158,7 @@ class Image:
     records: str = "uart"
     baud: int = DEFAULT_BAUD
     clock: str = CLOCKS[0]
+    debugger_leaves: bool = False
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -195,7 +196,7 @@ def encode(image: Image) -> bytes:
         _HEADER.size,
         len(image.operations),
         CLOCKS.index(image.clock),
-        0,
+        image.debugger_leaves,
         zlib.crc32(body),
         image.slot_count,
         0 if image.baud == DEFAULT_BAUD else image.baud // BAUD_UNIT,
@@ -209,14 +210,21 @@ def encode(image: Image) -> bytes:
     return header + body
 
 
-def with_records(data: bytes, records: str, baud: int = DEFAULT_BAUD, clock: str = CLOCKS[0]) -> bytes:
+def with_records(
+    data: bytes,
+    records: str,
+    baud: int = DEFAULT_BAUD,
+    clock: str = CLOCKS[0],
+    debugger_leaves: bool = False,
+) -> bytes:
     """The same encoded image with its records carried by `records`, one of RECORDS.
 
-    `baud` is the serial line's rate, and `clock`, one of CLOCKS, what feeds the core's. Raises
+    `baud` is the serial line's rate, and `clock`, one of CLOCKS, what feeds the core's.
+    `debugger_leaves` is whether whoever resets the board lets go of its core behind that. Raises
     ImageError for what there is not.
     """
     image = decode(data)
-    asked = replace(image, records=records, baud=baud, clock=clock)
+    asked = replace(image, records=records, baud=baud, clock=clock, debugger_leaves=debugger_leaves)
     return data if asked == image else encode(asked)
 
 
@@ -240,9 +248,9 @@ def decode(data: bytes) -> Image:
     if len(data) < _HEADER.size:
         raise ImageError(f"The image ends after {len(data)} bytes; its header alone has {_HEADER.size}.")
     magic, version, header_bytes, *counts, mode, records, parameter, name = _HEADER.unpack_from(data)
-    entries, clock, reserved, crc32, slots, hundreds, period, control = counts
+    entries, clock, leaves, crc32, slots, hundreds, period, control = counts
     _check_format(magic, version, header_bytes)
-    if reserved:
+    if leaves > 1:
         raise ImageError("The image's header sets a field that must be 0; compile the scenario again.")
     _check_body(data, entries, crc32)
     operations = tuple(
@@ -256,6 +264,7 @@ def decode(data: bytes) -> Image:
         _decode_records(records),
         hundreds * BAUD_UNIT if hundreds else DEFAULT_BAUD,
         _decode_clock(clock),
+        bool(leaves),
     )
     if slots != image.slot_count:
         raise ImageError(f"The header announces {slots} slots, but the entries use {image.slot_count}.")

@@ -107,13 +107,21 @@ class Plan:
         """The serial line's rate in baud, as the image says it."""
         return decode(self.image).baud
 
-    def recorded_by(self, records: str, baud: int = DEFAULT_BAUD, clock: str = CLOCKS[0]) -> Plan:
+    def recorded_by(
+        self,
+        records: str,
+        baud: int = DEFAULT_BAUD,
+        clock: str = CLOCKS[0],
+        debugger_leaves: bool = False,
+    ) -> Plan:
         """The same plan, with its records carried by `records`: uart or rtt.
 
-        It tells the firmware the serial line's `baud`, and what feeds the core's `clock`. Raises
-        ImageError for what there is not.
+        It tells the firmware the serial line's `baud`, what feeds the core's `clock`, and whether
+        it is to wait until a debugger has let go of the core. Raises ImageError for what there is
+        not.
         """
-        return replace(self, image=with_records(self.image, records, baud, clock), records=records)
+        image = with_records(self.image, records, baud, clock, debugger_leaves)
+        return replace(self, image=image, records=records)
 
     def without_control(self) -> Plan:
         """The same plan for a board that has no control interrupt."""

@@ -75,7 +75,7 @@ def capture(
         return Captured(
             edges=read_stream(folder / _EDGES).edges,
             uart=(folder / _UART).read_bytes(),
-            windows=(folder / _WINDOWS).read_bytes(),
+            windows=(folder / _WINDOWS).read_bytes() if counts or instructions_while else b"",
             status=done.returncode,
             words=words,
         )

@@ -239,7 +239,7 @@ class Lab:
     def run(self, *before: str) -> Path:
         """The folder of a run that is complete."""
         process = self.start(*before)
-        said, complaints = process.communicate(timeout=TOOL_TIMEOUT_S)
+        said, complaints = process.communicate(timeout=RUN_TIMEOUT_S)
         assert process.returncode == 0, said + complaints
         self.runs.append(Path(said.splitlines()[-1]))
         return self.runs[-1]
@@ -329,7 +329,7 @@ def test_nothing_is_left_when_the_bench_is_stopped(lab: Lab, number: signal.Sign
     process = lab.start()
     assert wait_until(lambda: sigrok_is_running(lab.mark) or process.poll() is not None)
     process.send_signal(number)
-    said, _ = process.communicate(timeout=TOOL_TIMEOUT_S)
+    said, _ = process.communicate(timeout=RUN_TIMEOUT_S)
     assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert wait_until(lambda: not processes_of(lab.mark)), processes_of(lab.mark)
     lab.runs += [Path(line) for line in said.splitlines() if line.endswith("-desk")]

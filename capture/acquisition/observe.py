@@ -21,7 +21,7 @@ from base.run_folder.observed import ObservedReport
 from base.tell import Tell
 from capture.acquisition.keeper import Keeping
 from capture.acquisition.live import Sources, Watch
-from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
+from capture.acquisition.record_reader import NoRecords, RecordReader
 from capture.acquisition.saleae import SaleaeCapture
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
@@ -29,7 +29,8 @@ from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
 from scenarios.operations import DEFAULT_BAUD
 
-# After the last sample the last records are still under way, for a while on a busy host. Where the
+SILENCE_S = 10.0
+# After the last sample the last records are still under way, on a busy host with pauses. Where the
 # capture broke off there may be none.
 LAST_RECORDS_S = 5.0
 LAST_RECORDS_OF_BROKEN_S = 1.0
@@ -44,9 +45,9 @@ class Order:
 
     `elf` is the firmware's file; None leaves the board alone, and what is on it runs. `image` is
     the operation image, empty for a firmware that needs none. `records` says what carries the
-    records, uart, rtt or none, and `baud` how fast the serial line is. A tool or line that says
-    nothing for `silence_s` is taken for dead. `channels` are those that are kept, in the order of
-    CHANNELS. `keeping` says which windows are kept; None keeps all.
+    records, uart, rtt or none, and `baud` how fast the serial line is. An analyzer, or the line
+    behind it, that says nothing for `silence_s` is taken for dead. `channels` are those that are
+    kept, in the order of CHANNELS. `keeping` says which windows are kept; None keeps all.
     """
 
     elf: Path | None
@@ -103,7 +104,8 @@ def observe(
                 if resetter is not None:
                     resetter.reset()
                 result = capture.wait(order.silence_s, board.ended)
-                whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
+                last_s = LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S
+                whole = records.wait(min(last_s, order.silence_s))
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
     silent = not (records.whole or interrupted)
     told = board.post_mortem(order.elf) if silent and order.elf else ()
@@ -132,11 +134,11 @@ def _reader(connections: Connections, order: Order, log: Path) -> RecordReader |
     if order.records == "none":
         return NoRecords()
     if order.records != "rtt":
-        return SerialReader(connections.serial_url, order.silence_s, log, connections.find_serial, order.baud)
+        return SerialReader(connections.serial_url, log, connections.find_serial, order.baud)
     assert connections.probe is not None and order.elf is not None
     from capture.acquisition.rtt_reader import RttReader  # loads pyOCD, which takes a while
 
-    return RttReader(connections.probe, order.elf, order.silence_s, log)
+    return RttReader(connections.probe, order.elf, log)
 
 
 def _request(connections: Connections, order: Order, resetter: Resetter | None) -> CaptureRequest:

@@ -17,9 +17,6 @@ from capture.desk.board import Resetter
 # Between two looks at a transport that had nothing.
 POLL_S = 0.01
 
-# The firmware speaks after each operation, so a transport that is silent for this long is dead.
-SILENCE_S = 10.0
-
 # A read that a dead transport keeps waiting ends before that.
 CLOSING_WITHIN_S = 15.0
 
@@ -49,13 +46,13 @@ class NoRecords:
         """Nothing came."""
         return b""
 
-    def wait(self, _timeout_s: float) -> bool:
+    def wait(self, _silence_s: float) -> bool:
         """Nothing is to come."""
         return True
 
 
 class RecordReader(ABC):
-    """Reads until END or FAIL, `silence_s` without a byte, or close().
+    """Reads until END or FAIL, or close(). Silence ends nothing: a loader may still have to start.
 
     Use it as a context manager. Opening raises CaptureError; afterwards nothing does: what went
     wrong is in `problem`, and every byte that came is in `data`; and in the file `log` already when
@@ -67,9 +64,8 @@ class RecordReader(ABC):
     debugger: Resetter | None = None
     """Who reads the records through the debug probe, and so alone can reset the board."""
 
-    def __init__(self, name: str, silence_s: float, log: Path | None = None) -> None:
+    def __init__(self, name: str, log: Path | None = None) -> None:
         self.problem: str | None = None
-        self._silence_s = silence_s
         self._data = bytearray()
         self._log_path = log
         self._log: IO[bytes] | None = None
@@ -103,14 +99,16 @@ class RecordReader(ABC):
         """Whether the run has come to its end: the last record is END."""
         return _last_line(self._data).startswith(_END)
 
-    def wait(self, timeout_s: float) -> bool:
+    def wait(self, silence_s: float) -> bool:
         """Waits for the end of the run on this transport.
 
-        False if `timeout_s` passed or a signal came before.
+        False if nothing came for `silence_s`, or a signal did.
         """
-        deadline_s = time.monotonic() + timeout_s
-        while not self._ended.wait(min(signals.POLL_S, timeout_s)):
-            if signals.asked() is not None or time.monotonic() >= deadline_s:
+        heard, heard_s = -1, time.monotonic()
+        while not self._ended.wait(min(signals.POLL_S, silence_s)):
+            if len(self._data) != heard:
+                heard, heard_s = len(self._data), time.monotonic()
+            if signals.asked() is not None or time.monotonic() - heard_s >= silence_s:
                 return self._ended.is_set()
         return True
 
@@ -137,10 +135,6 @@ class RecordReader(ABC):
     def _broken(self, error: Exception) -> str:
         """The sentence for an `error` that _receive() raised."""
 
-    @abstractmethod
-    def _silence(self) -> str:
-        """The sentence for `silence_s` without a byte."""
-
     def _read(self) -> None:
         try:
             self._read_to_end()
@@ -151,11 +145,9 @@ class RecordReader(ABC):
             self._ended.set()
 
     def _read_to_end(self) -> None:
-        heard_s = time.monotonic()
         while not self._stopping.is_set():
             chunk = self._receive()
             if chunk:
-                heard_s = time.monotonic()
                 self._keep(chunk[: MOST_LOG_BYTES - len(self._data)])
                 if len(self._data) == MOST_LOG_BYTES:
                     self.problem = (
@@ -165,9 +157,6 @@ class RecordReader(ABC):
                     return
                 if _run_has_ended(self._data):
                     return
-            elif time.monotonic() - heard_s >= self._silence_s:
-                self.problem = self._silence()
-                return
             else:
                 self._stopping.wait(self.poll_s)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from base.files.errors import CaptureError, first_line
-from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from capture.acquisition.record_reader import RecordReader
 from capture.acquisition.rtt_ring import RttRing
 from capture.desk.debug_probe import ProbeSession, symbol
 from capture.desk.pyocd import ProbeAddress
@@ -24,10 +24,8 @@ class RttReader(RecordReader):
 
     debugger: ProbeSession
 
-    def __init__(
-        self, address: ProbeAddress, elf: Path, silence_s: float = SILENCE_S, log: Path | None = None
-    ) -> None:
-        super().__init__(f"RTT {address.unique_id}", silence_s, log)
+    def __init__(self, address: ProbeAddress, elf: Path, log: Path | None = None) -> None:
+        super().__init__(f"RTT {address.unique_id}", log)
         control_block = symbol(elf, CONTROL_BLOCK)
         self.debugger = ProbeSession(address)
         self._ring = RttRing(self.debugger, control_block)
@@ -52,10 +50,4 @@ class RttReader(RecordReader):
         return (
             f"Reading the records by RTT broke after {len(self._data)} bytes ({first_line(error)}); "
             "check the debug probe and the board's power, then run again."
-        )
-
-    def _silence(self) -> str:
-        return (
-            f"No record came by RTT for {self._silence_s:g} s after {len(self._data)} bytes and before END; "
-            "check that the firmware runs and that it is the one that was built."
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 import serial
 
 from base.files.errors import CaptureError, first_line
-from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from capture.acquisition.record_reader import RecordReader
 from scenarios.operations import DEFAULT_BAUD
 
 READ_BYTES = 65_536
@@ -31,12 +31,11 @@ class SerialReader(RecordReader):
     def __init__(
         self,
         url: str,
-        silence_s: float = SILENCE_S,
         log: Path | None = None,
         find: Callable[[], str] | None = None,
         baud: int = DEFAULT_BAUD,
     ) -> None:
-        super().__init__(f"serial {url}", silence_s, log)
+        super().__init__(f"serial {url}", log)
         self._url = url
         self._find = find
         self._baud = baud
@@ -81,12 +80,6 @@ class SerialReader(RecordReader):
         return (
             f"The serial line {self._url} broke after {len(self._data)} bytes ({first_line(error)}); "
             "check the cable and the board's power, then run again."
-        )
-
-    def _silence(self) -> str:
-        return (
-            f"The serial line {self._url} fell silent for {self._silence_s:g} s after {len(self._data)} "
-            "bytes and before END; check that the firmware runs and that this is the board's port."
         )
 
 

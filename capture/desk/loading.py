@@ -110,7 +110,8 @@ class Way:
     beside kind and clock, `needs` those it cannot do without, with what to do. `words` restricts
     what a key says. `serial_number` takes that of the probe from what bench.toml calls it;
     `address` makes what bench.toml calls it of the USB ids of vendor and product, and that number.
-    `has_rtt` is whether records can come through its probe while the board runs.
+    `has_rtt` is whether records can come through its probe while the board runs. `lets_go`: when
+    it leaves, behind the reset, it clears the core's debug registers, and with them TRCENA.
     """
 
     title: str
@@ -123,6 +124,7 @@ class Way:
     serial_number: Callable[[str], str] = str
     address: Callable[[int, int, str], str] = lambda _vendor, _product, serial: serial
     has_rtt: bool = False
+    lets_go: bool = False
 
     def check(self, given: Iterable[str], settings: Settings, kind: str) -> None:
         """Raises WrongValueError for keys that it does not have, or needs, or cannot understand."""

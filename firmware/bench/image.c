@@ -50,6 +50,10 @@ bool image_asks_for_rtt(const image *candidate) {
     return is_image(candidate) && candidate->header.records == RECORDS_RTT;
 }
 
+bool image_debugger_leaves(const image *candidate) {
+    return is_image(candidate) && candidate->header.debugger_leaves == 1u;
+}
+
 static bool baud_is_bad(const image_header *header) {
     const uint32_t baud = (uint32_t)header->baud_hundreds * BAUD_UNIT;
     return baud != 0u && (baud < BAUD_MIN || baud > BAUD_MAX);
@@ -147,8 +151,8 @@ static image_fault check_header(const image_header *header, uint32_t capacity_by
     if (header->clock > CLOCK_INTERNAL) {
         return (image_fault){"clock", header->clock};
     }
-    if (header->reserved != 0u) {
-        return (image_fault){"reserved", header->reserved};
+    if (header->debugger_leaves > 1u) {
+        return (image_fault){"reserved", header->debugger_leaves};
     }
     if (baud_is_bad(header)) {
         return (image_fault){"baud", header->baud_hundreds};

@@ -28,8 +28,8 @@ typedef struct {
     uint16_t version;
     uint16_t header_bytes;
     uint16_t entry_count;
-    uint8_t clock; /**< a clock_source */
-    uint8_t reserved;
+    uint8_t clock;           /**< a clock_source */
+    uint8_t debugger_leaves; /**< 1: whoever resets the core lets go of it behind that */
     uint32_t body_crc32;
     uint16_t slot_count;
     uint16_t baud_hundreds; /**< of the serial line; 0: 1,000,000 baud */
@@ -99,6 +99,9 @@ bool image_asks_for_rtt(const image *candidate);
 
 /** The serial line's rate, in baud. */
 uint32_t image_baud(const image *candidate);
+
+/** Whether a debugger lets go of the core once it runs. */
+bool image_debugger_leaves(const image *candidate);
 
 /** What is to feed the core's clock. */
 clock_source image_clock(const image *candidate);

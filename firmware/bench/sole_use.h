@@ -3,8 +3,8 @@
 #define TAILSCOPE_BENCH_SOLE_USE_H
 
 /**
- * Starts the cycle counter. Where a debugger has the core, it first waits until that has left, but
- * not for ever; where it reads the records, not at all.
+ * Starts the cycle counter. Where the image says that a debugger leaves, it first waits until that
+ * has let go of the core, but not for ever.
  */
 void start_counter_alone(void);
 

@@ -24,7 +24,7 @@ def image(*entries: bytes, **fields: int | bytes) -> bytes:
         "header_bytes": 64,
         "entry_count": len(entries),
         "clock": 0,
-        "reserved": 0,
+        "debugger_leaves": 0,
         "crc": zlib.crc32(body),
         "slots": 4,
         "baud_hundreds": 0,

@@ -91,7 +91,7 @@ def test_largest_image_fits(bench: ctypes.CDLL) -> None:
         ({"entry_count": 21841}, "entries", 21841),
         ({"entry_count": 0xFFFF}, "entries", 0xFFFF),
         ({"clock": 3}, "clock", 3),
-        ({"reserved": 1}, "reserved", 1),
+        ({"debugger_leaves": 2}, "reserved", 2),
         ({"baud_hundreds": 1151}, "baud", 1151),
         ({"baud_hundreds": 10001}, "baud", 10001),
         ({"slots": 2049}, "slots", 2049),
@@ -161,7 +161,7 @@ def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reaso
 
 def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
     """docs/reference/operation-image.md, said once more: what the firmware must not refuse."""
-    magic, version, header_bytes, count, clock, reserved, crc, slots, baud = struct.unpack(
+    magic, version, header_bytes, count, clock, leaves, crc, slots, baud = struct.unpack(
         "<IHHHBBIHH", candidate[:20]
     )
     stimulus, control, mode, records, parameter, name = struct.unpack("<IIBBH32s", candidate[20:64])
@@ -172,7 +172,7 @@ def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
         return False
     if mode == 4 and not 16 <= parameter <= stimulus - 2000:
         return False
-    if clock > 2 or reserved or (baud and not 1152 <= baud <= 10_000):
+    if clock > 2 or leaves > 1 or (baud and not 1152 <= baud <= 10_000):
         return False
     if slots > 2048 or mode > 4 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 999:
         return False

@@ -53,6 +53,10 @@ def test_decodes_what_the_specification_says() -> None:
     assert decode(HEADER + BODY) == IMAGE
 
 
+def test_a_debugger_that_leaves_is_the_byte_behind_the_clock() -> None:
+    assert encode(replace(IMAGE, debugger_leaves=True)) == HEADER[:11] + b"\1" + HEADER[12:] + BODY
+
+
 def test_marks_use_no_slots() -> None:
     assert encode(replace(IMAGE, operations=(Mark(3),)))[16:20] == bytes(4)
 
@@ -113,7 +117,7 @@ def test_arbitrary_entries_are_refused_or_reproduced(fields: list[tuple[int, ...
         (HEADER + BODY + b"\xff", "but has 113"),
         (patched(8, b"\xff\xff"), "announces 65,535 entries"),
         (patched(10, b"\3"), "clock"),
-        (patched(11, b"\1"), "sets a field that must be 0"),
+        (patched(11, b"\2"), "sets a field that must be 0"),
         (patched(18, b"\1"), "100 baud; choose 115,200 to 1,000,000"),
         (patched(18, b"\xff\xff"), "6553500 baud"),
         (patched(12, b"\0"), "damaged: CRC-32"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,15 +21,19 @@ from capture.desk.board import Connections, Resetter
 class SocketBoard:
     """A board that says `uart` once it runs, and then is silent or hangs up.
 
-    The capture starts it, as told by progress(), unless it `waits` for a reset.
+    The capture starts it, as told by progress(), unless it `waits` for a reset, which takes
+    `loader_s`.
     """
 
     counter = None
 
-    def __init__(self, uart: bytes, hangs_up: bool = False, waits: bool = False) -> None:
+    def __init__(
+        self, uart: bytes, hangs_up: bool = False, waits: bool = False, loader_s: float = 0.0
+    ) -> None:
         self._uart = uart
         self._hangs_up = hangs_up
         self._waits = waits
+        self._loader_s = loader_s
         self._open = ExitStack()
         self.loaded: tuple[Path, bytes] | None = None
         self.steps: list[str] = []
@@ -59,6 +64,7 @@ class SocketBoard:
 
     def reset(self) -> None:
         self.steps.append("reset")
+        time.sleep(self._loader_s)
         connection = self._open.enter_context(self._server.accept()[0])
         connection.sendall(self._uart)
         if self._hangs_up:

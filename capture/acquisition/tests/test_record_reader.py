@@ -19,13 +19,10 @@ class Babble(RecordReader):
     def _broken(self, error: Exception) -> str:
         return str(error)
 
-    def _silence(self) -> str:
-        return "silent"
-
 
 def test_a_board_that_never_stops_talking_is_heard_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_reader, "MOST_LOG_BYTES", 1000)
-    with Babble("babble", silence_s=60) as reader:
+    with Babble("babble") as reader:
         assert reader.wait(60)
     assert reader.data == b"x" * 1000
     assert reader.problem is not None
@@ -36,7 +33,7 @@ class Teller(Babble):
     """A board whose `lines` come one by one; before each, `look` is called."""
 
     def __init__(self, log: Path, lines: list[bytes], look: Callable[[], object]) -> None:
-        super().__init__("teller", silence_s=60, log=log)
+        super().__init__("teller", log)
         self._lines = list(lines)
         self._look = look
 

@@ -129,4 +129,5 @@ WAY = Way(
     },
     serial_number=_serial_number,
     address=lambda vendor, product, serial: f"{vendor:04x}:{product:04x}:{serial}",
+    lets_go=True,
 )

@@ -88,8 +88,7 @@ impl<T: Target> Interpreter<T> {
             Command::LeaveOther => vec![],
             Command::EnterDebug => self.enter().map(|()| done)?,
             Command::LeaveDebug => {
-                self.mode = Mode::MassStorage;
-                self.open_ap = false;
+                self.leave();
                 vec![]
             }
             Command::SetFrequency | Command::StopTrace => done,
@@ -128,6 +127,13 @@ impl<T: Target> Interpreter<T> {
         }
         self.mode = Mode::Debug;
         Ok(())
+    }
+
+    /// Lets go of the target, also for a program that ended without a word.
+    pub fn leave(&mut self) {
+        self.mode = Mode::MassStorage;
+        self.open_ap = false;
+        let _ = self.target.ask(Request::Leave); // it is never refused
     }
 
     fn drive_reset(&mut self, drive: ResetDrive) -> Result<(), Status> {

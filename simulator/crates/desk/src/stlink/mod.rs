@@ -123,8 +123,10 @@ impl<T: Target + Send> Device for StLink<T> {
         Ok(Some(answer.drain(..most).collect())) // whole packets; the next transfer goes on
     }
 
-    /// Half a command of a program that died is forgotten. A real probe would keep it.
+    /// Half a command of a program that died is forgotten, and the debug mode left. A real probe
+    /// would keep both.
     fn release(&mut self) {
+        self.interpreter.leave();
         self.awaiting = None;
         self.answer = None;
     }

@@ -105,6 +105,7 @@ impl DebugPort {
             } => write_memory(machine, address, width, &values),
             Request::Reset => self.reset(machine),
             Request::HoldReset(held) => self.hold_reset(machine, held),
+            Request::Leave => Ok(Answer::Done),
             Request::IsResetHeld => Ok(Answer::Flag(self.reset_held)),
             Request::InOrder(requests) => requests
                 .into_iter()

@@ -36,6 +36,8 @@ pub enum Request {
     Reset,
     HoldReset(bool),
     IsResetHeld,
+    /// Whoever used the probe lets go of it. What was set in the core stays.
+    Leave,
     /// One after the other, with no other client's request between them. The first failure is the
     /// answer to all, and ends them.
     InOrder(Vec<Request>),

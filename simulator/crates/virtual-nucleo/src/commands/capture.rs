@@ -5,12 +5,13 @@ use super::counts::WindowsArguments;
 use super::edge_stream::EdgeStream;
 use super::notes::NotesArgument;
 use super::outputs::Output;
-use super::{stopped, BoardArguments};
+use super::{limit, stopped, BoardArguments};
 use crate::servers::beaglelogic::SAMPLERATES_HZ;
 use crate::simulation::{WindowsFile, SLICE_CYCLES};
-use anyhow::{bail, Result};
+use anyhow::{anyhow, bail, Result};
 use clap::Args;
-use cortex_m::Stop;
+use cortex_m::bus::Width;
+use cortex_m::{DebugFault, Stop};
 use desk::clips::{Clips, Inputs};
 use desk::samples::Sampler;
 use machine::{Limit, Machine};
@@ -39,6 +40,10 @@ pub struct CaptureArguments {
     /// What the inputs are clipped to, for example D0=PA9,D1=PB3,D2=open.
     #[arg(long, value_name = "INPUT=PIN,...", default_value = "D0=CRIT")]
     clips: Clips,
+    /// A debugger is attached from the reset on, and leaves at this time: it lets go of the core, and
+    /// 2 ms later clears DEMCR.TRCENA, which stops DWT's counters.
+    #[arg(long, value_name = "TIME", value_parser = limit::parse, conflicts_with = "count_window")]
+    debugger_leaves: Option<Limit>,
     #[command(flatten)]
     windows: WindowsArguments,
     #[command(flatten)]
@@ -75,12 +80,15 @@ fn capture(
     let inputs = Inputs::new(&arguments.clips, |pin| machine.soc().level(pin));
     let (cycle, timebase) = (machine.cycles(), machine.timebase());
     let mut sampler = Sampler::new(arguments.samplerate, timebase, cycle, inputs);
+    let mut debugger =
+        LeavingDebugger::attach(arguments.debugger_leaves, machine).map_err(refused)?;
     let mut stop = Ok(());
     while stop.is_ok() && edges.samples() < arguments.samples {
         stop = match windows {
             Some(windows) => windows.run_slice(machine, SLICE_CYCLES),
-            None => machine.run_slice(Limit::Endless, SLICE_CYCLES),
+            None => machine.run_slice(debugger.next(), SLICE_CYCLES),
         };
+        debugger.act(machine).map_err(refused)?;
         uart.write(&machine.take_transmitted())?;
         let changes = machine.take_edges();
         for run in sampler.runs(&changes, machine.cycles(), machine.timebase()) {
@@ -100,4 +108,54 @@ fn capture(
         );
     }
     Ok(stop)
+}
+
+fn refused(fault: DebugFault) -> anyhow::Error {
+    anyhow!("the debugger cannot write the core's registers: {fault:?}")
+}
+
+/// A debugger as pyOCD's is that has pulled the reset pin, in the order of words that is harder for
+/// the firmware.
+struct LeavingDebugger {
+    lets_go: Option<Limit>,
+    stops_trace: Option<Limit>,
+}
+
+/// What lies between two of its words, and of how many a second: two frames of USB.
+const BETWEEN_WORDS: (u64, u64) = (2, 1000);
+/// Debug Halting Control and Status: the key, and C_DEBUGEN (DDI 0403, C1.6.2).
+const DHCSR: u32 = 0xE000_EDF0;
+const KEY: u32 = 0xA05F_0000;
+const C_DEBUGEN: u32 = 1 << 0;
+
+impl LeavingDebugger {
+    fn attach(leaves: Option<Limit>, machine: &mut Machine) -> Result<LeavingDebugger, DebugFault> {
+        if leaves.is_some() {
+            machine.debug_write(DHCSR, Width::Word, KEY | C_DEBUGEN)?;
+        }
+        Ok(LeavingDebugger {
+            lets_go: leaves,
+            stops_trace: None,
+        })
+    }
+
+    /// When it does something next.
+    fn next(&self) -> Limit {
+        self.lets_go.or(self.stops_trace).unwrap_or(Limit::Endless)
+    }
+
+    fn act(&mut self, machine: &mut Machine) -> Result<(), DebugFault> {
+        if !machine.reached(self.next()) {
+            return Ok(());
+        }
+        if self.lets_go.take().is_some() {
+            let now = machine.timebase().seconds(machine.cycles());
+            let (periods, hz) = BETWEEN_WORDS;
+            self.stops_trace = Some(Limit::Time(now.later_by(periods, hz)));
+            machine.debug_write(DHCSR, Width::Word, KEY)
+        } else {
+            self.stops_trace = None;
+            machine.stop_trace()
+        }
+    }
 }

@@ -10,8 +10,9 @@ use stm32::memory::SRAM_BASE;
 
 /// After a request, the probe is asked again after this many core cycles: 0.2 ms at 84 MHz.
 const ATTENTIVE_SLICE_CYCLES: u64 = 1 << 14;
-/// A debugger that has reset the board leaves within this time: pyOCD's process ends then.
-const LEAVING_SPAN: Duration = Duration::from_secs(1);
+/// A debugger that has reset the board, and has asked for nothing for so long, stays: a loader's
+/// process ends some 0.1 s later, and on a busy host many times as late.
+const LEAVING_SPAN: Duration = Duration::from_secs(30);
 /// Without requests for this long, the simulation runs in long slices again.
 const ATTENTION_SPAN: Duration = Duration::from_millis(200);
 /// While bytes lie in a ring that a debugger empties, a slice waits this long for the debugger. An
@@ -106,11 +107,12 @@ impl Debugger {
         }
     }
 
-    /// Whether a debugger has just reset the board, and has not let go of the core yet.
-    pub fn is_leaving(&self, machine: &Machine) -> bool {
-        let core = machine.core();
-        let just_reset = |released: Instant| released.elapsed() < LEAVING_SPAN;
-        core.debugged() && !core.held() && self.released.is_some_and(just_reset)
+    /// Whether a debugger has reset the board, and has not let go of its probe yet. One that looks at
+    /// SRAM follows the program, and stays.
+    pub fn is_leaving(&self) -> bool {
+        self.released.is_some_and(|released| {
+            released.elapsed() < LEAVING_SPAN && !self.ring.was_looked_at_since(released)
+        })
     }
 
     /// What a debugger has set in the chip's debug port is gone.
@@ -119,15 +121,18 @@ impl Debugger {
         self.leave();
     }
 
-    /// The probe is gone, and with it whoever used it.
+    /// Whoever used the probe is gone.
     pub fn leave(&mut self) {
         self.ring.forget();
+        self.released = None;
     }
 
     fn answer(&mut self, machine: &mut Machine, request: ProbeRequest) {
         self.ring.note(machine, &request.request);
-        if matches!(request.request, Request::Reset | Request::HoldReset(false)) {
-            self.released = Some(Instant::now());
+        match request.request {
+            Request::Reset | Request::HoldReset(false) => self.released = Some(Instant::now()),
+            Request::Leave => self.leave(),
+            _ => {}
         }
         let outcome = self.port.answer(machine, request.request);
         self.heard = Some(Instant::now());

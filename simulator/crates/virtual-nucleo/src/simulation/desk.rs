@@ -231,7 +231,7 @@ impl Desk {
 
     /// How long a debugger takes to leave is the host's time, which shall not be the board's.
     fn awaits_leave(&self) -> bool {
-        self.capture.is_some() && self.debugger.is_leaving(&self.machine)
+        self.capture.is_some() && self.debugger.is_leaving()
     }
 
     /// Hands over what is sampled. False while the analyzer has no room for all of it.

@@ -51,6 +51,11 @@ impl FollowedRing {
         self.looked = None;
     }
 
+    /// Whether a debugger has looked at SRAM since `instant`.
+    pub fn was_looked_at_since(&self, instant: Instant) -> bool {
+        self.looked.is_some_and(|(_, at)| at > instant)
+    }
+
     /// Whether a debugger looked at SRAM a while ago, and may look again.
     pub fn is_followed(&self) -> bool {
         self.looked
