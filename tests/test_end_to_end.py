@@ -105,7 +105,7 @@ def test_mem_stress_has_the_probes_of_the_article(
 
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_mem_frag_has_the_probes_of_the_article(frag: dict[str, RunResult], allocator: str) -> None:
-    trials = operations(frag[allocator].folder).filter(pl.col("measured"))
+    trials = operations(frag[allocator].folder).filter(pl.col("measured") & (pl.col("kind") == "A"))
     assert trials.height == 256 * 3
     for depth, probes in trials.select("depth", "probes").iter_rows():
         assert probes == (depth + 3 if allocator == "seglist" else 2)
@@ -172,10 +172,13 @@ def test_the_worst_latency_climbs_with_depth_where_the_search_does(frag: dict[st
 def test_the_best_of_the_trials_is_only_a_column(frag: dict[str, RunResult]) -> None:
     best: dict[int, int] = {}
     table = operations(frag["seglist"].folder)
-    for depth, cycles in table.filter("measured").select("depth", "dwt_cycles").iter_rows():
+    for depth, cycles in (
+        table.filter(pl.col("measured") & (pl.col("kind") == "A")).select("depth", "dwt_cycles").iter_rows()
+    ):
         best[depth] = min(cycles, best.get(depth, cycles))
-    for depth, measured, shown in table.select("depth", "measured", "trials_minimum_cycles").iter_rows():
-        assert shown == (best[depth] if measured else None)
+    shown = table.select("depth", "kind", "measured", "trials_minimum_cycles")
+    for depth, kind, measured, least in shown.iter_rows():
+        assert least == (best[depth] if measured and kind == "A" else None)
 
 
 def test_two_runs_are_equal_to_the_byte(

@@ -58,7 +58,7 @@ def test_mem_frag_by_rtt_has_the_probes_of_the_article(allocator: str, tmp_path:
     plan = catalogue.load("mem_frag", {"depth": 2 * DEPTH}).compile()
     result = conduct.run(Sigrok(RunRequest(plan, firmware.build(allocator), runs=tmp_path, records="rtt")))
     assert (result.verdict, result.reasons) == ("complete", ())
-    trials = operations(result.folder).filter(pl.col("measured"))
+    trials = operations(result.folder).filter(pl.col("measured") & (pl.col("kind") == "A"))
     assert trials.height == 2 * DEPTH * 3
     for depth, probes in trials.select("depth", "probes").iter_rows():
         assert probes == (depth + 3 if allocator == "seglist" else 2)

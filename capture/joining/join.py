@@ -17,6 +17,7 @@ import polars as pl
 from base.run_folder.edges import Levels, Samples
 from base.run_folder.quantities import QUANTITIES
 from base.run_folder.records import (
+    ALLOCATION_KINDS,
     Boot,
     CalibrationRecord,
     CounterOffRecord,
@@ -252,6 +253,6 @@ def _disagreement(wire: Wire, cost: MarkerCost | None) -> pl.Expr:
 
 def _trials_minimum() -> pl.Expr:
     """The least cycles of the measured trials at a depth: what a report of the best trial shows."""
-    is_trial = pl.col("measured") & pl.col("trial").is_not_null()
+    is_trial = pl.col("measured") & pl.col("trial").is_not_null() & pl.col("kind").is_in(ALLOCATION_KINDS)
     trials = pl.when(is_trial).then(pl.col("dwt_cycles"))
     return pl.when(is_trial).then(trials.min().over("depth"))

@@ -51,7 +51,9 @@ class FencedVictims(Generator):
             yield Step(Allocate(2 * pair, self.victim_bytes, measured=False), "setup")
             yield Step(Allocate(2 * pair + 1, self.spacer_bytes, measured=False), "setup")
 
-    def free_victims(self, victims: range, label: str, depth: int | None = None) -> Iterator[Step]:
-        """Frees these victims, counted from 0, unmeasured."""
+    def free_victims(
+        self, victims: range, label: str, depth: int | None = None, measured: bool = False
+    ) -> Iterator[Step]:
+        """Frees these victims, counted from 0."""
         for victim in victims:
-            yield Step(Free(2 * victim, measured=False), label, depth=depth)
+            yield Step(Free(2 * victim, measured=measured), label, depth=depth)

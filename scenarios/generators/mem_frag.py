@@ -13,7 +13,10 @@ from scenarios.parameters import whole
 
 @dataclass(frozen=True)
 class MemFrag(FencedVictims):
-    """Frees one more victim at each depth, then measures `trials` requests and nothing else."""
+    """Frees one more victim at each depth, then allocates and frees `trials` requests.
+
+    All of it is measured but the set-up.
+    """
 
     trials: int = whole(1, 1000)
 
@@ -24,7 +27,7 @@ class MemFrag(FencedVictims):
 
     def _at(self, depth: int) -> Iterator[Step]:
         label = f"depth {depth}"
-        yield from self.free_victims(range(depth - 1, depth), label, depth)
+        yield from self.free_victims(range(depth - 1, depth), label, depth, measured=True)
         for trial in range(1, self.trials + 1):
             yield Step(Allocate(self.request_slot, self.request_bytes), label, trial, depth)
-            yield Step(Free(self.request_slot, measured=False), label, trial, depth)
+            yield Step(Free(self.request_slot), label, trial, depth)

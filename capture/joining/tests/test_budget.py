@@ -80,7 +80,7 @@ def test_each_quantity_has_its_terms() -> None:
 def test_the_long_base_tells_how_far_the_clocks_differ_and_without_it_the_frames() -> None:
     run = SyntheticRun(small_plan())
     whole = evidence_of(run, ppm=80)
-    longest_ns = whole.joined.operations.filter("measured")["wire_critical_ns"].max()
+    longest_ns = whole.joined.samples["critical_ns"]["wire_critical_ns"].max()
     counter, frames = whole.joined.counter, whole.wire.clock
     assert isinstance(longest_ns, float) and counter and frames
     assert whole.budgets["critical_ns"].clock_ns == pytest.approx(

@@ -117,7 +117,7 @@ def test_intervals_are_around_their_percentiles(evidence: Evidence) -> None:
     low, high = found["of"]["interrupt_latency_ns"]["median"]
     assert low <= values[(len(values) - 1) // 2] <= high
     assert 0 <= found["of"]["interrupt_latency_ns"]["independence_p"] <= 1
-    assert found["of"]["free_critical_ns"]["median"] is None
+    assert found["of"]["refused_critical_ns"]["median"] is None
 
 
 def test_a_maximum_whose_operation_shows_no_rise_has_no_place_in_it(evidence: Evidence) -> None:

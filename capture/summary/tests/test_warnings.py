@@ -85,7 +85,7 @@ def test_the_chips_own_oscillator(run: SyntheticRun) -> None:
     assert judge(found) == ("complete", ())
     (sentence,) = warnings(found)
     assert "HSI" in sentence and "4% off" in sentence
-    longest_ns = found.joined.operations.filter("measured")["wire_critical_ns"].max()
+    longest_ns = found.joined.samples["critical_ns"]["wire_critical_ns"].max()
     own_ns = found.budgets["critical_ns"].clock_ns
     assert clock_ns is not None and own_ns is not None and isinstance(longest_ns, float)
     assert own_ns - clock_ns == pytest.approx(0.04 * longest_ns)
