@@ -11,6 +11,7 @@ from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, FOLDER, INSTANT, Choice, OptionError, Value, Whole
 
 _MOST_TIMES = 1000.0
+_COUNT = Whole(0, 1 << 16)
 
 
 class Margin(Value):
@@ -37,6 +38,10 @@ class Margin(Value):
     help="how long to run it for what is seen: 100ms, 2s",
 )
 @option("--loops", "stated", type=FILE, help="a TOML file: how often loops go round, and what is called")
+@option("--tasks", type=_COUNT, help="how many tasks there are at the most: loops of the kernel go by it")
+@option("--priorities", type=_COUNT, help="the same of its priorities")
+@option("--timers", type=_COUNT, help="the same of timers that run at once")
+@option("--ticks", type=_COUNT, help="the same of ticks that come while the scheduler is locked")
 @option(
     "--wait-states",
     type=Whole(0, 15),

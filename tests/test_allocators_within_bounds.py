@@ -5,6 +5,7 @@ each, and what is stated of their loops.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -62,7 +63,7 @@ def test_only_what_the_code_does_not_tell_is_stated(allocator: str) -> None:
     program, asked = Program(image.elf), set[str]()
     loops = Loops(allocator, program.data_size("heap_region"), image.configuration.knobs)
 
-    def hint(function: str, lines: set[str]) -> Hint | None:
+    def hint(function: str, lines: set[str], _code: Sequence[int]) -> Hint | None:
         asked.update([function, *(f"{function} in {line.partition(':')[0]}" for line in lines)])
         passes = loops.passes(function, lines)
         return None if passes is None else Hint(passes - 1)

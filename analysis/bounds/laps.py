@@ -39,8 +39,11 @@ class Part(Protocol):
 
 @dataclass
 class Spent:
-    """How many nodes of a program were gone through lap by lap so far, and the laps."""
+    """How many nodes of a program were gone through lap by lap so far, and the laps. It may take
+    the `share` of what is allowed.
+    """
 
+    share: float = 1.0
     steps: int = 0
     _known: dict[tuple[Any, ...], tuple[Solved, list[OneLap], Iterator[OneLap]]] = field(default_factory=dict)
 
@@ -135,7 +138,7 @@ class Laps:
     ) -> int | Sequence[Lap[Node]] | str:
         before, spent = self._flow.followed, self._spent.steps
         most = self._bound(part.solved, head, inner)
-        if spent >= _allowed(most) or not _may_differ(head, inner, part):
+        if spent >= self._allowed(most) or not _may_differ(head, inner, part):
             return most
         laps = self._one_by_one(part, head, inner, most, general)
         # What was gone through for this and within it is counted once.
@@ -169,9 +172,12 @@ class Laps:
             if len(found) == _TRIED and limit is not None and not differ:
                 return None
             steps = self._flow.followed - before
-            if steps > _MOST_STEPS_OF_A_LOOP or self._spent.steps + steps > _allowed(most):
+            if steps > _MOST_STEPS_OF_A_LOOP or self._spent.steps + steps > self._allowed(most):
                 return None if limit is None else [*found, alike._replace(times=limit - done)]
         return found or None
+
+    def _allowed(self, most: int | str) -> float:
+        return self._spent.share * (_MOST_STEPS if isinstance(most, int) else _MOST_STEPS_IN_NEED)
 
     def _differs(
         self, lap: Part, part: Part, head: Node, inner: set[Node], usual: dict[Node, int | str]
@@ -187,10 +193,6 @@ class Laps:
             if self._bound(lap.solved, inside, nodes) != usual[inside]:
                 return True
         return False
-
-
-def _allowed(most: int | str) -> int:
-    return _MOST_STEPS if isinstance(most, int) else _MOST_STEPS_IN_NEED
 
 
 def _ways(part: Part, inner: set[Node]) -> set[tuple[Node, Node, int]]:

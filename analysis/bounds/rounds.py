@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.bounds.contexts import OF_A_LENGTH
@@ -58,7 +57,9 @@ class Rounds:
         return self._known[key][1]
 
     def _passes(self, solved: Solved, head: Node, inner: set[Node]) -> int | str:
-        lines = self._lines(solved.body, inner)
+        blocks = solved.body.blocks
+        addresses = [code.address for node in inner for code in blocks[node[0]].instructions]
+        lines = {line for line in map(self._program.source_line, addresses) if line}
         stated = self._stated.passes(solved.body.name, lines)
         if stated is not None:
             return stated
@@ -70,9 +71,9 @@ class Rounds:
             if written is not None:
                 return written
             self._in_vain[head[0]] += 1
-            hint = self._stated.hints(solved.body.name, lines)
-            if hint is None:
-                return self._unlimited(solved, head, inner, str(error))
+            hint = self._stated.hints(solved.body.name, lines, addresses)
+            if hint is None or isinstance(hint, str):
+                return self._unlimited(solved, head, inner, hint or str(error))
             # After the last lap the condition is looked at once more, if it stands before the body.
             return hint.at_most + (not self._runs_the_body(solved, head, inner, hint.body))
 
@@ -112,10 +113,6 @@ class Rounds:
         kept.inside |= {node[0] for node in inner}
         observed = self._stated.observed(head[0])
         return why if observed is None else observed
-
-    def _lines(self, body: Body, nodes: Iterable[Node]) -> set[str]:
-        addresses = (code.address for node in nodes for code in body.blocks[node[0]].instructions)
-        return {line for line in map(self._program.source_line, addresses) if line}
 
     def _named(self, address: int) -> str:
         return self._program.source_line(address) or self._program.place(address)

@@ -23,11 +23,12 @@ from analysis.bounds.stated import Stated
 from analysis.bounds.ways import Ways
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
+from base.tell import Tell
 
 
 class Sections:
     """The sections of one program. `cells` are addresses of a kernel's counters of nesting,
-    `vectors` the entries of handlers by exception.
+    `vectors` the entries of handlers by exception. `tell` hears what is followed.
 
     `unread` has the functions that could not be followed, with why.
     """
@@ -39,12 +40,14 @@ class Sections:
         stated: Stated | None = None,
         costs: Costs | None = None,
         vectors: Mapping[int, int] | None = None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self._program = program
         self._costs = costs or Costs()
         stated = stated or Stated()
         disassembler = Disassembler(program, stated.never)
         self._vectors = vectors or {}
+        self._tell = tell
         self._ways = Ways(program, disassembler, tuple(cells), stated, self._costs, self._vectors)
         self._plain = self._ways.contexts.nothing_held
         self.unread: dict[str, str] = {}
@@ -66,10 +69,13 @@ class Sections:
         roots = [(entry, self._plain._replace(exception=number)) for number, entry in vectors.items()]
         called = {target for targets in calls.callees.values() for target in targets} | set(vectors.values())
         roots += [(entry, self._plain) for entry in sorted(calls.touching) if entry not in called]
-        for entry, masks in roots:
+        self._tell(f"following the machine code of {len(calls.touching):,} functions that mask")
+        for number, (entry, masks) in enumerate(roots, start=1):
+            self._tell(f"following {self._program.place(entry)}, {number:,} of {len(roots):,}")
             self._root(entry, masks)
         for entry in sorted(calls.touching):
             if not self._was_followed(entry):
+                self._tell(f"following {self._program.place(entry)}, of which no call is known")
                 self._root(entry, self._plain)
         found = [self._with_late_floats(one) for one in self._ways.found.values()]
         return sorted(found, key=lambda one: (not one.price.why_not, -one.price.cycles))

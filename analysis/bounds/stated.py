@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,16 +30,16 @@ class Stated:
     """What the user says: how often a loop goes round, and where calls through pointers go.
 
     `passes` takes the name of a function and the source lines of a loop in it, and gives how often
-    its head is passed at the most, None if nothing is said of it. `hints` gives how often its body
-    runs, and is asked only where the code itself does not limit the loop; last `observed` is, with
-    the address of its head. `called` takes the address of a call, and gives the entries of
-    functions. No path leads on from a call of one of `untaken`. The branches of the source lines
-    `never`, as `file.c:12`, are not taken. `recursions` are of functions that call themselves, by
-    their names.
+    its head is passed at the most, None if nothing is said of it. `hints` takes the addresses of
+    its code, too, and gives how often its body runs, or what would tell it, in words; it is asked
+    only where the code itself does not limit the loop. Last `observed` is, with the address of its
+    head. `called` takes the address of a call, and gives the entries of functions. No path leads on
+    from a call of one of `untaken`. The branches of the source lines `never`, as `file.c:12`, are
+    not taken. `recursions` are of functions that call themselves, by their names.
     """
 
     passes: Callable[[str, set[str]], int | None] = lambda _function, _lines: None
-    hints: Callable[[str, set[str]], Hint | None] = lambda _function, _lines: None
+    hints: Callable[[str, set[str], Sequence[int]], Hint | str | None] = lambda _function, _lines, _code: None
     observed: Callable[[int], int | None] = lambda _head: None
     called: Callable[[int], Iterable[int]] = lambda _address: ()
     untaken: frozenset[str] = frozenset()

@@ -25,6 +25,8 @@ from analysis.explain.program import Program
 
 _DEEPEST = 40
 """So many calls of a function that calls itself are followed into each other."""
+_MANY_FUNCTIONS = 200
+"""Of a program with more that touch a mask, fewer laps are gone through one by one."""
 _DEAR = 1 << 60
 """A price that tells how often it was paid."""
 
@@ -55,7 +57,8 @@ class Ways:
         self._pricing: list[tuple[Any, ...]] = []
         # What another call of a function that is stated to call itself costs, while it is priced.
         self._again: dict[int, int] = {}
-        self._spent = Spent()
+        # The functions of a large program take long enough by themselves.
+        self._spent = Spent(min(1.0, _MANY_FUNCTIONS / max(1, len(self.calls.touching))))
         self.found: dict[tuple[str, Mark, Mark | None], Section] = {}
         self.endless: dict[tuple[str, Mark], Section] = {}
 
@@ -78,7 +81,7 @@ class Ways:
     def forget(self, stated: Stated) -> None:
         """Forgets all prices, and how often loops go round, for what is stated now."""
         self._stated = stated
-        self.known, self._spent = {}, Spent()
+        self.known, self._spent = {}, Spent(self._spent.share)
         self.rounds.forget(stated)
         self.found, self.endless = {}, {}
 

@@ -9,9 +9,10 @@ import bisect
 import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -194,14 +195,23 @@ class Program:
         """
         of = [self._content, elftools.__version__.encode()]
         try:
-            return set(remembered("never_return", of, [Path(__file__)], lambda: sorted(self._declared())))
+            return set(remembered("never_return", of, [Path(__file__)], lambda: [*self._declared()]))
         except (ExplainError, *DAMAGED):
             return set()
 
-    def _declared(self) -> set[str]:
-        dies = (die for unit in self._dwarf.iter_CUs() for die in unit.iter_DIEs())
-        declared = (die.attributes for die in dies if "DW_AT_noreturn" in die.attributes)
-        return {named["DW_AT_name"].value.decode() for named in declared if "DW_AT_name" in named}
+    def _declared(self) -> Iterator[str]:
+        """Their names. Of most files only the abbreviations are read, and of no function its body:
+        all of a large image takes a quarter of a minute.
+        """
+        for unit in filter(_has_noreturn, self._dwarf.iter_CUs()):
+            scopes = [unit.get_top_DIE()]
+            while scopes:
+                for die in unit.iter_DIE_children(scopes.pop()):
+                    named = die.attributes
+                    if die.tag in _SCOPES:
+                        scopes.append(die)
+                    elif "DW_AT_noreturn" in named and "DW_AT_name" in named:
+                        yield named["DW_AT_name"].value.decode()
 
     @property
     def source_files(self) -> dict[str, Path]:
@@ -297,6 +307,21 @@ class Program:
     @cached_property
     def _line_starts(self) -> list[int]:
         return [address for address, _ in self.lines]
+
+
+_SCOPES = ("DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type")
+
+
+def _has_noreturn(unit: Any) -> bool:
+    """Whether an abbreviation of a unit has the attribute (DWARF 5, 7.5.3). Compilers number them
+    from 1.
+    """
+    table = unit.get_abbrev_table()
+    with suppress(KeyError):
+        for code in count(1):
+            if any(name == "DW_AT_noreturn" for name, _ in table.get_abbrev(code).iter_attr_specs()):
+                return True
+    return False
 
 
 class _Sources(NamedTuple):

@@ -66,12 +66,18 @@ def run(
     pointers: str,
     observed: float | None,
     flash: str,
+    tasks: int | None,
+    priorities: int | None,
+    timers: int | None,
+    ticks: int | None,
     **board: Any,
 ) -> BoundsReport:
-    """The bounds of the program in the file `elf`. `board` are the words of
+    """The bounds of the program in the file `elf`. `tasks` to `ticks` are the
+    counts of a kernel's file. `board` are the words of
     simulator.program.user_program(). Raises TailscopeError.
     """
     program = user_program(elf, **board)
+    counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}
     with progress.shown() as tell:
         return bounds(
             program,
@@ -83,4 +89,5 @@ def run(
             pointers=pointers,
             observed=observed,
             flash=flash,
+            counts={name: number for name, number in counts.items() if number is not None},
         )

@@ -64,6 +64,21 @@ class Wrapper(Table):
     handler_offset: Annotated[int, Field(ge=0, le=252)] = 0
 
 
+Count = Literal["tasks", "priorities", "timers", "ticks"]
+"""Of a program that has the kernel: what there are at once at the most, and the ticks that come
+while its scheduler is locked.
+"""
+
+
+class Loops(Table):
+    """How often loops of the kernel go round at the most that its code does not limit: `laps` has
+    the numbers to be added, by the function. That is so in the sources of `version`.
+    """
+
+    version: Annotated[str, Field(min_length=1, max_length=64)]
+    laps: dict[_Name, Annotated[list[Count | int], Field(min_length=1, max_length=4)]]
+
+
 class KernelFile(Table):
     """A whole file."""
 
@@ -73,6 +88,7 @@ class KernelFile(Table):
     task: Task | None = None
     scheduler: Scheduler = Scheduler()
     interrupts: Interrupts = Interrupts()
+    loops: Loops | None = None
     wrappers: list[Wrapper] = Field(default_factory=list, max_length=16)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from analysis.errors import KernelError
 from analysis.explain.kernels import file as files
-from analysis.explain.kernels.file import KernelFile, Wrapper
+from analysis.explain.kernels.file import KernelFile, Loops, Wrapper
 from analysis.explain.kernels.layout import Layout, Spot
 from analysis.explain.program import Function, Program
 from simulator.kernel import NO_WORDS, KernelWords
@@ -56,6 +56,7 @@ class Kernel:
     starts_after: Function | None = None
     locks: dict[str, str] = field(default_factory=dict)
     nesting: tuple[int, ...] = ()
+    loops: Loops | None = None
     tables: tuple[Table, ...] = ()
     untold: tuple[str, ...] = ()
 
@@ -111,6 +112,7 @@ def _of(program: Program, told: KernelFile) -> Kernel:
         starts_after=_function(program, scheduler.starts_after),
         locks=dict(told.interrupts.locks),
         nesting=tuple(at for one in told.interrupts.nesting if (at := program.variable(one)) is not None),
+        loops=told.loops,
         tables=tuple(tables),
         untold=tuple(_untold(told, current, locked, members[0])),
     )

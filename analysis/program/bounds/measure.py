@@ -170,41 +170,17 @@ def bounds(
     pointers: str = Memory.ANY.value,
     observed: float | None = None,
     flash: str = "seen",
+    counts: Mapping[str, int] | None = None,
 ) -> BoundsReport:
     """Runs `program` up to `until`, and bounds what its code can do. Raises TailscopeError.
 
-    With `observed`, a loop that nothing limits is taken to go round so many times as often as the
+    `pointers` is the memory that a pointer goes to of which nothing is known. `flash`: "seen" for
+    what FLASH_ACR said at the end of the run, "worst" for an accelerator that is only in the way.
+    `counts` are how many tasks, timers and the like there are (Loops of the kernel's file). With
+    `observed`, a loop that nothing limits is taken to go round so many times as often as the
     run saw at the most, and what comes of that is an estimate.
     """
     masks = measure_masks(program, until, False, tell, kernel=kernel)
-    tell("following the machine code")
-    return of_masks(
-        masks,
-        kernel=kernel,
-        stated=stated,
-        wait_states=wait_states,
-        pointers=pointers,
-        flash=flash,
-        observed=observed,
-    )
-
-
-def of_masks(
-    masks: MaskReport,
-    *,
-    kernel: str = "",
-    stated: Path | None = None,
-    wait_states: int | None = None,
-    pointers: str = Memory.ANY.value,
-    observed: float | None = None,
-    flash: str = "seen",
-) -> BoundsReport:
-    """The bounds of the program of which that was measured.
-
-    `pointers` is the memory that a pointer goes to of which nothing is known. `flash`: "seen" for
-    what FLASH_ACR said at the end of the run, "worst" for an accelerator that is only in the way.
-    `observed` is as in bounds().
-    """
     elf = Program(masks.program.elf, stripped=True)
     if not elf.functions:
         raise NoBoundError(
@@ -215,9 +191,10 @@ def of_masks(
     hz = max(float(span.core_hz) for span in masks.run.stats.clocks)
     costs = _costs(masks, wait_states, Memory(pointers), flash)
     record = files.Record()
-    told = _stated(elf, stated, record)
+    told = Stated() if stated is None else files.read(stated, elf, record)
+    told = replace(told, hints=files.hints(elf, record, found_kernel, counts or {}))
     nesting = found_kernel.nesting if found_kernel else ()
-    of_code = Sections(elf, nesting, told, costs, dict(_vectors(elf)))
+    of_code = Sections(elf, nesting, told, costs, dict(_vectors(elf)), tell)
     seen = _Seen(masks)
     sections, handlers = _rows(of_code, elf, masks, seen, costs)
     loops: list[Counted] = []
@@ -297,11 +274,6 @@ def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: s
         wait_states=seen.wait_states if wait_states is None else wait_states,
         apb_divider=max(stats.apb_dividers or (APB_DIVIDER,)),
     )
-
-
-def _stated(elf: Program, path: Path | None, record: files.Record) -> Stated:
-    told = Stated() if path is None else files.read(path, elf, record)
-    return replace(told, hints=files.hints(elf, record))
 
 
 def _vectors(elf: Program) -> Iterable[tuple[int, int]]:

@@ -6,7 +6,7 @@ docs/reference/bounds.md has the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -15,7 +15,9 @@ from pydantic import Field
 
 from analysis.bounds.stated import Hint, Recursion, Stated
 from analysis.errors import NoBoundError
+from analysis.explain.kernels.kernel import Kernel
 from analysis.explain.program import Program
+from analysis.explain.sources import Inlined
 from base.files.complaints import WrongValueError
 from base.files.documents import Document, Table, open_toml
 
@@ -162,22 +164,56 @@ def _tell(record: Record, source: str, told: _File, program: Program) -> None:
         record.told(number, Annotation(source, "untaken", one.function, "", words, one.why, used))
 
 
-def hints(program: Program, record: Record | None = None) -> Callable[[str, set[str]], Hint | None]:
-    """What the source and the compiler's library say of loops, as Stated.hints takes it."""
-    record = record or Record()
+def hints(
+    program: Program, record: Record, kernel: Kernel | None, counts: Mapping[str, int]
+) -> Callable[[str, set[str], Sequence[int]], Hint | str | None]:
+    """What the source, the compiler's library and the kernel's file say of loops, as Stated.hints
+    takes it. `counts` are how many tasks and the like the program has.
+    """
     pragmas, library = Pragmas(program.source_files), read(LIBRARY, program, record)
+    inlined = Inlined(program)
 
-    def laps(function: str, lines: set[str]) -> Hint | None:
+    def laps(function: str, lines: set[str], addresses: Sequence[int]) -> Hint | str | None:
         of_source = pragmas.laps(function, lines)
         if of_source is None:
             of_library = library.passes(function, lines)
-            return None if of_library is None else Hint(of_library - 1)
+            if of_library is not None:
+                return Hint(of_library - 1)
+            return _of_kernel(kernel, counts, record, _around(inlined, function, addresses))
         line = min(lines, key=lambda one: (one.rpartition(":")[0], int(one.rpartition(":")[2])))
         words = f"at most {of_source.at_most} laps"
         record.told(line, Annotation("pragma in the source", "loop", function, line, words, "", used=True))
         return of_source
 
     return laps
+
+
+def _around(inlined: Inlined, function: str, addresses: Sequence[int]) -> list[str]:
+    """The functions that have all of a loop, the innermost first, without the compiler's suffix."""
+    others = [{call.function for call in inlined.at(address)} for address in addresses[1:]]
+    calls = inlined.at(addresses[0])
+    names = [call.function for call in calls if all(call.function in other for other in others)]
+    return [*names, function.partition(".")[0]]
+
+
+def _of_kernel(
+    kernel: Kernel | None, counts: Mapping[str, int], record: Record, names: Iterable[str]
+) -> Hint | str | None:
+    """As Stated.hints, of a loop of the first of `names` that the kernel's file has."""
+    if kernel is None or kernel.loops is None:
+        return None
+    function = next((name for name in names if name in kernel.loops.laps), "")
+    if not function:
+        return None
+    laps, source = kernel.loops.laps[function], f"{kernel.name} {kernel.loops.version}"
+    missing = [f"--{word} N" for word in laps if isinstance(word, str) and word not in counts]
+    why = f"as many as {' and '.join(map(str, laps))} in {source}"
+    if missing:
+        return f"its laps are {why}; give {' '.join(missing)}"
+    total = sum(counts[word] if isinstance(word, str) else word for word in laps)
+    words = f"at most {total} laps"
+    record.told(function, Annotation(source, "loop", function, "", words, why, used=True))
+    return Hint(total)
 
 
 def _check_named(document: Document, name: str, kind: str, number: int) -> None:

@@ -62,7 +62,7 @@ def test_a_loop_is_found_by_function_and_line_and_its_head_is_passed_once_more(
     assert told.passes("walk", {"a.c:5"}) == 21
     assert told.passes("other", {"b.c:9"}) == 1
     assert told.passes("other", {"a.c:3"}) is None
-    assert told.hints("walk", {"a.c:3"}) is None
+    assert told.hints("walk", {"a.c:3"}, []) is None
 
 
 def test_a_call_has_the_entries_of_all_that_are_named(program: Program, tmp_path: Path) -> None:
