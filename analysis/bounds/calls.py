@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from analysis.bounds.graph import Disassembler
+from analysis.bounds.longest import components
 from analysis.bounds.masks import HARD_FAULT, KINDS, MASK_NAMES, SERVICE_CALL
 from analysis.errors import NoBoundError
 from analysis.explain.program import Program
@@ -35,7 +36,6 @@ class Calls:
         self._disassembler = disassembler
         self._cells = tuple(cells)
         self._untaken = untaken
-        self._circular: dict[int, bool] = {}
         self._returning: dict[int, bool] = {}
 
     @cached_property
@@ -138,15 +138,16 @@ class Calls:
 
     def calls_itself(self, entry: int) -> bool:
         """Whether a function calls itself, also by way of others, and not through a pointer."""
-        if entry not in self._circular:
-            codes = self._disassembler.flow(entry).instructions.values()
-            seen, waiting = {code.call for code in codes if code.call == entry}, [entry]
-            while waiting:
-                fresh = self.callees.get(waiting.pop(), set()) - seen
-                seen |= fresh
-                waiting += sorted(fresh)
-            self._circular[entry] = entry in seen
-        return self._circular[entry]
+        codes = self._disassembler.flow(entry).instructions.values()
+        return entry in self._circular or any(code.call == entry for code in codes)
+
+    @cached_property
+    def _circular(self) -> set[int]:
+        """The functions that call themselves by way of others."""
+        ways = {caller: [(one, 0) for one in sorted(targets)] for caller, targets in self.callees.items()}
+        nobody = -1
+        ways[nobody] = [(entry, 0) for entry in self.callees]
+        return {entry for one in components(nobody, ways) if len(one) > 1 for entry in one}
 
     def never_comes_back(self, entry: int) -> bool:
         """Whether the source or the user says so of a function."""
@@ -187,7 +188,3 @@ class Calls:
                     waiting.append(target)
         self._returning[entry] = found
         return found
-
-    @cached_property
-    def _returning(self) -> dict[int, bool]:
-        return {}

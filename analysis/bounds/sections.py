@@ -15,7 +15,7 @@ from analysis.bounds.caches import COLD
 from analysis.bounds.costs import Costs
 from analysis.bounds.flow import Called, Node, Solved
 from analysis.bounds.graph import Disassembler
-from analysis.bounds.masks import HANDLER, KINDS, Masks
+from analysis.bounds.masks import HANDLER, Masks
 from analysis.bounds.price import NOTHING, Part, Price, Step, dearness
 from analysis.bounds.rounds import Unlimited
 from analysis.bounds.segments import Mark, Section, Sink
@@ -74,7 +74,7 @@ class Sections:
             self._tell(f"following {self._program.place(entry)}, {number:,} of {len(roots):,}")
             self._root(entry, masks)
         for entry in sorted(calls.touching):
-            if not self._was_followed(entry):
+            if entry not in self._ways.unheld:
                 self._tell(f"following {self._program.place(entry)}, of which no call is known")
                 self._root(entry, self._plain)
         found = [self._with_late_floats(one) for one in self._ways.found.values()]
@@ -176,10 +176,6 @@ class Sections:
                 return
             for (begin, _), price in tails.items():
                 self._ways.keep(kind, 0, entry, begin, None, price)
-
-    def _was_followed(self, entry: int) -> bool:
-        """Whether a function was seen from a call with nothing held off."""
-        return any(key[0] == entry and not any(map(key[1].holds, KINDS)) for key in self._ways.known)
 
 
 def _between_calls(solved: Solved, begin: int, end: int) -> Solved:

@@ -14,7 +14,7 @@ from analysis.bounds.flow import Called, Node, Solved
 from analysis.bounds.graph import Disassembler
 from analysis.bounds.laps import Laps, Spent
 from analysis.bounds.longest import Passes, longest_ways, reaching
-from analysis.bounds.masks import Masks
+from analysis.bounds.masks import KINDS, Masks
 from analysis.bounds.price import NOTHING, Again, Part, Price, Step, Walk, dearer, most
 from analysis.bounds.rounds import Rounds
 from analysis.bounds.segments import Mark, Section, Segments, Sink, Source
@@ -54,6 +54,8 @@ class Ways:
         self.timed = Timed(program, self.contexts.flow, costs, self.contexts.solve)
         self.cut = Cut(program, costs, self.timed, self._called_ways, self.contexts.strays)
         self.known: dict[tuple[Any, ...], Segments] = {}
+        # The functions that were seen from a call with nothing held off.
+        self.unheld: set[int] = set()
         self._pricing: list[tuple[Any, ...]] = []
         # What another call of a function that is stated to call itself costs, while it is priced.
         self._again: dict[int, int] = {}
@@ -76,12 +78,14 @@ class Ways:
                 self.known[key] = self._least_ways(self.contexts.solve(called), kind, hot)
             finally:
                 self._pricing.pop()
+            if not any(map(called.masks.holds, KINDS)):
+                self.unheld.add(called.entry)
         return self.known[key]
 
     def forget(self, stated: Stated) -> None:
         """Forgets all prices, and how often loops go round, for what is stated now."""
         self._stated = stated
-        self.known, self._spent = {}, Spent(self._spent.share)
+        self.known, self.unheld, self._spent = {}, set(), Spent(self._spent.share)
         self.rounds.forget(stated)
         self.found, self.endless = {}, {}
 

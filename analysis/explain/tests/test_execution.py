@@ -68,10 +68,13 @@ def test_what_a_handler_interrupted_in_a_push(elf: Path, image: bytes, log: mask
 def test_a_naked_handler_is_no_caller_of_itself(elf: Path, image: bytes, log: masks.MaskRun) -> None:
     """All through FreeRTOS's PendSV. Once it has called, its LR is lost: the stack ends there.
 
-    Before and behind, it is that of the task that was left, or that is come to.
+    Before and behind, it is that of the task that was left, or that is come to. The fifth switch is
+    of two tasks that have no floating-point frame. Where one of them has, LR is already of the one
+    while PSP is still of the other, and the stack ends a caller or two early: nothing tells which
+    frame lies there.
     """
     program = Program(elf)
-    switch = entries(log).filter(pl.col("value") == PENDSV)["cycle"][5]
+    switch = entries(log).filter(pl.col("value") == PENDSV)["cycle"][4]
     outermost = set()
     stacks = [
         [frame.place for frame in unwind(program, state)]
