@@ -31,7 +31,8 @@ BEFORE = [
 def entry(*operations: Operation, build: str = "ab", compiler: str = "12", **told: Any) -> Entry:
     made_by = {"firmware sha256": build, "compiler": compiler, "probes": "records"}
     return Entry(**{
-        "exact": True, "repetitions": 1, "image_sha256": "0" * 64, "pulse_beyond_cycles": 4, "settings": {"board folder": "nucleo-f401re"},
+        "exact": True, "repetitions": 1, "image_sha256": "0" * 64, "pulse_beyond_cycles": 4,
+        "settings": {"board folder": "nucleo-f401re"},
         "made_by": made_by, "operations": write(operations, [None] * len(operations), 4), **told,
     })  # fmt: skip
 

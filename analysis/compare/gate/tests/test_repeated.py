@@ -88,7 +88,8 @@ def test_a_difference_beyond_its_uncertainty_counts(now: float, state: str, word
 
 def entry(**told: Any) -> Entry:
     return Entry(**{
-        "exact": False, "repetitions": 4, "image_sha256": "0" * 64, "settings": {"board folder": "nucleo-f401re"}, "made_by": MADE_BY,
+        "exact": False, "repetitions": 4, "image_sha256": "0" * 64,
+        "settings": {"board folder": "nucleo-f401re"}, "made_by": MADE_BY,
         "operations": "", "scatter_cycles": 2, **told,
     })  # fmt: skip
 
