@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest shows the line of the test
 
 SCHEMA = 3
-_MOST_BYTES = 8 << 20
+_MOST_BYTES = 16 << 20
 _REMEDY = "restore the file or decode the run again (./lab redecode)"
 _VERDICTS = ("complete", "truncated", "inconclusive")
 QUANTITIES = {

@@ -30,7 +30,7 @@ from base.files.whole import read_bytes
 
 TOML_BYTES_MAX = 256 << 10
 """Far above what a person writes."""
-JSON_BYTES_MAX = 8 << 20
+JSON_BYTES_MAX = 16 << 20
 """The largest run.json, of a sweep with a label for every operation, takes less."""
 
 _MEND = "mend it"

@@ -533,10 +533,11 @@ def test_a_baseline_has_an_entry_for_each_board(tmp_path: Path) -> None:
     assert gate.judge(baseline, folders, {}).exit_status == 0
 
 
-def test_an_entry_that_names_no_board_is_of_the_first(tmp_path: Path) -> None:
+def test_an_entry_that_names_no_board_is_refused(tmp_path: Path) -> None:
     path, folder = tmp_path / "b.toml", write(tmp_path / "a")
     kept(path, folder)
     told = '"board folder" = "nucleo-f401re"\n'
     assert told in path.read_text(encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace(told, ""), encoding="utf-8")
-    assert gate.judge(files.read(path), [folder], {}).exit_status == 0
+    with pytest.raises(GateError, match="board folder' is missing; make it anew with --update"):
+        files.read(path)
