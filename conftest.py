@@ -23,6 +23,11 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     os.environ["PYTHONPYCACHEPREFIX"] = str(ROOT / "build" / "compiled-python")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What takes longer than the suite may."""
+    parser.addoption("--all-boards", action="store_true", help="load each board on the desk, not only two")
+
+
 class OneProcessForAFixture(LoadScopeScheduling):
     """How `pytest -n 2` deals the tests out to its processes.
 

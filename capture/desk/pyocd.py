@@ -37,7 +37,9 @@ def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
         done = children.run(command, within_s=FAULTS_WITHIN_S, folder=ROOT)
     except subprocess.TimeoutExpired:
         return (
-            f"The board's fault registers could not be read within {FAULTS_WITHIN_S:g} s; replug the board.",
+            f"The board's fault registers could not be read within {FAULTS_WITHIN_S:g} s; end what else uses "
+            "the probe, and leave the board its power: without it DBG_SLEEP is lost, and a core that sleeps "
+            "answers nothing.",
         )
     if done.returncode:
         return (f"The board's fault registers could not be read: {children.last_words(done.stderr)}",)
