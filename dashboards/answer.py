@@ -110,7 +110,7 @@ def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
 def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
     one = waiter.one
     key = worst_key(one.run, SECTION if waiter.wait.by == "section" else lane.quantity)
-    told = [f"possible {microseconds(waiter.possible_ns)}: {held(waiter)}", seen(waiter)]
+    told = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]
     told.append(f"median {microseconds(waiter.median_ns)}")
     if waiter.bound_ns is not None:
         grows = ", which grows with the heap" if waiter.grows else ""
@@ -125,10 +125,10 @@ def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> Dot
         worst_percent=axis.percent(waiter.possible_ns),
         bound_percent=None if waiter.bound_ns is None else axis.percent(waiter.bound_ns),
         bound_grows=waiter.grows,
-        text=short(waiter.possible_ns, "ns"),
+        text=waiter.wait.at_least + short(waiter.possible_ns, "ns"),
         value=waiter.possible_ns,
         sample=None if key is None else Sample(one.run.id, key),
         why="; ".join(told),
         ramp=ramps.get(one.run.id, ()),
-        whole=whole(waiter.possible_ns, "ns"),
+        whole=waiter.wait.at_least + whole(waiter.possible_ns, "ns"),
     )

@@ -31,7 +31,8 @@ def as_text(folder: Path, word: str) -> str:
         raise RunError(f"{run.id} is {run.manifest.verdict}; an estimate needs a run that is complete.")
     values = samples(run, chosen)[chosen.column].to_numpy()
     found = estimate(values, ramp=run.manifest.ramp)
-    greatest = short(values.max(), chosen.unit) if len(values) else "none"
+    sign = run.summary(chosen).at_least
+    greatest = sign + short(values.max(), chosen.unit) if len(values) else "none"
     unit = unit_read(chosen.unit)
     head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {unit}".rstrip()
     return "\n".join([head, *_words(found, chosen.unit)])
@@ -77,7 +78,9 @@ def write(run: Path, folder: Path) -> list[Path]:
     loaded = load_run(run)
     verdict = "" if loaded.manifest.complete else f"-{loaded.manifest.verdict}"
     texts = {
-        folder / f"{quantity.key}{verdict}.hgrm": percentile_distribution(rows[quantity.column].to_numpy())
+        folder / f"{quantity.key}{verdict}.hgrm": percentile_distribution(
+            rows[quantity.column].to_numpy(), quantity.still_open(rows)
+        )
         for quantity in ALL
         if len(rows := samples(loaded, quantity))
     }

@@ -24,7 +24,7 @@ def line(growing: Growing) -> str:
     parts = [_captured(growing)]
     for name, found in _figures(growing).items():
         if found.max is not None:
-            parts.append(f"{name}: {found.n:,}, longest {microseconds(found.max)}")
+            parts.append(f"{name}: {found.n:,}, longest {found.at_least}{microseconds(found.max)}")
     return "; ".join(parts)
 
 
@@ -48,6 +48,7 @@ def tails(figures: Mapping[str, Summary]) -> list[str]:
     for name, found in figures.items():
         values = [getattr(found, key) for key in _SHOWN]
         told = ["-" if value is None else digits(value) for value in values]
+        told[-1] = found.at_least + told[-1]
         cells.append((name, f"{found.n:,}", *told))
     return [f"{name:<14}" + "".join(f"{cell:>12}" for cell in row) for name, *row in cells]
 

@@ -43,12 +43,12 @@ def headline(scenario: str, found: Sequence[Lane]) -> tuple[str, ...]:
 def _answer(lane: Lane) -> str:
     """`seglist can keep an interrupt waiting 36.45 µs, tlsf 8.50 µs: 4.3 ×, growing with …`"""
     worst, best = lane.waiters[0], lane.waiters[-1]
-    opening = f"{worst.name} can keep {lane.who} waiting {microseconds(worst.possible_ns)}"
+    opening = f"{worst.name} can keep {lane.who} waiting {worst.possible}"
     if worst is best:
         return f"{opening}, and {microseconds(worst.median_ns)} in the median{_growing(worst)}."
-    others = f"{best.name} {microseconds(best.possible_ns)}"
+    others = f"{best.name} {best.possible}"
     if len(lane.waiters) > 2:
-        others = f"the best of {len(lane.waiters)}, {best.name}, {microseconds(best.possible_ns)}"
+        others = f"the best of {len(lane.waiters)}, {best.name}, {best.possible}"
     if alike(worst, best):
         return f"{opening}, {others}: not told apart{_growing(worst)}."
     ratio = worst.possible_ns / best.possible_ns if best.possible_ns > 0 else 0.0
@@ -77,7 +77,8 @@ def seen(waiter: Waiter) -> str:
     if waiter.seen_ns is None:
         return "no wait was seen"
     longer = ", longer than the longest section and the entry" if waiter.wait.by == "wait" else ""
-    words = f"the longest wait seen is {microseconds(waiter.seen_ns)}{longer}"
+    sign = waiter.one.run.summary(waiter.quantity).at_least
+    words = f"the longest wait seen is {sign}{microseconds(waiter.seen_ns)}{longer}"
     met = waiter.one.run.manifest.maxima.get(waiter.quantity.key)
     return words if met is None else f"{words}, which met {operation_words(met) or 'no operation'}"
 

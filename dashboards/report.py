@@ -155,7 +155,7 @@ def _worst(one: Series) -> tuple[float | None, str]:
     """The longest wait that the run shows to be possible, in ns, and the same to read."""
     wait = one.run.manifest.possible_wait
     worst = float(wait.ns) if wait else None
-    return worst, microseconds(worst)
+    return worst, (wait.at_least if wait else "") + microseconds(worst)
 
 
 def _has_figures(page: Page) -> bool:

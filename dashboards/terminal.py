@@ -97,15 +97,16 @@ def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
         title = scenario if len(found) == 1 else f"{scenario}: {lane.who} waits{_work(lane)}"
         table = _titled(title)
         for waiter in lane.waiters:
-            own = (waiter.possible_ns, waiter.seen_ns, *_longest(waiter.one))
-            _add(table, waiter.one, waiter.name, own)
+            seen = waiter.one.run.summary(waiter.quantity)
+            waits = (_told(waiter.possible_ns, waiter.wait.at_least), _told(seen.max, seen.at_least))
+            _add(table, waiter.one, waiter.name, (*waits, *_longest(waiter.one)))
         yield table
     pooled = {Options.of(waiter.one.run.manifest) for lane in found for waiter in lane.waiters}
     rest = [one for one in series if one.run.id not in waiting and Options.of(one.run.manifest) not in pooled]
     if rest:
         table = _titled(f"{scenario}: nothing waited")
         for one in rest:
-            _add(table, one, one.name, (None, None, *_longest(one)))
+            _add(table, one, one.name, (MISSING, MISSING, *_longest(one)))
         yield table
     yield Text(
         f"µs{_budgets(series)}. wait: the longest possible, of the longest section and the entry; seen: the "
@@ -133,12 +134,16 @@ def _titled(title: str) -> Table:
     return table
 
 
-def _longest(one: Series) -> tuple[float | None, ...]:
-    return tuple(one.run.summary(of).max for of in _SHOWN)
+def _longest(one: Series) -> tuple[str, ...]:
+    return tuple(short(one.run.summary(of).max, "ns") for of in _SHOWN)
 
 
-def _add(table: Table, one: Series, name: str, values: Sequence[float | None]) -> None:
-    worst, *others = (short(value, "ns") for value in values)
+def _told(value_ns: float | None, at_least: str) -> str:
+    return at_least + short(value_ns, "ns")
+
+
+def _add(table: Table, one: Series, name: str, values: Sequence[str]) -> None:
+    worst, *others = values
     style = "" if one.run.manifest.complete else _VERDICT_STYLES[one.run.manifest.verdict]
     table.add_row(Text(name), Text(worst, style="bold"), *map(Text, others), style=style)
 
@@ -177,6 +182,7 @@ def _statistics(quantity: Quantity, series: Sequence[Series]) -> Table:
 def _row(quantity: Quantity, one: Series) -> list[Text]:
     summary = one.run.summary(quantity)
     values = [short(getattr(summary, name), quantity.unit) for name in _STATISTICS]
+    values[-1] = summary.at_least + values[-1]
     budget = short(one.run.certainty.budgets.get(quantity.key), quantity.unit)
     counted = grouped(summary.n)
     cells = [Text(cell) for cell in (one.name, counted, *values, budget)]
@@ -218,8 +224,10 @@ def _heap_waits(series: Sequence[Series]) -> list[Table]:
     for heading in ("n", "median", "p99", "max", "±", "without"):
         table.add_column(heading, justify="right", no_wrap=True)
     for one, wait in sorted(found, key=lambda pair: (-(pair[1].max or 0), pair[0].name)):
-        told = (wait.median, wait.p99, wait.max, wait.resolution_ns, wait.undisturbed_ns)
-        cells = [grouped(wait.n), *(short(value, "ns") for value in told)]
+        told = [short(value, "ns") for value in (wait.median, wait.p99, wait.max)]
+        told[-1] = wait.at_least + told[-1]
+        told += [short(value, "ns") for value in (wait.resolution_ns, wait.undisturbed_ns)]
+        cells = [grouped(wait.n), *told]
         table.add_row(Text(one.name), Text(one.run.manifest.locking or MISSING), *cells)
     return [table]
 

@@ -50,12 +50,15 @@ class Statistics:
     p99_9: int | float | None = None
     p99_99: int | float | None = None
     max: int | float | None = None
+    open: int = 0
+    """How many are waits that were not over: `max` is a least value if there are any."""
 
     @classmethod
     def of(cls, part: Part) -> Statistics:
         """Those of a document."""
-        names = [name for name in cls.__dataclass_fields__ if name != "n"]
-        return cls(part.whole("n"), **{name: part.maybe_number(name) for name in names})
+        names = [name for name in cls.__dataclass_fields__ if name not in ("n", "open")]
+        told = {name: part.maybe_number(name) for name in names}
+        return cls(part.whole("n"), open=part.whole("open") if "open" in part else 0, **told)
 
 
 class Cycles(int):

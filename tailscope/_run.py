@@ -64,9 +64,10 @@ class Worst(Timed):
     """The longest sample of a quantity, as the wire shows it.
 
     It is true to plus or minus `budget_ns`, None if the run does not tell that. `verdict` is the
-    run's. `operation` is the number of its operation and `label` that one's, None if an interrupt
-    came outside all operations. `times` says how many samples are as long. `fields` has all that
-    run.json says of it, under `maxima`.
+    run's. Where a wait was not over it is `open`, and the length a least one. `operation` is the
+    number of its operation and `label` that one's, None if an interrupt came outside all
+    operations. `times` says how many samples are as long. `fields` has all that run.json says of
+    it, under `maxima`.
     """
 
     quantity: str
@@ -77,6 +78,22 @@ class Worst(Timed):
     operation: int | None
     label: str | None
     fields: dict[str, Any]
+
+    @property
+    def open(self) -> bool:
+        """Whether a wait was not over: the longest lasts at least so long."""
+        return bool(self.fields.get("open"))
+
+    @property
+    def length(self) -> str:
+        """`62.56 µs`, or `≥ 62.56 µs`."""
+        return f"≥ {super().length}" if self.open else super().length
+
+    def check(self, *, at_most_ns: float) -> None:
+        """Raises AssertionError, with the story, if it is longer than the limit, or may be."""
+        super().check(at_most_ns=at_most_ns)
+        if self.open:
+            self._fail(f"whether it is within {at_most_ns:,} ns is not known: a wait was not over")
 
     def explain(self) -> Explanation:
         """Replays the run on the virtual board, and tells what the time went to."""

@@ -60,8 +60,11 @@ def of_worst_cases(worst: Sequence[Worst]) -> Rows:
     lines = (
         (
             with_unit(one.words, one.quantity.unit),
-            *(_MISSING if end is None else short(end.value, one.quantity.unit) for end in (one.a, one.b)),
-            _MISSING if one.change is None or one.finding == "equal" else by(one),
+            *(
+                _MISSING if end is None else end.at_least + short(end.value, one.quantity.unit)
+                for end in (one.a, one.b)
+            ),
+            _MISSING if one.change is None or one.finding in ("equal", "not told") else by(one),
             _MISSING
             if one.budget is None
             else "none"
@@ -177,8 +180,12 @@ def _shown(every: Sequence[Distribution]) -> list[Distribution]:
 
 
 def _both(one: Distribution, statistic: str) -> str:
-    values = (getattr(end, statistic) for end in (one.a, one.b))
-    ours, theirs = (_MISSING if value is None else short(value, one.quantity.unit) for value in values)
+    ours, theirs = (
+        _MISSING
+        if (value := getattr(end, statistic)) is None
+        else (end.at_least if statistic == "max" else "") + short(value, one.quantity.unit)
+        for end in (one.a, one.b)
+    )
     return ours if ours == theirs else f"{ours} → {theirs}"
 
 

@@ -54,7 +54,8 @@ class Run:
 
     def summary(self, quantity: Quantity) -> Summary:
         """The statistics of all samples of the quantity."""
-        return summarise(self.samples(quantity)[quantity.column].to_numpy())
+        samples = self.samples(quantity)
+        return summarise(samples[quantity.column].to_numpy(), quantity.still_open(samples))
 
     def greatest(self, quantity: Quantity) -> dict[str, Any] | None:
         """The first of the greatest samples, as `maxima` of run.json has it."""

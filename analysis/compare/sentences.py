@@ -90,7 +90,7 @@ def worst_sentence(worst: Worst) -> str:
     if worst.a is None or worst.b is None or worst.change is None:
         return f"{worst.words}: not told by both"
     unit = worst.quantity.unit
-    ours, theirs = short(worst.a.value, unit), short(worst.b.value, unit)
+    ours, theirs = (end.at_least + short(end.value, unit) for end in (worst.a, worst.b))
     if worst.finding == "equal":
         return f"{worst.words}: {ours}{spaced(unit)} in both{_place(worst)}"
     return f"{worst.words}: {ours} → {theirs}{spaced(unit)} ({by(worst)}){_place(worst)}{_weight(worst)}"

@@ -14,7 +14,7 @@ from analysis.compare.run import Run
 from base.metrology.comparison import LEAST_SAMPLES, Comparison, compare, exceedance_p
 from base.metrology.intervals import CONFIDENCE
 from base.metrology.membership import Reach
-from base.metrology.quantiles import Summary
+from base.metrology.quantiles import AT_LEAST, Summary
 from base.run_folder.figure_budget import ANYWHERE
 from base.run_folder.quantities import (
     CONTROL,
@@ -152,6 +152,8 @@ class Extreme:
     size: int | None
     label: str | None
     times: int
+    at_least: str = ""
+    """What stands before the value where it is read: `≥ ` where a wait was not over."""
 
     @classmethod
     def of(cls, run: Run, quantity: Quantity) -> Extreme | None:
@@ -162,7 +164,7 @@ class Extreme:
         place: dict[str, Any] = {
             name: found[name] for name in ("value", "seq", "kind", "size", "label", "times")
         }
-        return cls(**place)
+        return cls(**place, at_least=AT_LEAST if found.get("open") else "")
 
 
 @dataclass(frozen=True)
@@ -216,6 +218,8 @@ def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame
     ours, theirs = Extreme.of(a, quantity), Extreme.of(b, quantity)
     budget = 0.0 if exact else allowed(a, b, quantity)
     if ours is None or theirs is None or budget is None:
+        return Worst(quantity, ours, theirs, budget, "not told")
+    if ours.at_least or theirs.at_least:
         return Worst(quantity, ours, theirs, budget, "not told")
     if math.isclose(ours.value, theirs.value, rel_tol=_ROUNDING):
         return Worst(quantity, ours, theirs, budget, "equal")

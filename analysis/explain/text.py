@@ -40,7 +40,7 @@ def as_text(found: Explanation, made_of: Anatomy | None = None) -> str:
 
 
 def _title(found: Explanation) -> str:
-    value = microseconds(found.value_ns)
+    value = found.maximum.at_least + microseconds(found.value_ns)
     doubt = "" if found.verdict == "complete" else f" (the run is {found.verdict})"
     words = NAMED[found.quantity].words
     return f"The longest {words} in {found.scenario} with {found.allocator}: {value}{doubt}"

@@ -99,12 +99,9 @@ def _latency(maximum: Maximum, edges: EdgeList, channel: str) -> tuple[int, int,
     if maximum.sample is None:
         raise ExplainError("The worst interrupt has no stimulus in run.json: decode the run again.")
     start = maximum.sample
-    answers = edges.transitions(channel)
-    rises = answers.sample[answers.level]
-    at = int(np.searchsorted(rises, start, side="right"))
-    if at == len(rises):
+    answer = start + round(maximum.value * edges.samplerate_hz / NS_PER_S)
+    if not maximum.open and answer not in edges.transitions(channel).sample:
         raise ExplainError(f"The worst stimulus has no answer on {channel}: decode the run again.")
-    answer = int(rises[at])
     heap_at = maximum.start_sample
     return start, answer, start, start if heap_at is None else int(heap_at)
 

@@ -24,6 +24,8 @@ PERCENTILES = {"median": 5_000, "p90": 9_000, "p99": 9_900, "p99_9": 9_990, "p99
 MOST_NUMBER = 1e28
 """What any figure of a document may be, or minus that: in ns the most samples at 1 Hz."""
 
+AT_LEAST = "≥ "
+
 Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 
 
@@ -31,7 +33,8 @@ class Summary(Table):
     """Statistics in the unit of the samples; None where these are too few.
 
     `stdev` is that of a sample, with n - 1 below the root. A run.json from before these were kept
-    has no `min`, `mean` and `stdev`: then they are None too.
+    has no `min`, `mean` and `stdev`: then they are None too. `open` is how many of the samples are
+    waits that were not over: they last at least so long, and so `max` is a least value.
     """
 
     n: Annotated[int, Field(ge=0)]
@@ -44,6 +47,17 @@ class Summary(Table):
     p99_9: Number | None = None
     p99_99: Number | None = None
     max: Number | None = None
+    open: Annotated[int, Field(ge=0)] = 0
+
+    @property
+    def at_least(self) -> str:
+        """What stands before `max` where it is read: `≥ ` if it is a least value."""
+        return AT_LEAST if self.open else ""
+
+    def waiting(self, lasted: float) -> Summary:
+        """The summary beside a wait that is not over and has `lasted` so long: it is no sample."""
+        greatest = lasted if self.max is None else max(self.max, lasted)
+        return self.model_copy(update={"max": greatest, "open": self.open + 1})
 
     def less(self, baseline: float) -> Summary:
         """Every statistic less `baseline`; count and deviation are the same."""
@@ -51,7 +65,7 @@ class Summary(Table):
             name: None if (value := getattr(self, name)) is None else value - baseline
             for name in ("min", "mean", *PERCENTILES, "max")
         }
-        return Summary(n=self.n, stdev=self.stdev, **taken)
+        return self.model_copy(update=taken)
 
 
 def samples_needed(per_myriad: int) -> int:
@@ -76,8 +90,10 @@ def nearest_rank(ordered: npt.NDArray[Any], percent: int) -> float | int:
     return _at_rank(ordered, rank(len(ordered), percent * (MYRIAD // 100)))
 
 
-def summarise(values: npt.ArrayLike) -> Summary:
-    """The summary of `values`, one-dimensional, in any order, without nulls."""
+def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:
+    """The summary of `values`, one-dimensional, in any order, without nulls. `still_open` of them
+    are waits that are not over.
+    """
     ordered = np.sort(np.asarray(values))
     n = len(ordered)
     found = {
@@ -94,6 +110,7 @@ def summarise(values: npt.ArrayLike) -> Summary:
         stdev=_sample_deviation(ordered, mean) if n > 1 else None,
         **found,
         max=_at_rank(ordered, n),
+        open=still_open,
     )
 
 
@@ -125,6 +142,7 @@ def summarise_counted(values: npt.ArrayLike, counts: npt.ArrayLike) -> Summary:
         stdev=math.sqrt(squares / (n - 1)) if n > 1 else None,
         **found,
         max=at(n),
+        open=0,
     )
 
 
@@ -154,8 +172,9 @@ def _at_rank(ordered: npt.NDArray[Any], number: int) -> float | int:
 HEADER = f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}\n\n"
 
 
-def percentile_distribution(values: npt.ArrayLike) -> str:
-    """The text for `values`, in any order, in their own unit with three decimals.
+def percentile_distribution(values: npt.ArrayLike, still_open: int = 0) -> str:
+    """The text for `values`, in any order, in their own unit with three decimals. Where some are
+    waits that are not over, a further comment says that the greatest is a least value.
 
     Raises ValueError where there are no values.
     """
@@ -165,7 +184,10 @@ def percentile_distribution(values: npt.ArrayLike) -> str:
     distinct, counts = np.unique(samples, return_counts=True)
     total = len(samples)
     lines = [_line(value, at, total) for value, at in zip(distinct, np.cumsum(counts).tolist(), strict=True)]
-    return HEADER + "".join(lines) + _footer(samples)
+    more = (
+        f"#[Open    = {still_open:12d}, Max            = {samples.max():.3f} or more]\n" if still_open else ""
+    )
+    return HEADER + "".join(lines) + _footer(samples) + more
 
 
 def _line(value: float, at_or_below: int, total: int) -> str:

@@ -28,7 +28,7 @@ def ends_of_statistic(run: Manifest, quantity: Quantity, name: str, otherwise: f
     if value is None:
         return None
     low = high = float(value)
-    if budget.undecided is not None:
+    if budget.undecided is not None and name != "open":
         reached = getattr(budget.undecided, name)
         if reached is None:
             return ANYWHERE
@@ -42,7 +42,7 @@ def _within(run: Manifest, quantity: Quantity, name: str, otherwise: float) -> f
     n, budget = run.statistics[quantity.key].n, run.error_budget[quantity.key]
     stated = budget.total.of(quantity.unit)
     total = otherwise if stated is None else stated
-    if name == "n":
+    if name in ("n", "open"):
         return 0.0
     if name in PERCENTILES:
         return total + (budget.rank.ns or 0.0)

@@ -19,7 +19,7 @@ from base.files.documents import Document, Table, open_json
 from base.files.errors import RunError
 from base.heap_size import DEFAULT_BYTES
 from base.metrology.membership import Ends, Reach
-from base.metrology.quantiles import Number, Summary
+from base.metrology.quantiles import AT_LEAST, Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S, EdgeList, read_parquet
 from base.run_folder.folder import (
     EDGES,
@@ -240,7 +240,8 @@ class Maximum(Table):
 
     The fields of the operation are null where a stimulus fell outside all operations. `aligned`:
     it asked for an alignment. `interrupted`: an interrupt ran within its section. Those of the
-    stimulus, from `sample` on, are there for an interrupt only.
+    stimulus, from `sample` on, are there for an interrupt only. Where a wait was not over, `open`
+    is true and `value` a least one.
     """
 
     value: Number
@@ -265,6 +266,12 @@ class Maximum(Table):
     tick_phase_cycles: Number | None = None
     into_operation_samples: Whole | None = None
     timer_ns: Number | None = None
+    open: bool | None = None
+
+    @property
+    def at_least(self) -> str:
+        """What stands before `value` where it is read."""
+        return AT_LEAST if self.open else ""
 
     @property
     def selection_key(self) -> str | None:
@@ -281,7 +288,8 @@ class PossibleWait(Table):
     interrupts, or where the lock lets them run the task that they wake. `entry_ns` is what it waits
     for beside the section, in the median of `entry_n` waits; with an `entry_n` of 0 it is an idle
     wait. Where a longer wait was seen, that is the longest: then `by` is `wait`. True to plus or
-    minus `budget_ns`, null where a part of it is not known.
+    minus `budget_ns`, null where a part of it is not known. Where a wait is `open`, it is longer
+    than was seen, and `ns` a least value.
     """
 
     of: str
@@ -290,6 +298,12 @@ class PossibleWait(Table):
     entry_n: Count
     ns: Number
     budget_ns: Number | None
+    open: bool = False
+
+    @property
+    def at_least(self) -> str:
+        """What stands before `ns` where it is read."""
+        return AT_LEAST if self.open else ""
 
 
 class CurveBudgets(Table):

@@ -15,8 +15,8 @@ from base.run_folder.folder import check_members
 from base.run_folder.kept import MOST_WORST, Place
 from base.run_folder.manifest import REMEDY, Count, Sentences, ToolReport, Verdict
 
-Schema = Literal[1]
-SCHEMA: Schema = 1
+Schema = Literal[2]
+SCHEMA: Schema = 2
 Kind = Literal["observed"]
 KIND: Kind = "observed"
 StimulusEdges = Literal["both", "rising", "falling"]

@@ -43,6 +43,11 @@ class Quantity:
     interval: tuple[str, str] | None = None
     undecided: pl.Expr | None = None
 
+    def still_open(self, samples: pl.DataFrame) -> int:
+        """How many of the `samples` are waits that were not over."""
+        column = {"isr_latency_ns": "isr_open", "task_latency_ns": "task_open"}.get(self.column)
+        return int(samples[column].sum()) if column else 0
+
     @property
     def counted(self) -> bool:
         """True if it is a bare number, neither cycles nor time."""

@@ -25,6 +25,7 @@ RECENT_ROWS = 512
 """Rows that are kept to be drawn."""
 
 _NEVER = np.iinfo(np.int64).max
+_NOTHING = Summary(n=0)
 _SYNC_EDGES = FRAME_EDGES + 2
 """A frame and an edge on either side, which show that no more edges belong to it."""
 
@@ -44,7 +45,8 @@ class Growing:
         self._first, self._after = 0, _NEVER
         self._counter = WireCounter(which)
         self._tallies: dict[tuple[Kind, str], Tally] = defaultdict(Tally)
-        self._base = 0
+        self._cut: dict[str, int] = {}
+        self._base = self._end = 0
         self._rows: EdgeList | None = None
         self._samplerate_hz = NS_PER_S
 
@@ -59,8 +61,13 @@ class Growing:
         for found in self._counter.add(new):
             if found.kind != "interval":
                 inside = (found.start >= self._first) & (found.start < self._after)
+                if found.kind == "latency":  # what is behind the frame is no answer
+                    beyond = inside & (found.end >= self._after)
+                    if beyond.any():
+                        self._cut[found.name] = int(found.start[beyond][0])
+                    inside &= ~beyond
                 self._tallies[found.kind, found.name].add((found.end - found.start)[inside])
-        self._samplerate_hz = new.samplerate_hz
+        self._samplerate_hz, self._end = new.samplerate_hz, new.end
         self._keep(new)
 
     def widths_ns(self) -> dict[str, Summary]:
@@ -68,8 +75,15 @@ class Growing:
         return self._summaries("width")
 
     def latencies_ns(self) -> dict[str, Summary]:
-        """From a stimulus to its answer, by both names: `STIM to ISR`."""
-        return self._summaries("latency")
+        """From a stimulus to its answer, by both names: `STIM to ISR`. A wait that is not over
+        counts where it is the longest so far.
+        """
+        found = self._summaries("latency")
+        for name, since in (self._counter.waiting | self._cut).items():
+            lasted_ns = (min(self._end, self._after) - since) * NS_PER_S / self._samplerate_hz
+            if self._first <= since < self._after and lasted_ns > (found.get(name, _NOTHING).max or 0):
+                found[name] = found.get(name, _NOTHING).waiting(lasted_ns)
+        return found
 
     def _summaries(self, kind: Kind) -> dict[str, Summary]:
         unit_ns = NS_PER_S / self._samplerate_hz
@@ -93,6 +107,7 @@ class Growing:
         for start in trains(sync, START_FRAME_TICKS * tick, FRAME_TOLERANCE):
             if start[-1] > self._frame_end:
                 self._tallies.clear()
+                self._cut.clear()
                 self._frame_end, self._first, self._after = int(start[-1]), _NEVER, _NEVER
         toggles = sync.sample[sync.sample > self._frame_end]
         if self._first == _NEVER and toggles.size:

@@ -58,10 +58,17 @@ class ObservedWire:
 
     @property
     def latencies_ns(self) -> dict[str, Summary]:
-        """From a stimulus to its answer, by both names: `STIM to ISR`."""
-        return {
+        """From a stimulus to its answer, by both names: `STIM to ISR`. The maximum is at least that
+        of a wait which was not over at the end.
+        """
+        lasted_ns = self.open_ns
+        summaries = {
             named(pair): summarise(found.length * self.edges.sample_ns)
             for pair, found in self.answers.items()
+        }
+        return {
+            name: found.waiting(lasted_ns[name]) if name in lasted_ns else found
+            for name, found in summaries.items()
         }
 
     @property

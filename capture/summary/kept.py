@@ -23,6 +23,7 @@ def summarise_kept(seen: SeenKept, asked: Asked, notes: Sequence[str] = ()) -> O
     """The whole content of run.json; `notes` are sentences on what was stored."""
     kept = seen.kept
     verdict, reasons = judge(seen)
+    open_ns = {name: lasted * kept.sample_ns for name, lasted in kept.open_samples.items()}
     report = ObservedReport(**seen.tools.model_dump())
     content = {
         **asked.model_dump(by_alias=True),
@@ -38,9 +39,12 @@ def summarise_kept(seen: SeenKept, asked: Asked, notes: Sequence[str] = ()) -> O
         "clock": None,
         "widths_ns": _summaries(kept, "width"),
         "intervals_ns": _summaries(kept, "interval"),
-        "latencies_ns": _summaries(kept, "latency"),
+        "latencies_ns": {
+            name: found.waiting(open_ns[name]) if name in open_ns else found
+            for name, found in _summaries(kept, "latency").items()
+        },
         "merged": dict(kept.merged),
-        "open_ns": {name: lasted * kept.sample_ns for name, lasted in kept.open_samples.items()},
+        "open_ns": open_ns,
         "calibration_ns": {},
         "tool_report": report,
         "unjudged": tuple(unjudged(asked, framed=False)),

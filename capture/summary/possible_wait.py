@@ -24,8 +24,9 @@ def possible_wait(evidence: Evidence) -> dict[str, Any] | None:
     if not isinstance(section_ns, float) or entry is None:
         return None
     entry_ns, entry_n = entry
-    seen_ns = evidence.joined.samples[waits.key][waits.column].max()
-    told = {"of": waits.key, "entry_ns": entry_ns, "entry_n": entry_n}
+    seen = evidence.joined.samples[waits.key]
+    seen_ns = seen[waits.column].max()
+    told = {"of": waits.key, "entry_ns": entry_ns, "entry_n": entry_n, "open": waits.still_open(seen) > 0}
     if isinstance(seen_ns, float) and seen_ns > section_ns + entry_ns:
         return {**told, "by": "wait", "ns": seen_ns, "budget_ns": evidence.budgets[waits.key].total_ns}
     assert waits.interval is not None

@@ -38,7 +38,7 @@ def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame)
 
     Of an interrupt it also says where in its operation the stimulus fell, in samples after the rise
     of OP; None where its window shows no such rise. The operation's fields are None where the
-    stimulus fell outside all operations.
+    stimulus fell outside all operations. Where a wait is `open`, the value is a least one.
     """
     if samples.is_empty():
         return None
@@ -48,6 +48,7 @@ def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame)
     if quantity.table == "operations":
         return {**found, **{name: first[name] for name in OPERATION_COLUMNS}}
     stimulus = {name: first[name] for name in STIMULUS_COLUMNS}
+    stimulus["open"] = quantity.still_open(samples) > 0
     return {**found, **stimulus, **_operation_of(first, operations)}
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from base.metrology.quantiles import summarise
 from base.run_folder.folder import COUNTS
 from base.run_folder.manifest import SCHEMA, Manifest
-from base.run_folder.quantities import QUANTITIES, by_quantity
+from base.run_folder.quantities import QUANTITIES, Quantity, by_quantity
 from base.run_folder.records import Boot, EndRecord, StatRecord
 from capture.acquisition.account import Setting
 from capture.joining.budget import budget_on_wire
@@ -160,8 +160,10 @@ def _counts(operations: pl.DataFrame) -> dict[str, int]:
 
 
 def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
-    values = by_quantity(evidence.joined.samples, lambda quantity, rows: rows[quantity.column])
-    return {key: summarise(column).model_dump() for key, column in values.items()}
+    def summary(quantity: Quantity, rows: pl.DataFrame) -> dict[str, Any]:
+        return summarise(rows[quantity.column], quantity.still_open(rows)).model_dump()
+
+    return by_quantity(evidence.joined.samples, summary)
 
 
 def _uncounted(evidence: Evidence, setting: Setting) -> list[str]:

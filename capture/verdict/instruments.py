@@ -12,6 +12,7 @@ import numpy as np
 from base.run_folder.edges import Samples
 from base.run_folder.records import (
     COST_INSTRUMENTS,
+    INTERNAL_CLOCK,
     Boot,
     CalibrationRecord,
     CostRecord,
@@ -37,6 +38,8 @@ CRYSTALS_APART = 0.001
 GRID_MOST, GRID_EDGES, GRID_SHARE = 16, 100, 0.98
 # One at either end; and as many of COST, by instrument.
 TICK_RECORDS = 2
+TICK_HZ = 1000
+"""configTICK_RATE_HZ of firmware/kernel/FreeRTOSConfig.h."""
 
 
 def not_calibrated(evidence: Evidence) -> Iterator[str]:
@@ -113,6 +116,20 @@ def cost_or_tick_records_missing(evidence: Evidence) -> Iterator[str]:
         yield (
             f"{costs} of {2 * instruments} COST records and {ticks} of {TICK_RECORDS} TICK records arrived, "
             "so the error budget or the ticks are not known; check the serial line and run again."
+        )
+
+
+def another_tick(evidence: Evidence) -> Iterator[str]:
+    """Both TICK records tell the period that the kernel has at the core's clock."""
+    boot = evidence.log.first(Boot)
+    if boot is None or boot.clock == INTERNAL_CLOCK:
+        return
+    due = boot.core_hz // TICK_HZ
+    wrong = [tick.period_cycles for tick in evidence.log.all(TickRecord) if tick.period_cycles != due]
+    if wrong:
+        yield (
+            f"TICK tells a period of {wrong[0]:,} cycles, and {TICK_HZ:,} ticks a second are {due:,} at the "
+            "core's clock: what a tick may have delayed is not known; build and load the firmware again."
         )
 
 
@@ -207,6 +224,7 @@ RULES = (
     not_calibrated,
     common_pulses_missing,
     cost_or_tick_records_missing,
+    another_tick,
     unsteady_clock,
     counter_and_frames_disagree,
     clock_no_crystal_has,

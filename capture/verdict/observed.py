@@ -115,8 +115,8 @@ def at_the_limit(seen: Seen) -> Iterator[str]:
 def never_answered(seen: Seen) -> Iterator[str]:
     """A wait that the end cuts off, and that is already longer than every whole one."""
     for name, lasted_ns in seen.observed.open_ns.items():
-        longest_ns = seen.observed.latencies_ns[name].max
-        if longest_ns is not None and lasted_ns > longest_ns:
+        found = seen.observed.latencies_ns[name]
+        if found.n and found.max == lasted_ns:
             yield seen.waiting(name, lasted_ns)
 
 

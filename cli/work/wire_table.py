@@ -24,4 +24,5 @@ def lines(widths_ns: Figures, intervals_ns: Figures, latencies_ns: Figures, **mo
 
 def _cells(summary: Summary) -> list[str]:
     values = [getattr(summary, name) for name in _SHOWN[1:]]
-    return [f"{summary.n:,}", *("-" if value is None else digits(value) for value in values)]
+    *others, greatest = ("-" if value is None else digits(value) for value in values)
+    return [f"{summary.n:,}", *others, summary.at_least + greatest]

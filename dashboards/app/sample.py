@@ -263,7 +263,7 @@ def _maximum_rows(run: LoadedRun, identity: str, key: str) -> Iterator[Any]:
         worst, summary = worst_key(run, quantity), run.summary(quantity)
         if worst is None or summary.max is None or quantity.key.startswith(("served", "refused")):
             continue
-        value = f"{number(summary.max, quantity.unit)} {quantity.unit}".strip()
+        value = f"{summary.at_least}{number(summary.max, quantity.unit)} {quantity.unit}".strip()
         link: Any = html.A(describe(worst), href=sample_address(identity, worst))
         at = "this one" if worst == key else link
         yield html.Tr([html.Th(terms(quantity.words), scope="row"), html.Td(value), html.Td(at)])

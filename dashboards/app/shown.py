@@ -292,5 +292,6 @@ def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:
         worst = float(wait.ns) if wait else None
         before = found.get(one.style.entry)
         if before is None or (worst or 0) > (before.worst or 0):
-            found[one.style.entry] = Entry(one.style.entry, one.name, worst, microseconds(worst))
+            told = (wait.at_least if wait else "") + microseconds(worst)
+            found[one.style.entry] = Entry(one.style.entry, one.name, worst, told)
     return tuple(found[entry] for entry in sorted(found))

@@ -141,11 +141,11 @@ def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> st
     return f"n = {listed} {what}"
 
 
-def with_maximum(one: Series, value: object, unit: str) -> str:
-    """A run's name in a legend: `seglist, max 40.79 µs`."""
+def with_maximum(one: Series, value: object, unit: str, at_least: str = "") -> str:
+    """A run's name in a legend: `seglist, max 40.79 µs`. `at_least` is that of the summary."""
     if not isinstance(value, (int, float)):
         return one.label
-    return f"{one.label}, max {short(float(value), unit)} {unit_read(unit)}".rstrip()
+    return f"{one.label}, max {at_least}{short(float(value), unit)} {unit_read(unit)}".rstrip()
 
 
 WHOLE = "%{hovertext}"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from base.metrology.quantiles import AT_LEAST
 from dashboards.caveats import TICKS
 from dashboards.figures.chart import WHOLE, Chart, in_us, make_chart, row_heights, timed
 from dashboards.figures.figure import Figure, Trace, scatter
@@ -53,7 +54,8 @@ def _chart(
         return None
     figure, names = Figure(), []
     for one, words, table in strips:
-        worst = microseconds(float(table["isr_latency_ns"].max()))  # type: ignore[arg-type]
+        sign = AT_LEAST if table["isr_open"].any() else ""
+        worst = sign + microseconds(float(table["isr_latency_ns"].max()))  # type: ignore[arg-type]
         row = f"{words}: {one.label}"
         figure.add(_strip(one, table, row))
         figure.add(_ticks(one, table.filter("tick"), row))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from base.run_folder.quantities import LATENCY, TASK
 from dashboards.figures.chart import (
     WHOLE,
     Chart,
@@ -89,7 +90,8 @@ def _single(one: Series, table: pl.DataFrame, column: str) -> Trace:
 
 def _worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
     marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
-    name = with_maximum(one, worst[column].max(), "ns")
+    quantity = TASK if column == TASK.column else LATENCY
+    name = with_maximum(one, worst[column].max(), "ns", one.run.summary(quantity).at_least)
     look = {"name": name, "legendgroup": one.run.id, "marker": marker, "line": line(one)}
     return bands(one, worst, width, column) | look
 

@@ -7,6 +7,7 @@ from html import escape
 
 import polars as pl
 
+from base.run_folder.quantities import LATENCY
 from dashboards.figures.chart import (
     WHOLE,
     Chart,
@@ -94,7 +95,7 @@ def _points(one: Series, table: pl.DataFrame) -> Trace:
         y=in_us(table["isr_latency_ns"].round(1)),
         mode="markers",
         marker=marker,
-        name=with_maximum(one, table["isr_latency_ns"].max(), "ns"),
+        name=with_maximum(one, table["isr_latency_ns"].max(), "ns", one.run.summary(LATENCY).at_least),
         legendgroup=one.run.id,
         meta=timed(meta(one)),
         customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),

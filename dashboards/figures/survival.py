@@ -70,7 +70,7 @@ def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequenc
         return None
     figure = Figure()
     for one, curve in drawn:
-        figure.add(_steps(one, curve), _intervals(one, panel.quantity), _maximum(one, curve))
+        figure.add(_steps(one, curve, panel.quantity), _intervals(one, panel.quantity), _maximum(one, curve))
     figure.update_layout(meta={"curves": True}, showlegend=False)
     least = float(np.log10(min(curve.share[-1] for _, curve in drawn)))
     figure.update_xaxes(title_text=axis, rangemode="tozero")
@@ -109,7 +109,7 @@ def _curve(table: pl.DataFrame, column: str, keys: Callable[[pl.DataFrame], list
     return Curve(len(values), distinct.tolist(), share.tolist(), keys(table[first]))
 
 
-def _steps(one: Series, curve: Curve) -> Trace:
+def _steps(one: Series, curve: Curve, quantity: Quantity) -> Trace:
     return scatter(
         x=in_us(curve.value_ns),
         y=curve.share,
@@ -117,7 +117,7 @@ def _steps(one: Series, curve: Curve) -> Trace:
         marker={"size": 5, "opacity": 0, "color": one.style.colour},
         # Between two values that occurred, the share is that of the larger: first down, then right.
         line={**line(one), "shape": "vh"},
-        name=with_maximum(one, curve.value_ns[-1], "ns"),
+        name=with_maximum(one, curve.value_ns[-1], "ns", one.run.summary(quantity).at_least),
         legendgroup=one.run.id,
         meta={**timed(meta(one), "x"), "curve": True},
         customdata=curve.key,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from base.microseconds import microseconds
 from base.run_folder.alike import Options
 from base.run_folder.manifest import Maximum, PossibleWait
 from base.run_folder.quantities import LATENCY, SECTION, TASK, UNINTERRUPTED, Quantity
@@ -53,6 +54,11 @@ class Waiter:
     @property
     def possible_ns(self) -> float:
         return float(self.wait.ns)
+
+    @property
+    def possible(self) -> str:
+        """The same to read: `36.45 µs`."""
+        return self.wait.at_least + microseconds(self.possible_ns)
 
     @property
     def seen_ns(self) -> float | None:

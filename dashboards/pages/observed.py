@@ -64,6 +64,9 @@ def _group(words: str, summaries: dict[str, Summary]) -> Group:
 def _cells(summary: Summary) -> tuple[Cell, ...]:
     values = [getattr(summary, name) for name in _SHOWN]
     return (
-        *(Cell(short(value, "ns"), value, whole=whole(value, "ns")) for value in values),
+        *(
+            Cell(sign + short(value, "ns"), value, whole=sign + whole(value, "ns"))
+            for sign, value in zip((summary.at_least, "", "", ""), values, strict=True)
+        ),
         Cell(grouped(summary.n), summary.n),
     )

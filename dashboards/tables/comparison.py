@@ -155,19 +155,19 @@ def among(quantity: Quantity, series: Sequence[Series], table: Sequence[Series] 
 def worst(one: Series, rows: Among) -> Cell:
     """The maximum, with what qualifies it; a click opens its instant."""
     quantity, greatest = rows.quantity, rows.greatest
-    value = one.run.summary(quantity).max
+    value, sign = one.run.summary(quantity).max, one.run.summary(quantity).at_least
     key = worst_key(one.run, quantity)
     if value is None or key is None:
         return _plain(value, quantity)
     own = "" if rows.budget else budget(quantity, one)
     notes = (own, *(say(quantity, one) for say in (_timer, _bound, _refusal, placements.note)))
     return Cell(
-        short(value, quantity.unit),
+        sign + short(value, quantity.unit),
         value,
         notes=tuple(note for note in notes if note),
         sample=Sample(one.run.id, key),
         share_percent=100 * value / greatest if greatest else 0,
-        whole=whole(value, quantity.unit),
+        whole=sign + whole(value, quantity.unit),
     )
 
 
@@ -180,11 +180,11 @@ def possible(one: Series) -> Cell:
     key = worst_key(one.run, SECTION if wait.by == "section" else quantity)
     budget = () if wait.budget_ns is None else (f"±{short(wait.budget_ns, 'ns')}",)
     return Cell(
-        short(wait.ns, "ns"),
+        wait.at_least + short(wait.ns, "ns"),
         wait.ns,
         notes=budget,
         sample=None if key is None else Sample(one.run.id, key),
-        whole=whole(wait.ns, "ns"),
+        whole=wait.at_least + whole(wait.ns, "ns"),
     )
 
 

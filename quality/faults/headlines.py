@@ -124,7 +124,8 @@ def _of_sweep(sweep: Sweep | None) -> Iterator[Headline]:
 
 def _facts(run: Manifest) -> dict[str, Any]:
     facts: dict[str, Any] = {f"firmware.{name}": getattr(run.firmware, name) for name in _OF_FIRMWARE}
-    facts |= {"locking": run.locking, "knobs": run.knobs, "probes_source": run.probes_source}
+    of_run = ("scenario", "parameters", "seed", "allocator", "locking", "knobs", "probes_source")
+    facts |= {name: getattr(run, name) for name in of_run}
     for name in ("period_cycles", "handler_cycles"):
         facts[f"tick.{name}"] = getattr(run.tick, name) if run.tick else None
     return facts

@@ -1,13 +1,12 @@
 """A healthy run, and faults in it that are drawn from a seed and can be named.
 
-Where no run folder is given, healthy runs are made on the virtual board and kept nowhere.
+Where no run folder is given, healthy runs are made on the virtual board.
 """
 
 from __future__ import annotations
 
-import tempfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,8 +21,9 @@ from capture.acquisition.stored import read_stored
 from capture.conduct import run
 from capture.store import judge
 from capture.summary.summary import summarise_run
+from firmware.build import boards, region
 from firmware.build import image as firmware
-from quality.faults import records, wire
+from quality.faults import folders, records, wire
 from scenarios import catalogue
 from simulator import build as simulator
 
@@ -38,12 +38,20 @@ class FaultError(TailscopeError):
 class Healthy:
     """A run whose verdict is complete: what a fault is compared with.
 
-    `name` is what a report calls it. `manifest` is what its run.json says.
+    `name` is what a report calls it. `manifest` is what its run.json says. `folder` is where it is
+    stored, if it is, and `others` are folders of other runs.
     """
 
     name: str
     stored: Taken
     manifest: Manifest
+    folder: Path | None = None
+    others: tuple[Path, ...] = ()
+
+    @cached_property
+    def folder_kinds(self) -> Mapping[str, folders.Kind]:
+        """The kinds of faults that can be planted in a copy of its folder, by name."""
+        return dict(folders.kinds(self.folder, self.others)) if self.folder else {}
 
     @cached_property
     def kinds(self) -> Mapping[str, Callable[[np.random.Generator], Planted]]:
@@ -96,7 +104,14 @@ def read_healthy(folder: Path) -> Healthy:
     Raises TailscopeError where a file is missing or damaged, and FaultError where the run is not
     complete.
     """
-    return healthy(folder.resolve().name, read_stored(folder))
+    return replace(healthy(folder.resolve().name, read_stored(folder)), folder=folder)
+
+
+def beside_each_other(runs: Iterable[Healthy]) -> list[Healthy]:
+    """The runs, each with the folders of the others."""
+    every = list(runs)
+    places = [run.folder for run in every if run.folder]
+    return [replace(run, others=tuple(place for place in places if place != run.folder)) for run in every]
 
 
 PAIR = "pair"
@@ -125,11 +140,14 @@ class Fault:
         """The run with this fault in it, and where and how
         large it is. Equal calls give equal faults.
         """
-        random = np.random.default_rng((seed, zlib.crc32(self.kind.encode()), self.number))
+        random = self.random(seed)
         return run.pair(random) if self.kind == PAIR else run.kinds[self.kind](random)
 
+    def random(self, seed: int) -> np.random.Generator:
+        """The numbers that it is drawn from."""
+        return np.random.default_rng((seed, zlib.crc32(self.kind.encode()), self.number))
 
-BOARD = "virtual"
+
 _AT_LEAST_S = 2.0
 
 
@@ -144,16 +162,22 @@ class Recipe:
     records: str = "uart"
     allocator: str = "seglist"
     heap_bytes: int | None = None
+    locking: str | None = None
+    board: str = boards.DEFAULT
+    bench_board: str = "virtual"
 
     def __str__(self) -> str:
         words = [f"{self.scenario} on {self.allocator} at {self.samplerate_hz // 1_000_000} MS/s"]
+        words += [f"lock {self.locking}"] if self.locking else []
         words += [f"stimulus {self.stimulus}"] if self.stimulus else []
+        words += [] if self.board == boards.DEFAULT else [self.board]
         words += ["records by RTT"] if self.records == "rtt" else []
         return ", ".join(words)
 
 
 _STRESS: Mapping[str, str | int] = {"operations": 600}
 _FRAG: Mapping[str, str | int] = {"depth": 32}
+_DEEP: Mapping[str, str | int] = {"depth": 96}
 _SWEEP: Mapping[str, str | int] = {"depth": 32, "depths": 2, "fine_cycles": 128}
 RECIPES = (
     Recipe("mem_stress", 84_000_000, _STRESS),
@@ -171,33 +195,37 @@ RECIPES = (
     Recipe("until_full_aligned", 84_000_000, {"requests": 120}, allocator="tlsf", heap_bytes=4096),
     # The virtual board counts the probes, which heap_4 does not.
     Recipe("recorded_dash", 24_000_000, {"scale": 20}, allocator="heap_4"),
+    # Answers slower than the stimulus: of the task, of both, of all three.
+    Recipe("mem_frag", 84_000_000, _DEEP, stimulus="periodic:2003", locking="scheduler"),
+    Recipe("mem_frag", 84_000_000, _DEEP, stimulus="random:4001,7919,7"),
+    Recipe("mem_frag", 84_000_000, _DEEP, stimulus="burst:5003,1009,700", locking="primask"),
+    Recipe("mem_frag", 48_000_000, _FRAG, board="nucleo-f072rb", bench_board="virtual:nucleo-f072rb"),
 )
 """Every way to drive heap, stimulus and transport, above the core clock, at it and below."""
 
 
-def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
-    """Makes the run of each recipe, in order.
+def make(runs: Path, progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
+    """Makes the run of each recipe in the folder `runs`, in order.
 
     Raises TailscopeError where a run cannot be made, and FaultError where one is not complete.
     """
     simulator.build()
-    runs = []
+    made = []
     for recipe in RECIPES:
         progress(f"making a run: {recipe}")
+        image_of = partial(firmware.build, recipe.allocator, locking=recipe.locking, board=recipe.board)
         plan = catalogue.load(
             recipe.scenario, recipe.parameters, stimulus=recipe.stimulus, heap_bytes=recipe.heap_bytes
-        ).compile()
-        image = firmware.build(recipe.allocator, extras=plan.extras, heap_bytes=plan.heap_bytes)
-        with tempfile.TemporaryDirectory() as folder:
-            request = RunRequest(
-                plan,
-                image,
-                BOARD,
-                recipe.samplerate_hz,
-                runs=Path(folder),
-                # A debugger reads more slowly than the serial line sends.
-                duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
-                records=recipe.records,
-            )
-            runs.append(healthy(str(recipe), read_stored(run(Sigrok(request)).folder)))
-    return runs
+        ).compile(region.place(boards.board(recipe.board)))
+        request = RunRequest(
+            plan,
+            image_of(extras=plan.extras, heap_bytes=recipe.heap_bytes),
+            recipe.bench_board,
+            recipe.samplerate_hz,
+            runs=runs,
+            # A debugger reads more slowly than the serial line sends.
+            duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
+            records=recipe.records,
+        )
+        made.append(replace(read_healthy(run(Sigrok(request)).folder), name=str(recipe)))
+    return made

@@ -1,20 +1,21 @@
 """Faults of the records: lines that are lost, doubled, cut or swapped, and fields that are wrong.
 
 Each kind is a function of the bytes of a healthy log and a generator of random numbers. It returns
-the log with the fault in it, and a few words on what was done. A field is altered under a checksum
-that is right: no line shows such a fault, so only what the records say together can.
+the log with the fault in it, and a few words on what was done. A field is wrong as if the firmware
+had sent it so: the checksums of its line and of the whole log are right, and only another witness
+can tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 
 import numpy as np
 
 from base.run_folder.edges import MARKED_CHANNELS
-from base.run_folder.records import COST_INSTRUMENTS, OPERATION_KINDS, encode, parse_line
+from base.run_folder.records import COST_INSTRUMENTS, OPERATION_KINDS, PlanRecord, encode, parse, parse_line
 from firmware.build.catalogue import LOCKINGS, allocators
 
 Planted = tuple[bytes, str]
@@ -29,6 +30,14 @@ _WORDS: dict[tuple[str, str], Sequence[str]] = {
     ("OP", "kind"): OPERATION_KINDS,
 }
 _HEXADECIMAL = (("BOOT", "flash_acr"), ("PLAN", "body_crc32"))
+# Whose waits are told by number and sum in IRQ, and by least and most in STAT: the fields' places.
+_TICKS = {
+    "isr": (("IRQ", 2), ("STAT", 4), ("STAT", 5)),
+    "task": (("IRQ", 4), ("STAT", 6), ("STAT", 7)),
+    "control": (("IRQ", 6), ("STAT", 8), ("STAT", 9)),
+}
+_MOST_STEPS = 3
+_U32 = (1 << 32) - 1
 _DIGITS, _HEX_DIGITS, _LETTERS = "0123456789", "0123456789ABCDEF", "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -45,6 +54,12 @@ def kinds(log: bytes) -> Iterator[tuple[str, Kind]]:
         for index, field in enumerate(fields(parse_line(line))[:told]):
             alter = partial(altered_field, record=record, field=field.name, index=index)
             yield f"altered.{record}.{field.name}", alter
+            number = line[1:].rpartition(b"*")[0].split(b",")[index + 1]
+            if number.isdigit() and (record, field.name) not in _HEXADECIMAL:
+                yield f"raised.{record}.{field.name}", partial(raised_field, record=record, index=index)
+    for answer, places in _TICKS.items():
+        if any(record in firsts for record, _ in places):
+            yield f"merged_otherwise.{answer}", partial(merged_otherwise, answer=answer)
 
 
 def lost_record(log: bytes, random: np.random.Generator) -> Planted:
@@ -85,14 +100,60 @@ def swapped_calibration(log: bytes, random: np.random.Generator) -> Planted:
 
 
 def altered_field(log: bytes, random: np.random.Generator, record: str, field: str, index: int) -> Planted:
-    """A field with one digit altered, or one letter, or another word: the checksum is right."""
+    """A field with one digit altered, or one letter, or another word."""
     lines = log.split(b"\n")
     at = int(random.choice([at for at, line in enumerate(lines) if _name(line) == record]))
-    name, *values = lines[at][1:].rpartition(b"*")[0].decode("ascii").split(",")
-    before = values[index]
-    values[index] = _altered(record, field, before, random)
-    lines[at] = encode(",".join([name, *values])).rstrip(b"\n")
-    return b"\n".join(lines), f"{record}'s {field} in line {at + 1} is {values[index]} instead of {before}"
+    before = _fields(lines[at])[index + 1]
+    after = _altered(record, field, before, random)
+    words = f"{record}'s {field} in line {at + 1} is {after} instead of {before}"
+    return _sent(lines, {at: (index, after)}), words
+
+
+def raised_field(log: bytes, random: np.random.Generator, record: str, index: int) -> Planted:
+    """A number that is too high by a little, in each record of the name or in one."""
+    lines, by = log.split(b"\n"), int(random.integers(1, _MOST_STEPS + 1))
+    every = [at for at, line in enumerate(lines) if _name(line) == record]
+    chosen = every if random.integers(2) else [int(random.choice(every))]
+    changes = {at: (index, str(min(int(_fields(lines[at])[index + 1]) + by, _U32))) for at in chosen}
+    return _sent(lines, changes), f"field {index + 1} of {len(chosen)} {record} records is too high by {by}"
+
+
+def merged_otherwise(log: bytes, random: np.random.Generator, answer: str) -> Planted:
+    """A wait told from another stimulus than the first that it met: a period too short or long."""
+    lines = log.split(b"\n")
+    plan = parse(log).first(PlanRecord)
+    period = (plan.control_period_ticks if answer == "control" else plan.stimulus_period_ticks) if plan else 0
+    period = period or int(random.integers(2_000, 20_000))  # a sweep has none
+    told = [
+        (at, index)
+        for record, index in _TICKS[answer]
+        for at, line in enumerate(lines)
+        if _name(line) == record and 0 < int(_fields(line)[index + 1]) < _U32
+    ]
+    if not told:
+        return log, f"no record tells of a wait of {answer}"
+    at, index = told[int(random.integers(len(told)))]
+    ticks = int(_fields(lines[at])[index + 1])
+    after = ticks - period if ticks > period and random.integers(2) else ticks + period
+    return _sent(lines, {at: (index, str(after))}), f"line {at + 1} tells {after} ticks instead of {ticks}"
+
+
+def _fields(line: bytes) -> list[str]:
+    """The name of a record, and its fields."""
+    return line[1:].rpartition(b"*")[0].decode("ascii").split(",")
+
+
+def _sent(lines: list[bytes], changes: Mapping[int, tuple[int, str]]) -> bytes:
+    """The log with these fields, by the number of the line, and with checksums that are right."""
+    for at, (index, value) in changes.items():
+        fields = _fields(lines[at])
+        fields[index + 1] = value
+        lines[at] = encode(",".join(fields)).rstrip(b"\n")
+    last = max((at for at, line in enumerate(lines) if _name(line) == "END"), default=None)
+    if last is not None and last not in changes:
+        crc32 = parse(b"\n".join(lines)).crc32
+        lines[last] = encode(",".join([*_fields(lines[last])[:2], f"{crc32:08X}"])).rstrip(b"\n")
+    return b"\n".join(lines)
 
 
 def _altered(record: str, field: str, text: str, random: np.random.Generator) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -34,27 +36,31 @@ def run(
     for option, number in (("seed", seed), ("pairs", pairs)):
         if number < 0:
             raise FaultError(f"--{option} {number}: give 0 or more.")
-    runs = _runs(folders, tell)
-    began_s = time.monotonic()
+    with _runs(folders, tell) as runs:
+        began_s = time.monotonic()
 
-    def told(done: int) -> None:
-        if done % _TELL_EVERY == 0:
-            left_s = (time.monotonic() - began_s) / done * (n + pairs - done)
-            tell(f"{done:,} of {n + pairs:,} faults planted, about {left_s:,.0f} s left")
+        def told(done: int) -> None:
+            if done % _TELL_EVERY == 0:
+                left_s = (time.monotonic() - began_s) / done * (n + pairs - done)
+                tell(f"{done:,} of {n + pairs:,} faults planted, about {left_s:,.0f} s left")
 
-    return series.run(runs, n, seed, jobs, told, pairs)
+        return series.run(runs, n, seed, jobs, told, pairs)
 
 
 def replay(folders: Sequence[Path], name: str, seed: int, tell: Tell = lambda _: None) -> Outcome:
     """One fault of such a series again, by its name KIND:NUMBER. Raises FaultError."""
     fault = Fault.named(name)
-    return series.replay(_runs(folders, tell), fault, seed)
+    with _runs(folders, tell) as runs:
+        return series.replay(runs, fault, seed)
 
 
-def _runs(folders: Sequence[Path], tell: Tell) -> list[Healthy]:
+@contextmanager
+def _runs(folders: Sequence[Path], tell: Tell) -> Iterator[list[Healthy]]:
     if folders:
-        return [read_healthy(folder) for folder in folders]
-    return planting.make(tell)
+        yield planting.beside_each_other(read_healthy(folder) for folder in folders)
+        return
+    with tempfile.TemporaryDirectory(prefix="tailscope-faults-") as made:
+        yield planting.beside_each_other(planting.make(Path(made), tell))
 
 
 WIDTH_COLUMNS = 100

@@ -30,6 +30,8 @@ REPEATED, MISTOLD_PPM = 4, 30_000
 # How late a whole channel is at most, and how many edges of SYNC a frame has.
 LATE_SAMPLES, FRAME_EDGES = 8, 64
 ALL = "all channels"
+STIMULUS_OF = {"ISR": "STIM", "TASK": "STIM", "CISR": "CTRL"}
+"""The stimulus that a channel answers."""
 # How near to an edge every other fault is.
 NEAR_SAMPLES = 500
 
@@ -84,6 +86,8 @@ def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
         yield f"extra_pulse.{channel}", partial(extra_pulse, channel=channel)
         if channel != "SYNC" and len(edges.transitions("SYNC").sample) > 2 * FRAME_EDGES:
             yield f"late_channel.{channel}", partial(late_channel, channel=channel)
+        if channel in STIMULUS_OF and len(answers_before_a_stimulus(edges, channel)):
+            yield f"slow_answer.{channel}", partial(slow_answer, channel=channel)
 
 
 def inserted_samples(edges: EdgeList, random: np.random.Generator) -> Planted:
@@ -195,6 +199,49 @@ def late_channel(edges: EdgeList, random: np.random.Generator, channel: str) -> 
     by = int(random.integers(1, LATE_SAMPLES + 1)) * int(random.choice((-1, 1)))
     words = f"{channel} is seen {abs(by)} samples {'late' if by > 0 else 'early'} while operations run"
     return shift(edges, channel, by, first, last), words
+
+
+def slow_answer(edges: EdgeList, random: np.random.Generator, channel: str) -> Planted:
+    """An answer that comes behind the next stimulus. The answer that follows comes too, or not."""
+    begin, end, stimulus, following = random.choice(answers_before_a_stimulus(edges, channel)).tolist()
+    behind = min(_magnitude(random, MOVED_SAMPLES), (following - stimulus) // 2)
+    alone = bool(random.integers(2))
+    slow = flip(edges, _bit(channel), begin, end)
+    words = (
+        f"the answer on {channel} at {begin:,} comes {behind:,} samples behind the stimulus at {stimulus:,}"
+    )
+    if alone:
+        own = slow.transitions(channel).sample
+        at = int(np.searchsorted(own, following))
+        slow = flip(slow, _bit(channel), following, int(own[at + 1]))
+        words += ", and the next answer is gone"
+    width = min(end - begin, following - stimulus - behind - 1)
+    return flip(slow, _bit(channel), stimulus + behind, stimulus + behind + width), words
+
+
+def answers_before_a_stimulus(edges: EdgeList, channel: str) -> Samples:
+    """Of each answer on `channel` between the frames: its rise and its fall, the next stimulus, and
+    the rise of the next answer, which comes behind that; int64[n, 4].
+    """
+    sync = edges.transitions("SYNC").sample
+    if len(sync) <= 2 * FRAME_EDGES:
+        return np.empty((0, 4), dtype=np.int64)
+    within = int(sync[FRAME_EDGES - 1]), int(sync[-FRAME_EDGES])
+    stimuli, own = edges.transitions(STIMULUS_OF[channel]).sample, edges.transitions(channel)
+    stimuli = stimuli[(stimuli > within[0]) & (stimuli < within[1])]
+    begin, end = own.sample[own.level], own.sample[~own.level]
+    end = end[np.minimum(np.searchsorted(end, begin, "right"), len(end) - 1)]
+    chosen = (begin > within[0]) & (begin < within[1])
+    begin, end = begin[chosen], end[chosen]
+    at = np.searchsorted(stimuli, end, "right")
+    rows = [
+        (one, other, int(stimuli[number]), following)
+        for one, other, number, following in zip(
+            begin[:-1].tolist(), end[:-1].tolist(), at[:-1].tolist(), begin[1:].tolist(), strict=True
+        )
+        if number < len(stimuli) and following > int(stimuli[number]) + 1
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
 
 def shift(edges: EdgeList, channel: str, by: int, first: int, last: int) -> EdgeList:

@@ -75,6 +75,9 @@ def _judge(limit: Limit, run: Measured) -> Check:
         return Check(name, "cannot say", "The run does not tell its error budget.")
     if greatest > limit.value + unsure:
         return Check(name, "worse", f"The greatest is {told}, above {limit.text}{_where(limit, run)}.")
+    if summary is not None and summary.open:
+        sentence = f"The greatest is at least {told}: a wait was not over, and {limit.text} may be exceeded."
+        return Check(name, "cannot say", sentence)
     if greatest > limit.value:
         return Check(name, "as good", f"The greatest is {told}, within the error budget of {limit.text}.")
     return Check(name, "as good", f"The greatest is {told}, within {limit.text}.")

@@ -20,7 +20,7 @@ from capture.store import RunResult, keep_observation, kind_of, store_session
 from dashboards.loaded.runs import find_runs
 
 ASKED = {
-    "schema": 1,
+    "schema": 2,
     "kind": "observed",
     "board": "virtual",
     "analyzer": "beaglelogic",

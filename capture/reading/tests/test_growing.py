@@ -43,8 +43,10 @@ def pulses_of(sample: list[int], word: list[int], channel: str) -> list[int]:
     return widths
 
 
-def waits_of(sample: list[int], word: list[int]) -> list[int]:
-    """From the first edge of STIM that is not answered yet to the next rise of ISR."""
+def waits_of(sample: list[int], word: list[int]) -> tuple[list[int], int]:
+    """From the first edge of STIM that is not answered yet to the next rise of ISR; and how long
+    the wait lasted that was not over at the end.
+    """
     asked, waits = None, []
     for at, now, before in zip(sample[1:], word[1:], word[:-1], strict=True):
         if now & ~before & BIT["ISR"] and asked is not None:
@@ -52,7 +54,7 @@ def waits_of(sample: list[int], word: list[int]) -> list[int]:
             asked = None
         if (now ^ before) & BIT["STIM"] and asked is None:
             asked = at
-    return waits
+    return waits, 0 if asked is None else sample[-1] + 1 - asked
 
 
 def followed(path: Path, sample: list[int], word: list[int], cuts: list[int]) -> Growing:
@@ -82,9 +84,11 @@ def test_each_pulse_and_each_answer_is_counted_once(
         widths = pulses_of(sample, word, channel)
         assert found.widths_ns()[channel].n == len(widths)
         assert found.widths_ns()[channel].max == (max(widths) * 1000 if widths else None)
-    waits = waits_of(sample, word)
+    waits, lasted = waits_of(sample, word)
     told = found.latencies_ns()["STIM to ISR"]
-    assert (told.n, told.max) == (len(waits), max(waits) * 1000 if waits else None)
+    longest = max([*waits, lasted])
+    assert (told.n, told.max) == (len(waits), longest * 1000 if longest else None)
+    assert told.open == (lasted > max(waits, default=0))
 
 
 def test_the_rows_that_are_kept_are_few_unless_something_lasts(tmp_path: Path) -> None:

@@ -62,23 +62,58 @@ def test_two_records_change_places(run: Healthy, kind: str, number: int) -> None
         assert before[one].startswith(b"@CAL,") and before[other].startswith(b"@CAL,")
 
 
-def test_every_field_of_every_record_is_altered_alone_under_a_right_checksum(run: Healthy) -> None:
+def altered_lines(run: Healthy, kind: str, number: int) -> tuple[list[bytes], list[bytes]]:
+    """The lines that differ, before and after, but for END, which has the checksum of all."""
+    before, after = lines(run), planted(run, kind, number)
+    log = b"\n".join(after)
+    last = log.index(b"@END,")
+    if not kind.startswith(("altered.END", "raised.END")):
+        assert b"%08X" % binascii.crc32(log[:last]) == log[last:].split(b",")[2][:8]
+    own = kind.split(".")[1] == "END"
+    differ = [
+        at
+        for at in range(len(before))
+        if before[at] != after[at] and (own or not after[at].startswith(b"@END,"))
+    ]
+    assert all(is_sound(after[at]) for at in differ)
+    return [before[at] for at in differ], [after[at] for at in differ]
+
+
+def test_every_field_of_every_record_is_altered_alone_under_right_checksums(run: Healthy) -> None:
     told = {line[1:].split(b",")[0].decode(): line.count(b",") for line in lines(run) if line}
     kinds = [kind for kind in run.kinds if kind.startswith("altered.")]
     assert Counter(kind.split(".")[1] for kind in kinds) == told
     for kind in kinds:
-        before, after = lines(run), planted(run, kind, 0)
-        (at,) = [at for at in range(len(before)) if before[at] != after[at]]
-        assert is_sound(after[at])
-        one, other = (line.rpartition(b"*")[0].split(b",") for line in (before[at], after[at]))
+        (before,), (after,) = altered_lines(run, kind, 0)
+        one, other = (line.rpartition(b"*")[0].split(b",") for line in (before, after))
         assert one[0].decode() == f"@{kind.split('.')[1]}"
         assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_of_a_number_one_digit_is_altered(run: Healthy, number: int) -> None:
-    before, after = lines(run), planted(run, "altered.OP.critical_cycles", number)
-    (at,) = [at for at in range(len(before)) if before[at] != after[at]]
-    one, other = (line.split(b",")[4] for line in (before[at], after[at]))
+    (before,), (after,) = altered_lines(run, "altered.OP.critical_cycles", number)
+    one, other = (line.split(b",")[4] for line in (before, after))
     assert other.isdigit()
     assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_number_is_raised_in_one_record_or_in_all(run: Healthy, number: int) -> None:
+    before, after = altered_lines(run, "raised.OP.probes", number)
+    steps = {
+        int(other.split(b",")[6]) - int(one.split(b",")[6]) for one, other in zip(before, after, strict=True)
+    }
+    assert steps <= {1, 2, 3} and len(steps) == 1
+    assert len(before) in (1, sum(line.startswith(b"@OP,") for line in lines(run)))
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("answer", ["isr", "task", "control"])
+def test_a_wait_is_told_from_another_stimulus(run: Healthy, answer: str, number: int) -> None:
+    (before,), (after,) = altered_lines(run, f"merged_otherwise.{answer}", number)
+    stimulus = run.manifest.stimulus
+    period = stimulus.control_period_ticks if answer == "control" else stimulus.period_ticks
+    one, other = (line.rpartition(b"*")[0].split(b",") for line in (before, after))
+    steps = [int(b) - int(a) for a, b in zip(one[1:], other[1:], strict=True) if a != b]
+    assert [abs(step) for step in steps] == [period]

@@ -182,3 +182,22 @@ def test_edges_of_one_direction_are_a_sample_late(run: Healthy, number: int) -> 
     assert 1 in late[True] | late[False]
     assert late[True] <= {0} or late[False] <= {0}
     assert late[True] | late[False] <= {0, 1}
+
+
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize(("channel", "stimulus"), wire.STIMULUS_OF.items())
+def test_a_slow_answer_comes_behind_the_next_stimulus(
+    run: Healthy, channel: str, stimulus: str, number: int
+) -> None:
+    before, after = run.stored.seen.edges, planted(run, f"slow_answer.{channel}", number)
+    assert others_alike(before, after, channel)
+    told, found = (
+        set(edges.transitions(channel).sample[edges.transitions(channel).level].tolist())
+        for edges in (before, after)
+    )
+    (new,) = found - told
+    gone = sorted(told - found)
+    assert len(gone) in (1, 2)
+    stimuli = edges_of(before, stimulus)
+    assert any(gone[0] < at < new for at in stimuli)
+    assert all(gone[0] < new < later for later in gone[1:])

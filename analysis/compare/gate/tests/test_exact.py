@@ -246,7 +246,8 @@ def test_on_any_board_outcomes_and_probes_are_judged() -> None:
 
 
 def latency(n: int, **told: float) -> Any:
-    found = Summary(n=n, **{"mean": 400.0, "median": 390.0, "p99_9": 1_000.0, "max": 1_234.5, **told})
+    usual = Summary(n=n, mean=400.0, median=390.0, p99_9=1_000.0, max=1_234.5)
+    found = usual.model_copy(update=told)
     return SimpleNamespace(
         manifest=SimpleNamespace(statistics={"interrupt_latency_ns": found}), longest=lambda _: "far"
     )

@@ -1,0 +1,144 @@
+# spans: base/metrology, capture/summary, dashboards, analysis, tailscope
+"""A capture that ends in an open wait: its longest wait is told as a least one everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import tailscope
+from analysis.compare.gate import limits
+from analysis.compare.run import read as read_run
+from analysis.compare.worst import Extreme, worst_cases
+from analysis.explain import explanation
+from analysis.explain import text as explain_text
+from base.run_folder.edge_stream import NewEdges
+from base.run_folder.edges import EdgeList
+from base.run_folder.folder import RunName
+from base.run_folder.manifest import Manifest, read_manifest
+from base.run_folder.quantities import LATENCY
+from capture.reading.frames import find_frames
+from capture.reading.growing import Growing
+from capture.reading.observed import read_observed
+from capture.store import begin_folder, keep_observation, kind_of
+from capture.tests.synthetic import CORE_HZ
+from capture.tests.test_redecode import TIME
+from cli.work import wire_table
+from dashboards import extremes, growing_wire
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import by_scenario
+from dashboards.tables.comparison import among, possible, worst
+from dashboards.terminal import terminal_report
+from quality.faults.tests.conftest import stored
+
+
+def without_answers(edges: EdgeList, first: int, last: int) -> EdgeList:
+    """ISR and TASK stay low from sample `first` to `last`."""
+    quiet = sum(1 << edges.channels.index(name) for name in ("ISR", "TASK"))
+    inside = (edges.sample >= first) & (edges.sample < last)
+    word = np.where(inside, edges.word & ~np.uint8(quiet), edges.word).astype(np.uint8)
+    new = np.append(True, word[1:] != word[:-1])
+    return EdgeList(edges.sample[new], word[new], edges.samplerate_hz, edges.total_samples, edges.channels)
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, EdgeList, float]:
+    """A run, its capture, and how long its last wait had lasted when it ended, in ns."""
+    one = stored(depth=5)
+    edges = one.seen.edges
+    end = find_frames(edges, CORE_HZ).end
+    assert end is not None
+    stimuli = edges.transitions("STIM").sample
+    within = stimuli[stimuli < end[0]]
+    since = int(within[-3])
+    broken = without_answers(edges, since, int(end[0]))
+    kind = kind_of(one.account)
+    folder = begin_folder(
+        tmp_path_factory.mktemp("runs"), RunName(one.account.plan.name, "tlsf", "nucleo"), TIME, kind
+    )
+    seen = one.seen.__class__(broken, one.seen.serial_bytes, one.seen.report)
+    keep_observation(folder, kind, seen)
+    kind.conclude(folder, seen)
+    return folder.path, broken, (int(end[-1]) + 1 - since) * edges.sample_ns
+
+
+@pytest.fixture(scope="module")
+def manifest(cut: tuple[Path, EdgeList, float]) -> Manifest:
+    return read_manifest(cut[0] / "run.json")
+
+
+def test_run_json_has_the_wait_and_that_it_is_open(
+    cut: tuple[Path, EdgeList, float], manifest: Manifest
+) -> None:
+    found = manifest.statistics[LATENCY.key]
+    assert found.max == pytest.approx(cut[2])
+    assert found.open == 1
+    greatest = manifest.maxima[LATENCY.key]
+    assert greatest is not None and greatest.open
+    assert manifest.possible_wait is not None and manifest.possible_wait.open
+    assert manifest.statistics["control_latency_ns"].open == 0
+    assert manifest.verdict == "inconclusive"
+
+
+def test_each_surface_of_a_run_says_at_least(cut: tuple[Path, EdgeList, float]) -> None:
+    us = f"≥ {cut[2] / 1e3:,.2f}"
+    run = load_run(cut[0])
+    for full in (False, True):
+        console = Console(width=200)
+        with console.capture() as captured:
+            console.print(terminal_report([run], full=full))
+        assert us in captured.get()
+    (series,) = by_scenario([run]).values()
+    assert worst(series[0], among(LATENCY, series)).text.startswith(us)
+    assert possible(series[0]).text.startswith("≥ ")
+    assert us in explain_text.as_text(explanation.explain(cut[0], "interrupt"))
+    files = extremes.write(cut[0], cut[0].parent / "hgrm")
+    (histogram,) = [file for file in files if file.name.startswith("interrupt_latency_ns")]
+    assert f"{cut[2]:.3f} or more" in histogram.read_text(encoding="ascii")
+
+
+def test_comparison_and_gate_cannot_say(cut: tuple[Path, EdgeList, float]) -> None:
+    from types import SimpleNamespace
+
+    manifest = read_manifest(cut[0] / "run.json")
+    run = read_run(SimpleNamespace(folder=cut[0], manifest=manifest))  # type: ignore[arg-type]
+    extreme = Extreme.of(run, LATENCY)
+    assert extreme is not None and extreme.at_least
+    (found,) = [one for one in worst_cases(run, run, True, None) if one.quantity is LATENCY]
+    assert found.finding == "not told"
+    measured = SimpleNamespace(manifest=manifest, exact=True, told=[])
+    states = {
+        text: limits.judge({"interrupt": text}, measured)[0].state  # type: ignore[arg-type]
+        for text in ("1us", "900ms")
+    }
+    assert states == {"1us": "worse", "900ms": "cannot say"}
+
+
+def test_the_interface_of_python_refuses_a_limit_that_may_be_exceeded(
+    cut: tuple[Path, EdgeList, float],
+) -> None:
+    run = tailscope.Run(cut[0], any_verdict=True)
+    statistics, longest = run.statistics(LATENCY.key), run.worst("interrupt")
+    assert statistics is not None and statistics.open == 1
+    assert longest.open and longest.length.startswith("≥ ")
+    with pytest.raises(AssertionError, match="a wait was not over"):
+        longest.check(at_most_ns=1e12)
+
+
+def test_the_wire_alone_says_at_least(cut: tuple[Path, EdgeList, float]) -> None:
+    _, edges, until_last_edge_ns = cut
+    end = find_frames(edges, CORE_HZ).end
+    assert end is not None
+    lasted_ns = until_last_edge_ns - (int(end[-1] - end[0]) + 1) * edges.sample_ns
+    found = read_observed(edges, core_hz=CORE_HZ)
+    assert found.latencies_ns["STIM to ISR"].max == pytest.approx(lasted_ns)
+    (row,) = [line for line in wire_table.lines({}, {}, found.latencies_ns) if line.startswith("STIM to ISR")]
+    assert row.endswith(f"≥ {lasted_ns / 1e3:.2f}")
+    growing = Growing(tick_hz=CORE_HZ)
+    growing.add(
+        NewEdges(edges.sample, edges.word, edges.samplerate_hz, 0, edges.total_samples, edges.channels)
+    )
+    assert f"longest ≥ {lasted_ns / 1e3:.2f}" in growing_wire.line(growing)
