@@ -39,7 +39,7 @@ def test_a_word_of_the_commands_means_its_statistic(stress: list[Series]) -> Non
 
 
 def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series]) -> None:
-    every = r"no quantity 'latency'; choose allocate .* task .*run\.json: probes, instructions, dwt_cycles"
+    every = r"no quantity 'latency'; choose section .* task .*run\.json: .*probes, instructions, dwt_cycles"
     with pytest.raises(RunError, match=every):
         extremes.as_text(stress[0].run.folder, "latency")
     broken = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), verdict="truncated")
