@@ -196,7 +196,6 @@ def _priorities(found: MaskReport) -> TextGrid:
         longest = one.longest
         if longest is None:
             continue
-        share = one.ended["cycles"].sum() / max(found.cycles, 1)
         lines.append(
             (
                 f"{one.number} ({one.priority:#04x})",
@@ -204,11 +203,19 @@ def _priorities(found: MaskReport) -> TextGrid:
                 grouped(one.ended.height),
                 grouped(longest["cycles"]),
                 microseconds(longest["ns"]),
-                f"{share:.1%}",
+                f"{found.share(one.ended):.1%}",
                 held_by(one, found.places) or MISSING,
             )
         )
-    headings = ("priority", "interrupts", "count", "longest", "", "of all time", "what held the longest")
+    headings = (
+        "priority",
+        "interrupts",
+        "count",
+        "longest",
+        "",
+        "of the cycles counted",
+        "what held the longest",
+    )
     return TextGrid("Not taken, by priority, in cycles", headings, tuple(lines), told=True)
 
 

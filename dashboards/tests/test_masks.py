@@ -8,7 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from analysis.program.masks.document import as_json
 from analysis.program.masks.measure import MaskReport, measure
+from analysis.program.masks.tests import made
+from analysis.program.masks.text import as_text
 from dashboards import masks
 from dashboards.tests.browser import assert_draws, chromium
 from simulator.program import user_program
@@ -31,6 +34,19 @@ def test_the_page_names_the_longest_by_file_and_line(found: MaskReport) -> None:
     for title in ("The longest at each place", "Not taken, by priority, in cycles"):
         assert f"<h3>{title}</h3>" in text
     assert text == masks.html(found)
+
+
+def test_each_surface_divides_by_the_cycles_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 1,000 cycles 400 count: a share of the whole run would be 2.5 times too small."""
+    whole = made.report(monkeypatch)
+    late = replace(whole, beginning=replace(whole.beginning, cycle=600))
+    document = {row["number"]: row["share"] for row in as_json(late)["priorities"]}
+    assert any(row.ended.height for row in late.used_priorities)
+    for row in late.used_priorities:
+        cycles = [one["cycles"] for one in row.intervals.to_dicts() if one["cycles"] is not None]
+        share = sum(cycles) / 400
+        assert document[row.number] == pytest.approx(share)
+        assert f"{share:.1%}" in masks.html(late) and f"{share:.1%}" in as_text(late)
 
 
 def test_a_program_without_intervals_has_a_page_without_figures(found: MaskReport) -> None:

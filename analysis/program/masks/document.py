@@ -44,7 +44,7 @@ def as_json(found: MaskReport) -> dict[str, Any]:
         "intervals": {kind: _kind(found, kind) for kind in KINDS},
         "worst": [one.as_json() for one in found.worst],
         "open": [one.as_json() for one in found.still_open],
-        "priorities": [_priority(one, found.places, found.counted_cycles) for one in found.priorities],
+        "priorities": [_priority(one, found) for one in found.priorities],
         "idle_cycles": found.idle_cycles,
         "tasks": {f"{block:#010x}": name for block, name in found.tasks.items()},
         "explained": {kind: _explained(steps) for kind, steps in found.steps.items()},
@@ -100,15 +100,14 @@ def _distribution(ended: pl.DataFrame) -> Iterator[tuple[int, int]]:
     yield from ended.group_by("cycles").len().sort("cycles").iter_rows()
 
 
-def _priority(one: AtPriority, places: Places, cycles: int) -> dict[str, Any]:
-    counted = _counted(one.intervals)
+def _priority(one: AtPriority, found: MaskReport) -> dict[str, Any]:
     return {
         "priority": one.priority,
         "number": one.number,
         "exceptions": list(one.exceptions),
-        **counted,
-        "share": counted["total_cycles"] / max(cycles, 1),
-        "worst": None if one.begin is None else _worst_at(one, places),
+        **_counted(one.intervals),
+        "share": found.share(one.ended),
+        "worst": None if one.begin is None else _worst_at(one, found.places),
     }
 
 

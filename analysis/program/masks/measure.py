@@ -135,6 +135,10 @@ class MaskReport:
         """The cycles from `beginning` on."""
         return max(self.cycles - self.beginning.first_cycle, 1)
 
+    def share(self, ended: pl.DataFrame) -> float:
+        """What these intervals take of the cycles counted."""
+        return float(ended["cycles"].sum()) / self.counted_cycles
+
     @property
     def used_priorities(self) -> list[AtPriority]:
         """Those that an exception has."""

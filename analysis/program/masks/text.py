@@ -116,8 +116,7 @@ def _kinds(found: MaskReport) -> Table:
         rows = found.intervals.filter(pl.col("cycles").is_not_null(), kind=kind)
         for level in rows["level"].unique().sort().to_list():
             of = rows.filter(pl.col("level").eq_missing(level))
-            share = of["cycles"].sum() / found.counted_cycles
-            _add(table, name_of(kind, level, found.places), of, f"{share:.1%}")
+            _add(table, name_of(kind, level, found.places), of, f"{found.share(of):.1%}")
     return table
 
 
@@ -191,7 +190,7 @@ def _add_priority(table: Table, one: AtPriority, found: MaskReport) -> None:
         f"{one.ended.height:,}",
         f"{longest['cycles']:,}",
         microseconds(longest["ns"]),
-        f"{one.ended['cycles'].sum() / found.counted_cycles:.1%}",
+        f"{found.share(one.ended):.1%}",
         Text(few(one.exceptions)),
         Text(held_by(one, found.places)),
     )
