@@ -16,6 +16,7 @@ PUBLIC = """\
 #include <stddef.h>
 struct sys_heap { struct z_heap *heap; };
 void sys_heap_init(struct sys_heap *heap, void *memory, size_t bytes);
+void *sys_heap_alloc(struct sys_heap *heap, size_t bytes);
 void *sys_heap_aligned_alloc(struct sys_heap *heap, size_t align, size_t bytes);
 void *sys_heap_aligned_realloc(struct sys_heap *heap, void *block, size_t align, size_t bytes);
 void sys_heap_free(struct sys_heap *heap, void *block);
