@@ -25,8 +25,8 @@ from simulator.run import Run, StoppedError
 
 ALLOCATOR = "tlsf"
 DBG_SLEEP = 1
-Edits = Mapping[str, tuple[str, str]]
-"""By file below `firmware`: what stands there, and what in its place."""
+Edits = Mapping[str, tuple[str, ...]]
+"""By file below `firmware`: what stands there, and what in its place, once or more often."""
 
 WITHOUT_WAIT: Edits = {
     "board/pins.c": (
@@ -36,14 +36,14 @@ WITHOUT_WAIT: Edits = {
 }
 CLEARED_LATE: Edits = {
     "board/compare_output.c": (
-        "    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);\n    (void)TIM_SR(output->timer);",
-        "    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);",
+        "    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);\n    return TIM_CNT(output->timer);",
+        "    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);\n    return 0;",
     ),
     "bench/stimulus.c": (
-        "    compare_output_clear(&control_output);\n    (void)note(ANSWER_CONTROL, count);\n"
-        "    pin_write(CISR_PORT, CISR_PIN, false);",
-        "    (void)note(ANSWER_CONTROL, count);\n    pin_write(CISR_PORT, CISR_PIN, false);\n"
-        "    compare_output_clear(&control_output);",
+        "    const uint32_t now = compare_output_clear(&control_output);\n",
+        "    const uint32_t now = TIM_CNT(control_output.timer);\n",
+        "    pin_write(CISR_PORT, CISR_PIN, false);\n}",
+        "    pin_write(CISR_PORT, CISR_PIN, false);\n    compare_output_clear(&control_output);\n}",
     ),
 }
 FLOAT_TOO_EARLY: Edits = {
@@ -64,12 +64,14 @@ def mutated(edits: Edits, folder: Path) -> Path:
     """The firmware's ELF with these edits, built by the commands that build it as it is."""
     built = firmware.build(ALLOCATOR, compiled=True).elf.parent
     link = _commands(built)
-    for name, (before, after) in edits.items():
+    for name, places in edits.items():
         source = ROOT / "firmware" / name
         text = source.read_text(encoding="utf-8")
-        assert text.count(before) == 1, f"{name} has no {before!r}"
+        for before, after in zip(places[::2], places[1::2], strict=True):
+            assert text.count(before) == 1, f"{name} has no {before!r}"
+            text = text.replace(before, after)
         copy = folder / source.name
-        copy.write_text(text.replace(before, after), encoding="utf-8")
+        copy.write_text(text, encoding="utf-8")
         entry = _entry(built, source)
         made = str(folder / f"{source.name}.obj")
         words = shlex.split(entry["command"])
