@@ -48,7 +48,7 @@ def test_a_run_is_complete_with_all_its_witnesses(board: str, scenario: str, tmp
     assert manifest.firmware.core_hz == boards.board(board).core_hz
     boot = parse((result.folder / "uart.log").read_bytes()).first(Boot)
     assert boot is not None
-    assert (boot.version, boot.board) == (6, board)
+    assert (boot.version, boot.board) == (7, board)
 
 
 @pytest.mark.parametrize("board", OTHERS)

@@ -25,8 +25,13 @@ static TaskHandle_t woken_task;
 static StaticTask_t woken_task_control;
 static StackType_t woken_task_stack[STACK_WORDS];
 
-/* So many interrupts may come before the woken task runs. What follows is counted, but not timed. */
+/* So many interrupts may come before the woken task runs. What follows is counted, but not timed.
+ * Half of them make room for what the kernel's calls need. */
+#ifdef TAILSCOPE_KERNEL_CALLS
+enum { NOTES = 32 };
+#else
 enum { NOTES = 64 };
+#endif
 
 /* An interval is drawn only while the edge that begins it is further away than what may come
  * between the look at the counter and the store: a control interrupt. */
