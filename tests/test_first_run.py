@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
     with EmulatedDesk(clips="D0=PA9,D1=PA8") as desk:
         found = BroughtUp(desk, tmp_path)
     assert found.status == 1
-    assert list(found.states) == list(STEPS[:6]) and found.states["wiring"] == "stop"
+    assert list(found.states) == list(STEPS[:7]) and found.states["wiring"] == "stop"
     assert any("→ D0 sees OP and D1 sees CRIT: swap the clips of D0 and D1." in line for line in found.lines)
     clips = {clip["input"]: clip["state"] for clip in found.told["steps"][-1]["clips"]}
     assert {name for name, state in clips.items() if state == "swapped"} == {"D0", "D1"}
@@ -123,7 +124,7 @@ def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     with EmulatedDesk() as desk:
         found = BroughtUp(desk, tmp_path, "threshold", "fault lose 1000 at 3000000")
     assert found.status == 1
-    assert list(found.states) == list(STEPS[:10]) and found.states["rate"] == "stop"
+    assert list(found.states) == list(STEPS[:11]) and found.states["rate"] == "stop"
     assert {state for key, state in found.states.items() if key != "rate"} == {"right"}
     told = found.told["steps"][-1]["todo"]
     assert "lower samplerate" in told[0] and "samples were lost" in told[1]
@@ -134,7 +135,7 @@ def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
     with EmulatedDesk() as desk:
         found = BroughtUp(desk, tmp_path, "wiring", "serial noise 97 at 2000")
     assert found.status == 1
-    assert list(found.states) == list(STEPS[:7]) and found.states["line"] == "stop"
+    assert list(found.states) == list(STEPS[:8]) and found.states["line"] == "stop"
     assert found.told["steps"][-1]["todo"][0].startswith("At 500,000 baud they came whole: set baud = 500000")
     assert found.figure("line", "lines that cannot be read")["value"] > 0
     assert len(found.told["runs"]) == 2
@@ -142,7 +143,9 @@ def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
 
 def test_the_page_tells_of_the_steps() -> None:
     page = (ROOT / "docs" / "how-to" / "bring-up.md").read_text(encoding="utf-8")
-    assert tuple(re.findall(r"^\| (\w+) \| .*\? \|$", page, re.MULTILINE)) == STEPS
+    (rows,) = re.findall(r"^\| step \|.*\n\|-.*\n((?:\|.*\n)+)", page, re.MULTILINE)
+    steps = [row.split("|")[1].strip().split(", ") for row in rows.splitlines()]
+    assert tuple(chain.from_iterable(steps)) == STEPS
 
 
 def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Path) -> None:
@@ -164,6 +167,6 @@ def test_a_virtual_board_skips_what_means_nothing_there(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert told == json.loads(page.with_suffix(".json").read_text())
     states = {step["key"]: step["state"] for step in told["steps"]}
-    skipped = {"rights", "desk", "probe", "load", "noise", "threshold", "twin"}
+    skipped = {"rights", "desk", "probe", "load", "again", "noise", "threshold", "twin"}
     assert {key for key, state in states.items() if state == "skipped"} == skipped
     assert {states[key] for key in set(STEPS) - skipped} == {"right"}
