@@ -100,7 +100,8 @@ def _latency(maximum: Maximum, edges: EdgeList, channel: str) -> tuple[int, int,
         raise ExplainError("The worst interrupt has no stimulus in run.json: decode the run again.")
     start = maximum.sample
     answer = start + round(maximum.value * edges.samplerate_hz / NS_PER_S)
-    if not maximum.open and answer not in edges.transitions(channel).sample:
+    changes = edges.transitions(channel)
+    if not maximum.open and answer not in changes.sample[changes.level]:
         raise ExplainError(f"The worst stimulus has no answer on {channel}: decode the run again.")
     heap_at = maximum.start_sample
     return start, answer, start, start if heap_at is None else int(heap_at)

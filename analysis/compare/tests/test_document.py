@@ -60,7 +60,8 @@ def run(folder: Path, allocator: str, configuration: str) -> dict[str, Any]:
 def extreme(
     value: float, seq: int | None, kind: str | None, size: int | None, times: int = 1
 ) -> dict[str, Any]:
-    return {"value": value, "seq": seq, "kind": kind, "size": size, "label": None, "times": times}
+    place = {"seq": seq, "kind": kind, "size": size, "label": None, "times": times}
+    return {**place, "value": value, "at_least": ""}
 
 
 def worst(

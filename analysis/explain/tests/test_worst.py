@@ -52,8 +52,8 @@ def edges() -> EdgeList:
     return EdgeList(np.array([0, *at]), np.array(words, dtype=np.uint8), 10_000_000, 200)
 
 
-def found(quantity: str, key: str, **known: Any) -> Worst:
-    return find(quantity, {key: maximum(1200.0, **known)}, OPERATIONS, edges())
+def found(quantity: str, key: str, value: float = 1200.0, **known: Any) -> Worst:
+    return find(quantity, {key: maximum(value, **known)}, OPERATIONS, edges())
 
 
 def places(worst: Worst) -> tuple[int, ...]:
@@ -77,9 +77,9 @@ def test_a_section_is_the_longest_pulse_of_its_operation() -> None:
 @pytest.mark.parametrize(
     ("quantity", "key", "known", "expected", "channels", "name"),
     [
-        (INTERRUPT, "interrupt_latency_ns", {"start_sample": 90, "seq": 2}, (100, 110, 100, 90, 50, 150),
-         ("STIM", "ISR"), "2"),
-        (TASK, "task_latency_ns", {"start_sample": None}, (100, 130, 100, 100, 60, 170),
+        (INTERRUPT, "interrupt_latency_ns", {"value": 1000.0, "start_sample": 90, "seq": 2},
+         (100, 110, 100, 90, 50, 150), ("STIM", "ISR"), "2"),
+        (TASK, "task_latency_ns", {"value": 3000.0, "start_sample": None}, (100, 130, 100, 100, 60, 170),
          ("STIM", "TASK"), "@100"),
     ],
 )  # fmt: skip
@@ -95,9 +95,11 @@ def test_the_waveform_ends_with_the_capture() -> None:
     capture = edges()
     short = EdgeList(capture.sample, capture.word, capture.samplerate_hz, 180)
     assert find("allocate", {"critical_ns": maximum(seq=2)}, OPERATIONS, short).last == 145
-    assert find("task", {"task_latency_ns": maximum(sample=120)}, OPERATIONS, short).last == 170
+    assert find("task", {"task_latency_ns": maximum(1000.0, sample=120)}, OPERATIONS, short).last == 170
     tight = EdgeList(capture.sample, capture.word, capture.samplerate_hz, 175)
-    assert find("interrupt", {"interrupt_latency_ns": maximum(sample=97)}, OPERATIONS, tight).last == 138
+    assert (
+        find("interrupt", {"interrupt_latency_ns": maximum(100.0, sample=97)}, OPERATIONS, tight).last == 138
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,6 +112,9 @@ def test_the_waveform_ends_with_the_capture() -> None:
          "The worst interrupt has no stimulus in run.json: decode the run again."),
         ("task", {"task_latency_ns": maximum(sample=170)},
          "The worst stimulus has no answer on TASK: decode the run again."),
+        # ISR falls there.
+        ("interrupt", {"interrupt_latency_ns": maximum(1200.0, sample=100)},
+         "The worst stimulus has no answer on ISR: decode the run again."),
         ("walk", {}, "There is no quantity 'walk'; choose section (masked section of any operation), "
          "allocate (critical section of an allocation), free "
          "(critical section of a free), interrupt (interrupt latency), task (task latency)."),
@@ -145,20 +150,20 @@ def operation(seq: int) -> Operation | None:
             "start_ns": 3_000.0, "begins": "CRIT rising", "ends": "CRIT falling",
             "place": "It began 1.20 µs after operation 1 began.",
         }),
-        ("interrupt", "interrupt_latency_ns", {"seq": 2, "sample": 100}, (2, 1, 3), {
+        ("interrupt", "interrupt_latency_ns", {"value": 1000.0, "seq": 2, "sample": 100}, (2, 1, 3), {
             "start_ns": 10_000.0, "begins": "STIM rising", "ends": "ISR rising",
             "place": "The stimulus came 1.00 µs after operation 2 began, in its critical section.",
         }),
-        ("interrupt", "interrupt_latency_ns", {"seq": 2, "sample": 108}, (2, 1, 3), {
+        ("interrupt", "interrupt_latency_ns", {"value": 200.0, "seq": 2, "sample": 108}, (2, 1, 3), {
             "start_ns": 10_800.0, "begins": "STIM falling", "ends": "ISR rising",
             "place": "The stimulus came 1.80 µs after operation 2 began, outside its critical section.",
         }),
-        ("interrupt", "interrupt_latency_ns", {"sample": 60}, (None, 1, 2), {
+        ("interrupt", "interrupt_latency_ns", {"value": 3800.0, "sample": 60}, (None, 1, 2), {
             "start_ns": 6_000.0, "begins": "STIM falling", "ends": "ISR rising",
             "place": "The stimulus came outside of all operations: 1.00 µs after operation 1 ended, 3.00 "
             "µs before operation 2 began.",
         }),
-        ("interrupt", "interrupt_latency_ns", {"sample": 1}, (None, None, 0), {
+        ("interrupt", "interrupt_latency_ns", {"value": 9700.0, "sample": 1}, (None, None, 0), {
             "start_ns": 100.0, "begins": "STIM falling", "ends": "ISR rising",
             "place": "The stimulus came outside of all operations: 0.10 µs before operation 0 began.",
         }),

@@ -150,8 +150,8 @@ def test_a_control_interrupt_beside_the_wait_disturbs() -> None:
 
 
 def test_how_long_a_control_interrupt_lasts_is_told_by_the_clock_of_the_run() -> None:
-    """One began 200 samples before the third stimulus: over by then, but not at half the clock."""
-    with_control = joined(OPERATIONS, interrupts_of(PHASES, LATENCIES, [(3010 - 217, 17)]))
+    """One began 300 samples before the third stimulus: over by then, but not at half the clock."""
+    with_control = joined(OPERATIONS, interrupts_of(PHASES, LATENCIES, [(3010 - 317, 17)]))
     for core_hz, disturbed in ((CORE_HZ, []), (CORE_HZ // 2, [2])):
         table = match_stimuli(PLAN, with_control, core_hz)
         assert table is not None
