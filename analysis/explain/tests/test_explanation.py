@@ -218,6 +218,8 @@ def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: P
         ExplainError, match=r"no quantity 'latency'; choose section .*, allocate .*, interrupt .*, task "
     ):
         explanation.explain(copy, "latency")
+    maxima = json.loads((copy / "run.json").read_text())["maxima"]
+    edit_manifest(copy, maxima={**maxima, "free_critical_ns": None})
     with pytest.raises(ExplainError, match="measured no critical section of a free"):
         explanation.explain(copy, "free")
     with pytest.raises(RunError, match="the file does not exist; check the path"):
@@ -242,8 +244,7 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
 def test_one_replay_tells_what_each_alone_tells(
     deepest: Path, every: dict[str, Replayed], copy: Path
 ) -> None:
-    """mem_frag measures no frees."""
-    assert list(every) == ["section", "allocate", "interrupt", "task"]
+    assert list(every) == ["section", "allocate", "free", "interrupt", "task"]
     assert read_all(deepest) == every
     assert explanation.explain(copy, "task") == every["task"]
     assert list(read_all(copy)) == ["task"]
