@@ -101,12 +101,12 @@ def test_other_scenarios_have_no_trace(tmp_path: Path) -> None:
         ('trace = "x\\u0000y"', "must be the path of a file"),
     ],
 )
-def test_a_trace_that_is_none_is_told_with_its_line(tmp_path: Path, changed: str, says: str) -> None:
+def test_a_trace_that_is_none_is_told_with_its_key(tmp_path: Path, changed: str, says: str) -> None:
     text = (FOLDER / "recorded.toml").read_text(encoding="utf-8")
     (tmp_path / "mine.toml").write_text(text.replace('trace = "traces/dash.csv"', changed), encoding="utf-8")
     with pytest.raises(ScenarioError, match=says) as refused:
         catalogue.load(str(tmp_path / "mine.toml"))
-    assert ":8: " in str(refused.value)
+    assert "parameters.trace " in str(refused.value)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

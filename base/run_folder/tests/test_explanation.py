@@ -100,39 +100,34 @@ def test_the_words_of_today_are_those_of_the_commands_and_of_run_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "sentence"),
+    ("content", "sentence"),
     [
-        ([], "[]", "the file must be a table of keys and values, not a list; explain the run again."),
-        (TOLD | {"schema": 1}, '"schema": 1,', "schema must be 2, not 1; explain the run again."),
-        (TOLD | {"stack": []}, '"stack": []', "stack is unknown; drop it."),
-        (TOLD | {"replayed": True}, "{", "cycles is missing; add it."),
-        (TOLD | {"replayed": "no"}, '"replayed": "no",', "replayed must be one of False, True, not 'no'; *"),
+        ([], "the file must be a table of keys and values, not a list; explain the run again."),
+        (TOLD | {"schema": 1}, "schema must be 2, not 1; explain the run again."),
+        (TOLD | {"stack": []}, "stack is unknown; drop it."),
+        (TOLD | {"replayed": True}, "cycles is missing; add it."),
+        (TOLD | {"replayed": "no"}, "replayed must be one of False, True, not 'no'; *"),
         (
             TOLD | {"window": TOLD["window"] | {"edges": [[564], [900, 4]]}},
-            "[",
             "window.edges[0] must be at least 2 entries long, not 1; *",
         ),
-        (TOLD | {"end_sample": -1}, '"end_sample": -1,', "end_sample must be at least 0, not -1; *"),
-        (TOLD | {"value_ns": "119"}, '"value_ns": "119",', "value_ns must be a number, not '119'; *"),
+        (TOLD | {"end_sample": -1}, "end_sample must be at least 0, not -1; *"),
+        (TOLD | {"value_ns": "119"}, "value_ns must be a number, not '119'; *"),
         (
             REPLAYED | {"stack": [{"address": 1.5, "place": "", "source": ""}]},
-            '"address": 1.5,',
             "stack[0].address must be a whole number, not 1.5; *",
         ),
         (
             REPLAYED | {"heap": REPLAYED["heap"] | {"pieces": [{"offset": 0, "bytes": 8, "what": "lost"}]}},
-            '"what": "lost"',
             "heap.pieces[0].what must be 'live', 'free' or 'unknown', not 'lost'; *",
         ),
     ],
 )
-def test_what_is_wrong_gets_a_sentence(tmp_path: Path, content: object, line: str, sentence: str) -> None:
-    """`line` is what the named line holds."""
+def test_what_is_wrong_gets_a_sentence(tmp_path: Path, content: object, sentence: str) -> None:
     path = written(tmp_path, content)
     with pytest.raises(CaptureError) as refusal:
         read(path, CaptureError)
-    expected = f"{path}:{path.read_text().splitlines().index(line) + 1}: {sentence}"
-    assert is_sentence(str(refusal.value), expected), str(refusal.value)
+    assert is_sentence(str(refusal.value), f"{path}: {sentence}"), str(refusal.value)
 
 
 def test_a_forged_file_of_great_length_is_refused(tmp_path: Path) -> None:

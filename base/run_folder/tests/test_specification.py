@@ -54,5 +54,5 @@ def test_the_keys_of_runs_from_the_wire_alone_are_those_of_the_page() -> None:
 
 def test_the_models_have_the_percentiles_that_are_computed() -> None:
     """A model's fields are written out, so the names stand there again."""
-    assert list(Summary.model_fields) == ["n", "min", "mean", "stdev", *PERCENTILES, "max"]
+    assert list(Summary.model_fields) == ["n", "min", "mean", "stdev", *PERCENTILES, "max", "open"]
     assert list(Intervals.model_fields) == [*PERCENTILES, "independence_p"]
