@@ -211,8 +211,8 @@ def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
     met, others = whole(interrupt_latency(series)), whole(other_latency(series))
     assert (met.key, met.title) == ("latency", "Interrupt latency where it met a critical section")
     assert (others.key, others.folded, met.folded) == ("latency-others", True, False)
-    assert met.subtitle.startswith("n = 1 answered stimuli, none missed · ")
-    assert others.subtitle.startswith("n = 7 answered stimuli, none missed · ")
+    assert met.subtitle.startswith("n = 1 answered stimuli · ")
+    assert others.subtitle.startswith("n = 7 answered stimuli · ")
     assert (
         met.explanation
         == others.explanation

@@ -82,7 +82,7 @@ def test_missed_stimuli_are_warned_of() -> None:
     wave.toggle("STIM", 100, 300)
     wave.pulse("ISR", 340, 350)
     first, to_task = warnings(seen(wave.edges()))
-    assert first.startswith("1 stimuli of STIM to ISR were followed by another")
+    assert first.startswith("1 stimuli of STIM to ISR came while an earlier one waited")
     assert to_task.startswith("1 stimuli of STIM to TASK")
 
 
