@@ -23,7 +23,7 @@ def found(tmp_path: Path) -> Comparison:
 
 def test_the_page_says_the_headline_and_has_every_table(found: Comparison) -> None:
     text = dashboards_compare.html(found)
-    assert "worst critical section of an allocation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1" in text
+    assert "longest masked section of any operation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1" in text
     for title in ("Worst cases", "Operation by operation", "By outcome", "All samples"):
         assert f"<h3>{title}</h3>" in text
     assert "Settings that differ" not in text

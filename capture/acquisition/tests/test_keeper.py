@@ -66,7 +66,8 @@ def test_streamed_it_is_what_keeping_all_and_picking_then_gives(tmp_path: Path) 
     assert kept.counted["width", "CRIT"].summary(ns) == wire.widths_ns["CRIT"]
     assert kept.counted["interval", "ISR"].summary(ns) == wire.intervals_ns["ISR"]
     open_ns = kept.open_samples["STIM to ISR"] * ns
-    assert kept.counted["latency", "STIM to ISR"].summary(ns).waiting(open_ns) == wire.latencies_ns["STIM to ISR"]
+    answered = kept.counted["latency", "STIM to ISR"].summary(ns)
+    assert answered.waiting(open_ns) == wire.latencies_ns["STIM to ISR"]
     assert kept.merged == wire.merged
     train = wire.program["CRIT"]
     widths = sorted(train.width.tolist(), reverse=True)[:3]

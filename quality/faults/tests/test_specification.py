@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from base.run_folder.names import OBSERVED_FILES
 
 from base.paths import ROOT
-from quality.faults import series
+from quality.faults import folders, series
 from quality.faults.planting import Healthy
 
 pytestmark = pytest.mark.docs
@@ -15,10 +17,15 @@ pytestmark = pytest.mark.docs
 PAGE = (ROOT / "docs" / "reference" / "planted-faults.md").read_text(encoding="utf-8")
 
 
-def test_the_kinds_are_those_of_the_page(run: Healthy) -> None:
+def test_the_kinds_are_those_of_the_page(run: Healthy, tmp_path: Path) -> None:
     rows = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
     told = {name.split(".")[0] for row in rows for name in re.findall(r"`([\w.]+)`", row)}
-    assert told == {kind.split(".")[0] for kind in run.kinds}
+    runs = [tmp_path / "run", tmp_path / "other"]
+    for folder in runs:
+        folder.mkdir()
+        (folder / OBSERVED_FILES[0]).write_bytes(b"1")
+    of_folders = dict(folders.kinds(runs[0], (runs[1],)))
+    assert told == {kind.split(".")[0] for kind in (*run.kinds, *of_folders)}
 
 
 def test_the_keys_of_the_report_are_those_of_the_page(run: Healthy) -> None:
