@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from base.run_folder.names import OBSERVED_FILES
+from  import names
 
 from base.paths import ROOT
 from quality.faults import folders, series
@@ -23,7 +23,7 @@ def test_the_kinds_are_those_of_the_page(run: Healthy, tmp_path: Path) -> None:
     runs = [tmp_path / "run", tmp_path / "other"]
     for folder in runs:
         folder.mkdir()
-        (folder / OBSERVED_FILES[0]).write_bytes(b"1")
+        (folder / names.OBSERVED_FILES[0]).write_bytes(b"1")
     of_folders = dict(folders.kinds(runs[0], (runs[1],)))
     assert told == {kind.split(".")[0] for kind in (*run.kinds, *of_folders)}
 
