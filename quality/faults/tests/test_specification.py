@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from  import names
 
 from base.paths import ROOT
+from base.run_folder import folder as names
 from quality.faults import folders, series
 from quality.faults.planting import Healthy
 
