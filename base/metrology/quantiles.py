@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -88,6 +89,14 @@ def rank(n: int, per_myriad: int) -> int:
 def nearest_rank(ordered: npt.NDArray[Any], percent: int) -> float | int:
     """The smallest of the `ordered` values with at least `percent` % of them at or below it."""
     return _at_rank(ordered, rank(len(ordered), percent * (MYRIAD // 100)))
+
+
+def beside_open(summaries: Mapping[str, Summary], lasted: Mapping[str, float]) -> dict[str, Summary]:
+    """The summaries, each beside the wait of its name in `lasted`, which is not over."""
+    return {
+        name: summary.waiting(lasted[name]) if name in lasted else summary
+        for name, summary in summaries.items()
+    }
 
 
 def summarise(values: npt.ArrayLike, still_open: int = 0) -> Summary:

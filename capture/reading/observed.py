@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from base.metrology.quantiles import Summary, summarise
+from base.metrology.quantiles import Summary, beside_open, summarise
 from base.run_folder.edges import MARKED_CHANNELS, EdgeList
 from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
 from capture.reading.pulses import PulseTrain
@@ -61,15 +61,11 @@ class ObservedWire:
         """From a stimulus to its answer, by both names: `STIM to ISR`. The maximum is at least that
         of a wait which was not over at the end.
         """
-        lasted_ns = self.open_ns
         summaries = {
             named(pair): summarise(found.length * self.edges.sample_ns)
             for pair, found in self.answers.items()
         }
-        return {
-            name: found.waiting(lasted_ns[name]) if name in lasted_ns else found
-            for name, found in summaries.items()
-        }
+        return beside_open(summaries, self.open_ns)
 
     @property
     def merged(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from base.metrology.quantiles import Summary
+from base.metrology.quantiles import Summary, beside_open
 from base.run_folder.kept import Kept
 from base.run_folder.observed import (
     SCHEMA,
@@ -39,10 +39,7 @@ def summarise_kept(seen: SeenKept, asked: Asked, notes: Sequence[str] = ()) -> O
         "clock": None,
         "widths_ns": _summaries(kept, "width"),
         "intervals_ns": _summaries(kept, "interval"),
-        "latencies_ns": {
-            name: found.waiting(open_ns[name]) if name in open_ns else found
-            for name, found in _summaries(kept, "latency").items()
-        },
+        "latencies_ns": beside_open(_summaries(kept, "latency"), open_ns),
         "merged": dict(kept.merged),
         "open_ns": open_ns,
         "calibration_ns": {},

@@ -22,6 +22,7 @@ from base.run_folder.records import (
 )
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
+from capture.reading.observed import ANSWERED
 from capture.verdict import account, causes, claims, counts, instruments, latencies
 from capture.verdict.counts import worst_row
 from capture.verdict.course import due
@@ -204,7 +205,7 @@ def waits_still_open(evidence: Evidence) -> Iterator[str]:
     wire = evidence.wire
     if wire.end_frame is None:
         return
-    for stimulus, answer in (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR")):
+    for stimulus, answer in ANSWERED:
         found = wire.waits(stimulus, answer)
         if found.open:
             lasted_us = (wire.until_end.total_samples - found.open.since) * wire.edges.sample_ns / 1e3

@@ -59,22 +59,25 @@ def altered_plan(folder: Path, random: np.random.Generator, fact: str) -> str:
         rows[row] = value
         table = table.with_columns(pl.Series(fact, rows, dtype=PLAN[fact]))
     write_table(path, table, metadata)
-    _seal(folder)
+    _change_manifest(folder, "files", names.digests(folder))
     return f"{fact} of {names.PLAN} is another"
 
 
 def altered_allocator(folder: Path, random: np.random.Generator) -> str:
     """The allocator at the top of run.json, whatever the rest says."""
-    manifest = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
-    other = str(random.choice([name for name in allocators() if name != manifest["allocator"]]))
-    (folder / names.MANIFEST).write_text(json.dumps(manifest | {"allocator": other}), encoding="utf-8")
+    own = _manifest(folder)["allocator"]
+    other = str(random.choice([name for name in allocators() if name != own]))
+    _change_manifest(folder, "allocator", other)
     return f"the allocator at the top of {names.MANIFEST} is {other}"
 
 
-def _seal(folder: Path) -> None:
-    manifest = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
-    manifest["files"] = names.digests(folder)
-    (folder / names.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+def _manifest(folder: Path) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
+    return manifest
+
+
+def _change_manifest(folder: Path, key: str, value: Any) -> None:
+    (folder / names.MANIFEST).write_text(json.dumps(_manifest(folder) | {key: value}), encoding="utf-8")
 
 
 def _another(value: Any) -> Any:

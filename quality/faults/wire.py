@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 from base.run_folder.edges import CHANNELS, EdgeList, Samples, Words
+from capture.reading.observed import ANSWERED
 
 Planted = tuple[EdgeList, str]
 Kind = Callable[[EdgeList, np.random.Generator], Planted]
@@ -30,7 +31,7 @@ REPEATED, MISTOLD_PPM = 4, 30_000
 # How late a whole channel is at most, and how many edges of SYNC a frame has.
 LATE_SAMPLES, FRAME_EDGES = 8, 64
 ALL = "all channels"
-STIMULUS_OF = {"ISR": "STIM", "TASK": "STIM", "CISR": "CTRL"}
+STIMULUS_OF = {answer: stimulus for stimulus, answer in ANSWERED}
 """The stimulus that a channel answers."""
 # How near to an edge every other fault is.
 NEAR_SAMPLES = 500
