@@ -46,7 +46,8 @@ uint32_t edge_walk_answer(edge_walk *walk, edge_reading at, uint32_t *began);
  * True if an edge came after the reading, or too short before it, up to when the counter was
  * `now`: the answer that took the reading does not cover it.
  */
-static inline bool edge_came_since(const volatile edge_course *course, uint32_t count, uint32_t now) {
+static inline bool edge_came_since(const volatile edge_course *course, uint32_t count,
+                                   uint32_t now) {
     const uint32_t since = since_edge(course, now);
     const uint32_t span = now - count + TOO_RECENT_TICKS; /* huge if the counter has come round */
     return since < span || since - course->second_ticks < span;

@@ -9,9 +9,9 @@
 
 /* A loader that resets the core by a request of its own leaves some 100 ms later. When it does it
  * clears DEMCR, which stops the counter, before or behind DHCSR (probe-rs, debug_core_stop). One
- * that pulls the pin and writes nothing then leaves DHCSR as it was, so there is nothing to wait for
- * (pyOCD, reset_cmd.py). The counter cannot measure this: it may stand. A poll takes four cycles at
- * least, and ten at most. */
+ * that pulls the pin and writes nothing then leaves DHCSR as it was, so there is nothing to wait
+ * for (pyOCD, reset_cmd.py). The counter cannot measure this: it may stand. A poll takes four
+ * cycles at least, and ten at most. */
 enum { PATIENCE_POLLS = BOARD_CORE_HZ / 16u, QUIET_POLLS = BOARD_CORE_HZ / 80u };
 
 static void wait_for_sole_use(void) {

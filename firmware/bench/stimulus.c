@@ -159,8 +159,7 @@ static edge_reading read_now(void) {
 /* The interval that follows the next edge, once each time that the task has answered all edges. If
  * the next edge is near, the interval repeats. */
 static void draw_next(void) {
-    const uint32_t since =
-        edge_walk_position(&stimulus_walk, read_now()) - stimulus_walk.position;
+    const uint32_t since = edge_walk_position(&stimulus_walk, read_now()) - stimulus_walk.position;
     if (since + DRAW_TICKS < stimulus_walk.interval) {
         stimulus_walk.next = draw_interval();
         compare_output_set_next(&stimulus_output, stimulus_walk.next);

@@ -39,7 +39,8 @@ static void finish_stores(void) {
 
 /* The id is written last: whoever sees it finds the rest complete. Should the core
  * sleep, a debugger reads SRAM only if DBG_SLEEP keeps the bus clocked (RM0368, section 23.16.1).
- * pyOCD sets it too on the STM32F4 and L4; on the F1 it clears it, and a program cannot write it. */
+ * pyOCD sets it too on the STM32F4 and L4; on the F1 it clears it, and a program cannot write it.
+ */
 void rtt_start(void) {
     clock_bus_in_sleep();
     static const char id[] = "SEGGER RTT";

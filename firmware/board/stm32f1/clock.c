@@ -7,8 +7,8 @@
 /* RM0008, section 7.2. The PLL has half of the HSI. */
 enum { PLL_HSI_HZ = HSI_HZ / 2, HSE_HZ = BOARD_HSE_HZ };
 
-/* PLLMUL (7.3.2): 2 is 0. From the HSI the PLL makes 64 MHz at most: a run goes on at that, and says
- * so. */
+/* PLLMUL (7.3.2): 2 is 0. From the HSI the PLL makes 64 MHz at most: a run goes on at that, and
+ * says so. */
 enum { PLL_MULTIPLIER = BOARD_PLL_N, PLL_HSI_MULTIPLIER = 16 };
 
 /* PM0075, section 3.1. */

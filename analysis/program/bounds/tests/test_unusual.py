@@ -84,7 +84,7 @@ def test_a_second_sram_lets_loads_wait(tmp_path: Path) -> None:
         (
             "overwritten",
             [
-                "A run saw it end at elsewhere (overwritten.c:8), elsewhere.",
+                "A run saw it end at elsewhere (overwritten.c:11), elsewhere.",
                 "leaves returns to an address that it did not get from its caller.",
             ],
         ),
