@@ -63,7 +63,8 @@ def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> Non
     assert found is not None
     over = found.headlines["critical_ns"]
     least, median, greatest = (f"{ns / 1000:,.2f}" for ns in (over.least, over.median, over.greatest))
-    words = f"4 placements {least} to {greatest}"
+    leading = found.headlines["section_ns"]
+    words = f"4 placements {leading.least / 1000:,.2f} to {leading.greatest / 1000:,.2f}"
     (grid,) = (block for block in matrix(by_scenario(runs)).blocks)
     cells = [line.cells[0] for group in grid.groups for line in group.lines if line.name == "tlsf"]  # type: ignore[union-attr]
     assert words in cells[0].notes

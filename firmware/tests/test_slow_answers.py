@@ -13,12 +13,19 @@ from firmware.tests.test_on_virtual_nucleo import CALIBRATION, Run, runner
 PERIODIC, RANDOM, BURST = 1, 3, 4
 DEPTH = 200
 
-# Each request walks past all free blocks of its class, none of which can serve it.
-SLOW = (
-    *(entry(ALLOCATE, slot, size) for n in range(DEPTH) for slot, size in ((2 * n, 72), (2 * n + 1, 8))),
-    *(entry(FREE, 2 * n, 0) for n in range(DEPTH)),
-    *(entry(kind, 2 * DEPTH, size) for _ in range(25) for kind, size in ((ALLOCATE, 120), (FREE, 0))),
-)
+# Two random stimuli are half a period to one and a half apart: a longer section meets two.
+DEPTH_OF_RANDOM = 300
+
+
+def slow_requests(depth: int) -> list[bytes]:
+    """Each request walks past all free blocks of its class, none of which can serve it."""
+    return [
+        *(entry(ALLOCATE, slot, size) for n in range(depth) for slot, size in ((2 * n, 72), (2 * n + 1, 8))),
+        *(entry(FREE, 2 * n, 0) for n in range(depth)),
+        *(entry(kind, 2 * depth, size) for _ in range(25) for kind, size in ((ALLOCATE, 120), (FREE, 0))),
+    ]
+
+
 MODES = {
     "periodic": {"mode": PERIODIC, "stimulus_period": 2003},
     "random": {"mode": RANDOM, "stimulus_period": 4001, "parameter": 7},
@@ -33,10 +40,10 @@ MODES = {
 )
 def test_both_witnesses_tell_the_same_wait(mode: str, locking: str, slow: set[str]) -> None:
     run = runner(firmware.build("seglist", locking=locking).elf, until="4s")
+    depth = DEPTH_OF_RANDOM if mode == "random" else DEPTH
+    control_period = 1009 if locking == "primask" else 7919
     done = run(
-        image(
-            *SLOW, slots=2 * DEPTH + 1, control_period=1009 if locking == "primask" else 7919, **MODES[mode]
-        )
+        image(*slow_requests(depth), slots=2 * depth + 1, control_period=control_period, **MODES[mode])
     )
     merging = set()
     for stimulus, answer, name in (
