@@ -14,10 +14,14 @@ import numpy as np
 import polars as pl
 
 from base.run_folder.records import HEAP_NOT_CALLED, StatRecord
+from capture.instruments.calibration import MarkerCost
 from capture.joining.evidence import Evidence
 from capture.joining.latencies import NEAR_SAMPLES
 from capture.reading.vectorised import level_at
 from capture.reading.wire import Wire
+
+# A half cycle off in the median of so many widths is no chance.
+_MANY, _HALF_A_CYCLE = 16, 0.5
 
 
 def worst_row(table: pl.DataFrame, column: str) -> dict[str, Any]:
@@ -77,15 +81,12 @@ def operations_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
 
     Where the heap was not called the record tells of no cycles.
     """
-    cost, wire = evidence.joined.operation_cost, evidence.wire
+    cost = evidence.joined.operation_cost
     if cost is None:
         return
-    operations = evidence.joined.operations.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).with_columns(
-        apart=pl.col("wire_operation_samples") / wire.samples_per_cycle
-        - cost.wire_minus_dwt_cycles
-        - pl.col("dwt_operation_cycles"),
+    operations = _operations_apart(evidence, cost).with_columns(
         allowed=evidence.instruments.agreement_cycles
-        + evidence.instruments.clock_uncertainty * pl.col("dwt_operation_cycles"),
+        + evidence.instruments.clock_uncertainty * pl.col("dwt_operation_cycles")
     )
     wrong = operations.filter(pl.col("apart").abs() > pl.col("allowed"))
     if wrong.height:
@@ -97,8 +98,45 @@ def operations_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
         )
 
 
+def _operations_apart(evidence: Evidence, cost: MarkerCost) -> pl.DataFrame:
+    """The operations that called the heap; `apart` is what OP tells more than DWT, in cycles."""
+    return evidence.joined.operations.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).with_columns(
+        apart=pl.col("wire_operation_samples") / evidence.wire.samples_per_cycle
+        - cost.wire_minus_dwt_cycles
+        - pl.col("dwt_operation_cycles")
+    )
+
+
+def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
+    """A width is off by a sample to either side, which comes to nothing in the median of many.
+
+    At or above the core clock the marker cost is exact, so a whole cycle in the median is an error
+    of the calibration, or of each record.
+    """
+    instruments, joined = evidence.instruments, evidence.joined
+    if evidence.wire.edges.samplerate_hz < evidence.wire.core_hz:
+        return
+    sections = joined.operations.filter(pl.Series(joined.critical_pulses) == 1)
+    widths = [("CRIT", sections["disagreement_cycles"], sections["dwt_cycles"])]
+    if joined.operation_cost is not None:
+        operations = _operations_apart(evidence, joined.operation_cost)
+        widths.append(("OP", operations["apart"], operations["dwt_operation_cycles"]))
+    for channel, apart, cycles in widths:
+        apart, cycles = apart.cast(pl.Float64), cycles.cast(pl.Float64)
+        median, length = apart.median(), cycles.median()
+        if apart.count() < _MANY or not isinstance(median, float) or not isinstance(length, float):
+            continue
+        of_clock = instruments.clock_uncertainty * length
+        if _HALF_A_CYCLE + of_clock < abs(median) <= instruments.agreement_cycles + of_clock:
+            yield (
+                f"{channel} and DWT differ by {median:.2f} cycles in the median of {apart.count()} pulses "
+                f"({_HALF_A_CYCLE + of_clock:.2f} allowed): the calibration or the records are off; run again."
+            )
+
+
 RULES = (
     handlers_and_pulses_differ,
     preempted_operations_differ,
     operations_and_dwt_disagree,
+    wire_and_dwt_differ_throughout,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -184,11 +185,12 @@ def test_the_worst_is_explained_with_its_source(installed: Path, home: Path, tmp
     run = next((tmp_path / "runs").glob("*-mem_frag-*"))
     done = tailscope(installed, home, tmp_path, "explain", str(run.relative_to(tmp_path)))
     assert done.returncode == 0, done.stderr
-    by_line = done.stdout.partition("most expensive source lines")[2]
-    line = next(line for line in by_line.splitlines() if "facade.c:" in line)
-    number = int(line.partition("facade.c:")[2].split()[0])
-    source = (ROOT / "firmware/heap/facade.c").read_text(encoding="utf-8").splitlines()[number - 1].strip()
-    assert line.endswith(source)
+    by_line = done.stdout.partition("most expensive source lines")[2].partition("\n\n")[0]
+    lines = re.findall(r"%  (\S+):(\d+) +(.+)", by_line)
+    assert lines
+    for name, number, text in lines:
+        (file,) = (ROOT / "firmware").rglob(name)
+        assert file.read_text(encoding="utf-8").splitlines()[int(number) - 1].strip() == text
     assert pl.read_parquet(run / "operations.parquet").height > 0
 
 

@@ -64,7 +64,7 @@ static edge_walk stimulus_walk; /* the task's; the interrupt reads the course */
 static struct {
     edge_course course;
     uint32_t period;
-    uint32_t long_cycles;    /* one period and a half */
+    int32_t long_cycles;     /* one period and a half */
     uint32_t covered_cycles; /* the free-running count at the last edge that was answered, nearly */
 } control;
 #endif
@@ -128,14 +128,15 @@ void control_interrupt(uint32_t count) {
     const bool met = an_operation_runs();
     const uint32_t since = since_edge(&control.course, count);
     const uint32_t edge_cycles = cycle_counter_read() - since;
-    const uint32_t passed = edge_cycles - control.covered_cycles;
+    /* Less than 0 if a debugger stopped the free-running count meanwhile: then nothing merged. */
+    const int32_t passed = (int32_t)(edge_cycles - control.covered_cycles);
     control.covered_cycles = edge_cycles;
     if (since_edge(&control.course, now) < now - count + TOO_RECENT_TICKS) {
         interrupt_pend(CONTROL_IRQ);
         control.covered_cycles -= since < TOO_RECENT_TICKS ? control.period : 0u;
     }
     const uint32_t merged =
-        passed < control.long_cycles ? 0u : (passed - control.period / 2u) / control.period;
+        passed < control.long_cycles ? 0u : ((uint32_t)passed - control.period / 2u) / control.period;
     account_for(ANSWER_CONTROL, since + merged * control.period, met);
     pin_write(CISR_PORT, CISR_PIN, false);
 }
@@ -288,7 +289,7 @@ static void start_control(uint32_t period_ticks) {
         compare_output_prepare(&control_output, period_ticks);
         control.course = periodic_walk(period_ticks).course;
         control.period = period_ticks;
-        control.long_cycles = period_ticks + period_ticks / 2u;
+        control.long_cycles = (int32_t)(period_ticks + period_ticks / 2u);
         control.covered_cycles = cycle_counter_read();
         compare_output_enable_interrupt(&control_output);
         compare_output_run(&control_output);

@@ -243,8 +243,8 @@ FAULTS: tuple[DeskFault, ...] = (
         "FLASH_OPTCR, read after pyOCD failed", PROTECTED, ("loader protected",),
     ),
     DeskFault(
-        "rtt-probe-unplugged", "records by RTT; probe unplugged at sample 1,100,000", TRUNCATED,
-        "pyOCD", RTT_BROKE, ("probe unplug at 1100000",), records="rtt",
+        "rtt-probe-unplugged", "records by RTT; probe unplugged at sample 700,000", TRUNCATED,
+        "pyOCD", RTT_BROKE, ("probe unplug at 700000",), records="rtt",
     ),
     _serial(
         "flip", "a bit of byte 3,100 inverted", TRUNCATED, "the line's form", UNREADABLE,

@@ -106,8 +106,10 @@ def test_the_worst_is_held_to_a_limit(folder: Path) -> None:
         worst.check(at_most_ns=1)
 
 
-def test_what_is_asked_for_and_not_there_is_told(folder: Path) -> None:
-    run = tailscope.Run(folder)
+def test_what_is_asked_for_and_not_there_is_told(damaged: Path) -> None:
+    maxima = json.loads((damaged / "run.json").read_text())["maxima"]
+    edit_manifest(damaged, maxima={**maxima, "free_critical_ns": None})
+    run = tailscope.Run(damaged)
     with pytest.raises(tailscope.Error, match="no quantity 'irq'; choose section, allocate, free, "):
         run.worst("irq")
     with pytest.raises(tailscope.Error, match="has no sample of free"):
@@ -183,7 +185,7 @@ NOT_ONE = float("nan")
         (manifest_of('{"schema": 1e999}'), "is too great"),
         (manifest_of("[" * 100_000), "nested too deeply"),
         (manifest_of('{"schema": 3}'), "files is missing"),
-        (manifest_of(" " * (9 << 20)), "has more than 8,388,608 bytes"),
+        (manifest_of(" " * (17 << 20)), "has more than 16,777,216 bytes"),
         (rewrite(schema=4), "is of schema 4, and this version reads 3; install a newer one"),
         (rewrite(schema=2), "is of schema 2, and this version reads 3; run it again"),
         (rewrite(schema=True), "schema must be a whole number"),

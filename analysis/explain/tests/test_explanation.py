@@ -380,7 +380,12 @@ def test_calls_that_the_trace_shows_are_those_that_memory_shows(
         one = every[name]
         at = one.moment.cycle - one.parts[0].begin_cycle
         under_way = [call for call in found.calls if call.begin_cycle <= at < call.begin_cycle + call.cycles]
-        innermost = [call.name for call in sorted(under_way, key=lambda call: -call.depth)]
+        under_way.sort(key=lambda call: -call.depth)
+        # A function that ends in the cycle its callee ends in left by a jump: its frame is gone.
+        ends = [call.begin_cycle + call.cycles for call in under_way]
+        innermost = [
+            call.name for call, end, inner in zip(under_way, ends, [None, *ends], strict=False) if end != inner
+        ]
         stack = [frame.place.partition("+")[0] for frame in one.stack]
         assert innermost == stack[: len(innermost)] and innermost
         by_name = {total.name: total.cycles for total in one.functions}

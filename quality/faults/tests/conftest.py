@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from base.run_folder.manifest import AskedFirmware, ToolReport
+from base.run_folder.manifest import ToolReport
 from capture.acquisition.account import Account, Setting
 from capture.acquisition.observe import Observation
 from capture.acquisition.source import Taken
+from capture.tests.evidence import ASKED
 from capture.tests.synthetic import SyntheticRun, small_plan
 from quality.faults.planting import Healthy, healthy
 
@@ -19,7 +20,7 @@ def stored(**parameters: int) -> Taken:
     return Taken(
         Account(
             run.plan,
-            AskedFirmware(allocator="tlsf"),
+            ASKED,
             Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32),
         ),
         Observation(edges, run.uart(), ToolReport(asked_samples=edges.total_samples)),

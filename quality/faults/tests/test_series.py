@@ -38,13 +38,16 @@ UNWITNESSED = (
     *("OP.critical_cycles", "OP.operation_cycles"),  # by less than the wire resolves
 )
 """Fields of which nothing but the firmware tells, where it sends them under right checksums."""
+NOWHERE_ELSE = "late_channel.CRIT"
+"""When a section began, nothing but CRIT tells: moved as a whole by a few samples in the operations
+alone, it changes which waits met it (docs/reference/planted-faults.md)."""
 
 
 def test_nothing_passes_with_a_changed_headline(report: Report) -> None:
     passed = [
         outcome.as_json()
         for outcome in report.of("undetected_changed")
-        if not outcome.fault.kind.endswith(UNWITNESSED)
+        if not outcome.fault.kind.endswith((*UNWITNESSED, NOWHERE_ELSE))
     ]
     assert passed == []
 

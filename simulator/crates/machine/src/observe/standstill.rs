@@ -7,7 +7,7 @@ use cortex_m::bus::{Bus, Fault, Lack, Loaded, Steadiness, Width};
 use cortex_m::Core;
 use serde_json::{json, Value};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// No loop that only polls is longer.
 const MOST_STEPS: usize = 512;
@@ -68,7 +68,7 @@ pub fn find(machine: &Machine) -> Option<Standstill> {
 
 fn polled(machine: &Machine) -> Option<Poll> {
     let mut start = machine.clone();
-    let lap = Lap::of(&mut start)?;
+    let lap = Lap::of(&mut start).filter(|lap| !lap.works())?;
     let (read, mask) = lap.polled(&start)?;
     let mut later = start;
     let for_ever = later.nothing_comes();
@@ -183,6 +183,21 @@ impl Lap {
 
     fn places(&self) -> BTreeSet<u32> {
         self.states.iter().map(|state| state.pc).collect()
+    }
+
+    /// Whether a word of memory, other than of its own stack, takes two values in one round: what only
+    /// polls leaves memory as it is.
+    fn works(&self) -> bool {
+        let stack = self.states.iter().map(|state| state.registers[13]);
+        let (low, high) = (stack.clone().min(), stack.max());
+        let mut words = BTreeMap::new();
+        self.accesses.iter().any(|seen| {
+            let own_stack = Some(seen.address) >= low && Some(seen.address) < high;
+            seen.writes
+                && (SRAM..PERIPHERALS).contains(&seen.address)
+                && !own_stack
+                && *words.entry(seen.address).or_insert(seen.value) != seen.value
+        })
     }
 
     fn reads_the_same(&self, read: &Seen) -> bool {
