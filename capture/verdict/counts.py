@@ -130,7 +130,7 @@ def wire_and_dwt_differ_throughout(evidence: Evidence) -> Iterator[str]:
         if _HALF_A_CYCLE + of_clock < abs(median) <= instruments.agreement_cycles + of_clock:
             yield (
                 f"{channel} and DWT differ by {median:.2f} cycles in the median of {apart.count()} pulses "
-                f"({_HALF_A_CYCLE + of_clock:.2f} allowed): the calibration or the records are off; run again."
+                f"({_HALF_A_CYCLE + of_clock:.2f} allowed): calibration or records are off; run again."
             )
 
 

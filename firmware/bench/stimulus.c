@@ -135,8 +135,9 @@ void control_interrupt(uint32_t count) {
         interrupt_pend(CONTROL_IRQ);
         control.covered_cycles -= since < TOO_RECENT_TICKS ? control.period : 0u;
     }
-    const uint32_t merged =
-        passed < control.long_cycles ? 0u : ((uint32_t)passed - control.period / 2u) / control.period;
+    const uint32_t merged = passed < control.long_cycles
+                                ? 0u
+                                : ((uint32_t)passed - control.period / 2u) / control.period;
     account_for(ANSWER_CONTROL, since + merged * control.period, met);
     pin_write(CISR_PORT, CISR_PIN, false);
 }

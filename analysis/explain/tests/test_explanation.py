@@ -384,7 +384,9 @@ def test_calls_that_the_trace_shows_are_those_that_memory_shows(
         # A function that ends in the cycle its callee ends in left by a jump: its frame is gone.
         ends = [call.begin_cycle + call.cycles for call in under_way]
         innermost = [
-            call.name for call, end, inner in zip(under_way, ends, [None, *ends], strict=False) if end != inner
+            call.name
+            for call, end, inner in zip(under_way, ends, [None, *ends], strict=False)
+            if end != inner
         ]
         stack = [frame.place.partition("+")[0] for frame in one.stack]
         assert innermost == stack[: len(innermost)] and innermost
