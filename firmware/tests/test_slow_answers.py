@@ -10,19 +10,26 @@ from firmware.build import image as firmware
 from firmware.tests.images import ALLOCATE, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import CALIBRATION, Run, runner
 
-PERIODIC, RANDOM, BURST = 1, 3, 4
+PERIODIC, SWEEP, RANDOM, BURST = 1, 2, 3, 4
 DEPTH = 200
 
 # Two random stimuli are half a period to one and a half apart: a longer section meets two.
 DEPTH_OF_RANDOM = 300
 
 
-def slow_requests(depth: int) -> list[bytes]:
-    """Each request walks past all free blocks of its class, none of which can serve it."""
+def slow_requests(depth: int, **fields: int) -> list[bytes]:
+    """Each request walks past all free blocks of its class, none of which can serve it.
+
+    `fields` are those of its entry.
+    """
     return [
         *(entry(ALLOCATE, slot, size) for n in range(depth) for slot, size in ((2 * n, 72), (2 * n + 1, 8))),
         *(entry(FREE, 2 * n, 0) for n in range(depth)),
-        *(entry(kind, 2 * depth, size) for _ in range(25) for kind, size in ((ALLOCATE, 120), (FREE, 0))),
+        *(
+            request
+            for _ in range(25)
+            for request in (entry(ALLOCATE, 2 * depth, 120, **fields), entry(FREE, 2 * depth, 0))
+        ),
     ]
 
 
@@ -55,6 +62,18 @@ def test_both_witnesses_tell_the_same_wait(mode: str, locking: str, slow: set[st
         assert told_in_operations(done, name, began) and told_between(done, name, began)
         merging |= {name} if len(began) < len(done.stimuli(stimulus)) else set()
     assert merging >= slow
+
+
+def test_a_swept_wait_is_over_before_the_next_is_asked_for() -> None:
+    """So none merges, however long the section is, and both witnesses tell the same of each."""
+    run = runner(firmware.build("seglist", locking="scheduler").elf, until="4s")
+    requests = slow_requests(DEPTH, offset=500)
+    done = run(image(*requests, slots=2 * DEPTH + 1, mode=SWEEP, stimulus_period=0, control_period=0))
+    assert len(done.stimuli("STIM")) == 25
+    for answer, name, is_held in (("ISR", "isr", False), ("TASK", "task", True)):
+        began = waited(done, "STIM", answer)
+        assert len(began) == 25 and told_in_operations(done, name, began)
+        assert (min(began.values()) > 1000) == is_held
 
 
 def waited(done: Run, stimulus: str, answer: str) -> dict[int, int]:
