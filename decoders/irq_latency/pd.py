@@ -154,12 +154,19 @@ class Decoder(srd.Decoder):
             return
         self.merged[kind] += 1
         self.last[kind] = come
+        begin = self.pending[kind][0]
+        least = self.texts(self.samplenum - begin, 0)[1]
         self.put(
             self.samplenum,
             self.samplenum,
             self.out_ann,
-            [3 * kind + MERGED, ['%s still waited for' % KINDS[kind][2], 'Merged', 'M']],
+            [
+                3 * kind + MERGED,
+                ['%s still waited for, >= %s' % (KINDS[kind][2], least), 'Merged', 'M'],
+            ],
         )
+        # A capture that ends before the answer has been told how long the wait is at least.
+        self.lengthen(kind, begin)
 
     def answer(self, kind):
         pending = self.pending[kind] or self.late[kind]
@@ -190,12 +197,17 @@ class Decoder(srd.Decoder):
             [0, ROW.pack(kind, flags, 0, merged, stimulus, self.samplenum)],
         )
 
-    def judge(self, kind, stimulus):
-        '''Tells of the longest latency so far, and warns of one over the limit; its flag.'''
+    def lengthen(self, kind, stimulus):
+        '''Tells of the longest latency so far.'''
         width = self.samplenum - stimulus
         if width > self.longest[kind]:
             self.longest[kind] = width
             self.put(stimulus, self.samplenum, self.out_longest[kind], self.cycles(width))
+
+    def judge(self, kind, stimulus):
+        '''Warns of a latency over the limit; its flag.'''
+        self.lengthen(kind, stimulus)
+        width = self.samplenum - stimulus
         limit = self.options['limit_cycles']
         if not 0 < limit * self.samplerate < width * self.options['core_hz']:
             return 0

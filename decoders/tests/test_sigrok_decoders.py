@@ -201,8 +201,22 @@ def test_meta_output_tells_each_longest_so_far(tmp_path: Path) -> None:
     wave.pulse("CISR", 612, 620)
     assert sigrok.meta(saved(tmp_path, wave.edges()), LATENCY, "irq_latency") == [
         "irq_latency-1: Longest ISR latency: 20.0",
+        "irq_latency-1: Longest Task latency: 200.0",  # at least, since nothing answers on TASK
+        "irq_latency-1: Longest Task latency: 400.0",
         "irq_latency-1: Longest ISR latency: 30.0",
         "irq_latency-1: Longest Control latency: 12.0",
+    ]
+
+
+def test_a_wait_that_is_never_over_is_told_up_to_the_last_stimulus(tmp_path: Path) -> None:
+    wave = Waveform(1000)
+    wave.toggle("STIM", 100, 300, 600)
+    wave.pulse("ISR", 120, 125)
+    assert sigrok.meta(saved(tmp_path, wave.edges()), LATENCY, "irq_latency") == [
+        "irq_latency-1: Longest ISR latency: 20.0",
+        "irq_latency-1: Longest Task latency: 200.0",
+        "irq_latency-1: Longest ISR latency: 300.0",
+        "irq_latency-1: Longest Task latency: 500.0",
     ]
 
 
@@ -235,8 +249,8 @@ def test_latencies_are_those_that_were_drawn(tmp_path: Path) -> None:
         "110-122 irq_latency-1: 142.9 ns, 12 cycles, 12 samples",
         "100-145 irq_latency-1: 535.7 ns, 45 cycles, 45 samples",
         "100-170 irq_latency-1: 833.3 ns, 70 cycles, 70 samples",
-        "500-500 irq_latency-1: ISR still waited for",
-        "500-500 irq_latency-1: Task still waited for",
+        "500-500 irq_latency-1: ISR still waited for, >= 2381 ns, 200 cycles",
+        "500-500 irq_latency-1: Task still waited for, >= 2381 ns, 200 cycles",
         "300-520 irq_latency-1: 2619 ns, 220 cycles, 220 samples, 1 later stimuli merged",
     ]
 

@@ -72,7 +72,7 @@ class Plan:
         since = moment - self.firsts[bisect_right(self.firsts, moment) - 1]
         if self.mode == "random":
             return since + 1
-        match = self.walk.course.match_count
+        match: int = self.walk.course.match_count
         return (since + match) % PERIOD
 
 
