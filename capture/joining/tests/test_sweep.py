@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from base.run_folder import tables
-from capture.joining.sweep import labels_cut_short, match_stimuli, summarise_sweep
+from capture.joining.sweep import labels_cut_short, match_stimuli, summarise_sweep, sweep_disproven
 from capture.reading.pulses import PulseTrain
 from scenarios.generator import Step
 from scenarios.operations import Call
@@ -118,8 +118,12 @@ def test_a_curve_is_held_against_section_and_entry() -> None:
 
 def test_a_maximum_beyond_the_budget_is_told() -> None:
     longer = [*LATENCIES[:2], LATENCIES[2] + 2, *LATENCIES[3:]]
-    assert found_of(longer, [], 2.5 * SAMPLE_NS)["curves"][1]["within_budget"] is True
-    assert found_of(longer, [], 1.5 * SAMPLE_NS)["curves"][1]["within_budget"] is False
+    within, beyond = (found_of(longer, [], samples * SAMPLE_NS) for samples in (2.5, 1.5))
+    assert [curve["within_budget"] for curve in within["curves"]] == [None, True]
+    assert [curve["within_budget"] for curve in beyond["curves"]] == [None, False]
+    assert list(sweep_disproven(within)) == []
+    (sentence,) = sweep_disproven(beyond)
+    assert "deep" in sentence and f"{2 * SAMPLE_NS:+.1f} ns" in sentence
 
 
 def test_a_maximum_at_the_edge_of_the_budget_is_within() -> None:
