@@ -236,3 +236,21 @@ def test_what_held_up_sync_began_no_more_than_200_cycles_before(
     begun = sync + 6 - SWEEP_LEAD_TICKS
     run.pulse(channel, begun - before - 30, 30)
     assert tells(causes.swept_edges_off_their_offsets, evidence_of(run)) is told
+
+
+@pytest.mark.parametrize("channel", ["STIM", "ISR", "TASK", "CISR"])
+def test_a_channel_that_is_late_but_not_in_the_calibration(channel: str) -> None:
+    """A cycle or two pass, for calibration and timers tell no more; six do not."""
+    late_cycles = {cycles for cycles in range(-8, 9) if tells_of_late(channel, cycles)}
+    assert late_cycles >= {-8, -7, -6, 6, 7, 8}
+    assert not late_cycles & {-2, -1, 0, 1, 2}
+
+
+def tells_of_late(channel: str, by_cycles: int) -> bool:
+    run = SyntheticRun(small_plan())
+    begin, end = run.truths[0].start - 1000, run.truths[-1].start + 60_000
+    run.toggles = [
+        (cycle + by_cycles if bit == BIT[channel] and begin < cycle < end else cycle, bit)
+        for cycle, bit in run.toggles
+    ]
+    return tells(latencies.channel_late_outside_the_calibration, evidence_of(run))
