@@ -34,7 +34,7 @@ def as_text(found: Explanation, made_of: Anatomy | None = None) -> str:
         *(f"  {frame.shown:<40} {frame.source}" for frame in found.stack),
         "",
         *_heap(found.heap),
-        *(_search(made_of.search) if made_of and made_of.search else []),
+        *(_search(made_of.search, found.maximum.probes) if made_of and made_of.search else []),
     ]
     return "\n".join(lines)
 
@@ -109,8 +109,11 @@ def _heap(heap: HeapMap) -> list[str]:
     return [f"heap before it: {told}", f"  {heap.note}"]
 
 
-def _search(search: Search) -> list[str]:
-    """What the search visited, and what it gave, with addresses."""
+def _search(search: Search, probes: int | None) -> list[str]:
+    """What the search visited, and what it gave, with addresses.
+
+    `probes` is how often the search looked at a block or at the index.
+    """
 
     def at(block: Block) -> str:
         return f"{search.region_address + block.offset:#010x}"
@@ -122,6 +125,9 @@ def _search(search: Search) -> list[str]:
         ends = at(search.visited[0])
         ends += f" first, {at(search.visited[-1])} last" if len(search.visited) > 1 else ""
         lines.append(f"  The search visited {visited}: {ends}.")
+        elsewhere = (probes or 0) - len(search.visited)
+        if search.blocks and elsewhere > 0:
+            lines.append(f"  The other {elsewhere:,} of its {probes:,} probes looked at the index.")
     if search.served:
         of = f"of a block of {search.served.bytes:,} bytes" if search.blocks else "as a block"
         lines.append(f"  It served {search.asked_bytes:,} bytes {of} at {at(search.served)}.")
