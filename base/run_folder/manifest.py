@@ -298,7 +298,7 @@ class PossibleWait(Table):
     entry_n: Count
     ns: Number
     budget_ns: Number | None
-    open: bool = False
+    open: bool
 
     @property
     def at_least(self) -> str:

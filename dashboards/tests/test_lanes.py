@@ -30,7 +30,7 @@ def test_placement_counts_as_much_as_the_widest_measured_row() -> None:
 
 def run(folder: Path, allocator: str, wait_ns: float, **changed: Any) -> Series:
     """A run whose longest possible wait is `wait_ns`, ±10 ns."""
-    wait = {"of": "interrupt_latency_ns", "by": "section", "entry_ns": 500.0, "entry_n": 10}
+    wait = {"of": "interrupt_latency_ns", "by": "section", "entry_ns": 500.0, "entry_n": 10, "open": False}
     changes = {"possible_wait": wait | {"ns": wait_ns, "budget_ns": 10.0}} | changed
     written = write_run(folder, "mem_frag", allocator, mem_frag(allocator, depths=4), changes=changes)
     (one,) = by_scenario([load_run(written)])["mem_frag"]
