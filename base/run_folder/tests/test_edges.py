@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from base.files.errors import CaptureError
+from base.files.errors import CaptureError, RunError
 from base.run_folder.edges import CHANNELS, EdgeList, read_parquet
+from base.run_folder.folder import EDGES
+from base.run_folder.manifest import Manifest, read_edges
 
 
 def edge_list(rows: list[tuple[int, int]], total: int, samplerate_hz: int = 84_000_000) -> EdgeList:
@@ -136,3 +138,18 @@ def test_a_damaged_or_missing_file_is_one_sentence(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(CaptureError, match="capture again"):
         read_parquet(path)
+
+
+@pytest.mark.parametrize(
+    ("samplerate_hz", "total"), [(84_000_000, 20), (1, 20), (84_000_001, 20), (84_000_000, 21)]
+)
+def test_a_capture_of_another_rate_or_length_is_not_the_runs(
+    tmp_path: Path, samplerate_hz: int, total: int
+) -> None:
+    manifest = Manifest.model_construct(samplerate_hz=84_000_000, total_samples=20)
+    edge_list([(0, 0b01), (5, 0b10)], total, samplerate_hz).write_parquet(tmp_path / EDGES)
+    if (samplerate_hz, total) == (84_000_000, 20):
+        assert read_edges(tmp_path, manifest).total_samples == 20
+        return
+    with pytest.raises(RunError, match=f"{samplerate_hz:,} Hz"):
+        read_edges(tmp_path, manifest)
