@@ -25,7 +25,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What takes longer than the suite may."""
-    parser.addoption("--all-boards", action="store_true", help="load each board on the desk, not only two")
+    parser.addoption("--all-boards", action="store_true", help="load and bring up each board on the desk")
 
 
 class OneProcessForAFixture(LoadScopeScheduling):

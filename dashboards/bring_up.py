@@ -9,7 +9,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from base.files.whole import write_bytes
-from capture.bring_up.step import BringUp, Figure, Outcome
+from capture.bring_up.step import STEPS, BringUp, Figure, Outcome
 from capture.wiring import drawing
 from capture.wiring.plan import Clip, Place
 from dashboards.formatting import samplerate
@@ -35,7 +35,7 @@ class _Page:
     @property
     def left(self) -> int:
         """How many steps were not reached."""
-        return self.found.planned - len(self.found.steps)
+        return len(STEPS) - len(self.found.steps)
 
     @property
     def samplerate(self) -> str:

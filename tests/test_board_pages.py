@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from analysis.bounds.image import code_bounds
 from base.paths import ROOT
-from firmware.build import boards
+from firmware.build import boards, region
+from firmware.build import image as firmware
 from studies.tables.board_pages import ALLOCATORS, BEGIN, END, PAGES, SCENARIOS, facts, pages, row
 
 TOLERANCE = 0.02
@@ -43,6 +45,60 @@ def test_the_figures_of_a_page_are_what_a_fresh_run_gives(name: str) -> None:
     assert numbers(found) == pytest.approx(numbers(made), rel=TOLERANCE), (
         "Run python -m studies.tables.board_pages, which writes the tables of docs/boards."
     )
+
+
+def words_of(name: str) -> str:
+    """The page of a board in one line."""
+    return " ".join((PAGES / f"{name}.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.docs
+def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
+    page = (ROOT / "docs" / "reference" / "wiring.md").read_text(encoding="utf-8")
+    told = {
+        f"Nucleo-{chip}": (float(mhz), float(percent))
+        for titles, cores, percent in re.findall(
+            r"^\| (Nucleo-[^|]+) \| ([\d, ]+) MHz[^|]* \| ([\d.]+) % \(", page, re.MULTILINE
+        )
+        for chip, mhz in zip(re.findall(r"[FL]\d{3}R\w", titles), cores.split(","), strict=True)
+    }
+    assert told == {
+        board.title: (board.clock.internal_core_hz / 1e6, round(100 * board.clock.INTERNAL_TOLERANCE, 1))
+        for board in boards.boards().values()
+    }
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("name", ["nucleo-f072rb", "nucleo-f103rb", "nucleo-f411re"])
+def test_a_page_has_the_largest_heap(name: str) -> None:
+    (told,) = re.findall(r"up to ([\d,]+) bytes", words_of(name))
+    largest = region.largest_heap_bytes(1, boards.board(name).memory.sram_bytes)
+    assert told == f"{largest:,}"
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("name", ["nucleo-f072rb", "nucleo-f103rb"])
+def test_a_page_has_what_a_small_board_has_less(name: str) -> None:
+    page, board = words_of(name), boards.board(name)
+    heap_bytes, sram_bytes = board.memory.heap_bytes, board.memory.sram_bytes
+    slots = region.slots_beside(heap_bytes, sram_bytes)
+    assert f"A heap of {heap_bytes >> 10} KiB.** The bench takes {region.BENCH_BYTES / 1024} KiB" in page
+    assert f"of the SRAM and {slots} slots the rest" in page
+    assert f"65,536 ticks at the most, {65_536 / board.core_hz * 1e3:.2f} ms" in page
+    assert f"`FLASH_ACR` is {board.flash_acr(True):x} (hexadecimal), and {board.flash_acr(False)} " in page
+
+
+@pytest.mark.docs
+def test_the_page_of_the_f072_says_what_a_wait_state_costs_a_bound() -> None:
+    (least, most) = re.findall(r"([\d.]+) to ([\d.]+) times as long", words_of("nucleo-f072rb"))[0]
+    for allocator in ALLOCATORS:
+        image = firmware.build(allocator, board="nucleo-f072rb")
+        without, at_one = (
+            code_bounds(image.elf, allocator, image.configuration.knobs, acr) for acr in (0, 0x11)
+        )
+        for name, bound in without.items():
+            assert bound.cycles is not None and (longer := at_one[name].cycles) is not None
+            assert float(least) < longer / bound.cycles < float(most)
 
 
 def numbers(line: str) -> list[float]:

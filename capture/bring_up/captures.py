@@ -197,23 +197,18 @@ def of_serial(serial: Serial, baud: int) -> Outcome:
         return Outcome(
             "stop",
             "Not a byte came from the board.",
-            ("Check that the port of bench.toml is the board's, and that SB13 and SB14 are closed.",),
+            ("Check that the port of bench.toml is the board's.",),
             figures,
         )
     if not serial.records:
         return Outcome(
             "stop",
             f"{serial.bytes:,} bytes came, and no record among them.",
-            (f"Check that nothing else has the port open, and that it can do {baud:,} baud.",),
+            (f"Check that the port can do {baud:,} baud.",),
             figures,
         )
     if serial.checksum_failures or serial.sequence_gaps or not serial.end_record:
-        return Outcome(
-            "stop",
-            "Records are damaged or missing.",
-            ("Take another USB cable or port without a hub; end what else has the port open.",),
-            figures,
-        )
+        return Outcome("stop", "Records are damaged or missing.", figures=figures)
     words = f"{serial.records:,} records came at {baud:,} baud, whole and in order."
     return Outcome("right", words, (), figures)
 
@@ -232,12 +227,8 @@ def of_rest(edges: EdgeList) -> Outcome:
     if not edge_count:
         return Outcome("right", f"No input sees an edge in {seconds:.3g} s.", (), figures)
     noisy = [f"{channel} {len(samples):,}" for channel, samples in seen.items() if len(samples)]
-    return Outcome(
-        "look",
-        f"Inputs see edges though no pin moves: {', '.join(noisy)} in {seconds:.3g} s.",
-        ("Shorten the wires, ground's first; take a second ground; set the threshold to about 1.6 V.",),
-        figures,
-    )
+    words = f"Inputs see edges though no pin moves: {', '.join(noisy)} in {seconds:.3g} s."
+    return Outcome("look", words, figures=figures)
 
 
 def of_threshold(wire: Wire) -> Outcome:
@@ -257,12 +248,8 @@ def of_threshold(wire: Wire) -> Outcome:
     if abs(known[worst]) <= LATE_SAMPLES:
         words = f"Rising and falling edges are seen alike, to {LATE_SAMPLES * sample_ns:.1f} ns."
         return Outcome("right", words, (), figures)
-    return Outcome(
-        "look",
-        f"{worst} sees falling edges {known[worst] * sample_ns:+.1f} ns later than rising ones.",
-        ("Set the analyzer's threshold to half of 3.3 V, about 1.6 V, if it can be set; shorten the wires.",),
-        figures,
-    )
+    words = f"{worst} sees falling edges {known[worst] * sample_ns:+.1f} ns later than rising ones."
+    return Outcome("look", words, figures=figures)
 
 
 def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
@@ -284,10 +271,7 @@ def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
     return Outcome(
         "stop",
         f"A capture is {bad[0].verdict}: the analyzer or its line does not keep up.",
-        (
-            "Give the analyzer its own USB port, without a hub, or set a lower samplerate in bench.toml.",
-            *_first_reasons(bad[0]),
-        ),
+        _first_reasons(bad[0]),
         figures,
     )
 
@@ -320,15 +304,7 @@ def of_clock(manifest: Manifest) -> Outcome:
     words = f"The analyzer's clock is {how} the board's."
     if abs(ppm) <= _CRYSTALS_PPM:
         return Outcome("right", words, (), figures)
-    return Outcome(
-        "look",
-        words,
-        (
-            "Two crystals differ by less: see that the ST-Link's 8 MHz reach the board "
-            "(docs/reference/wiring.md), and that the samplerate is one that the analyzer has.",
-        ),
-        figures,
-    )
+    return Outcome("look", f"{words} Two crystals differ by less.", figures=figures)
 
 
 def of_number(result: RunResult, manifest: Manifest) -> Outcome:

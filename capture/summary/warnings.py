@@ -63,7 +63,7 @@ def clock_is_internal(evidence: Evidence) -> Iterator[str]:
         tolerance = evidence.board.clock.INTERNAL_TOLERANCE
         yield (
             "The core's clock comes from the chip's own oscillator (HSI), which may be "
-            f"{tolerance:.0%} off, and so are times made of cycles; check the board's clock, or the key "
+            f"{100 * tolerance:g}% off, and so are times made of cycles; check the board's clock, or the key "
             "clock of bench.toml."
         )
 

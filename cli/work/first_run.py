@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from base.processes import signals
 from base.run_folder.folder import MANIFEST
 from base.run_folder.manifest import read_manifest
 from capture.bring_up import parcel
-from capture.bring_up.step import BringUp, Done, Figure, Outcome, Step, walk
+from capture.bring_up.step import STEPS, BringUp, Done, Figure, Outcome, walk
 from capture.desk.bench import BoardResource, read_bench
 from capture.wiring import plan
 from cli.shell import root
@@ -39,22 +39,22 @@ def run(
     done: list[Done] = []
     with kept.told((), "what was found until then is kept"), progress.shown() as shown:
         bench = _Bench(board, board_name or board.name, runs, rate_s or _usual_s(board), shown)
-        steps = bench.steps()
+        answers = bench.answers()
         try:
-            for one in walk(steps, lambda step: shown(f"{step.key} …")):
-                done.append(one)
+            for latest in walk(answers, shown):
+                done.append(latest)
                 if not as_json:
-                    print("\n".join(_lines(one, len(done), len(steps))), flush=True)
+                    print("\n".join(_lines(latest, len(done))), flush=True)
         finally:
-            found = bench.found(done, len(steps))
-            _write(found, output)
+            bring_up = bench.so_far(done)
+            _write(bring_up, output)
             folder = parcel.make(output, bench.last_run, bench.names)
     print(
-        json.dumps(found.as_json(), indent=2)
+        json.dumps(bring_up.as_json(), indent=2)
         if as_json
-        else f"\n{found.verdict}\npage: {output}\nto send: {folder}"
+        else f"\n{bring_up.verdict}\npage: {output}\nto send: {folder}"
     )
-    return int(not found.whole)
+    return int(not bring_up.whole)
 
 
 def _usual_s(board: BoardResource) -> float:
@@ -72,8 +72,8 @@ class _Bench:
     rate_s: float
     shown: Callable[[str], None]
 
-    def steps(self) -> Sequence[Step]:
-        """All of them, in order. What captures is loaded here, which takes a while."""
+    def answers(self) -> Mapping[str, Callable[[], Outcome]]:
+        """Who answers which step. What captures is loaded here, which takes a while."""
         from capture.bring_up.captures import Captures, short_plan
         from capture.bring_up.desk import Desk
         from firmware.build import image as firmware
@@ -84,26 +84,24 @@ class _Bench:
         image = firmware.build(ALLOCATOR, board=on.word)
         desk = Desk(self.board)
         self._captures = captures = Captures(self.board, self.name, image, self.runs, self.rate_s, self.shown)
-        return (
-            Step("tools", "Is everything installed?", _tools),
-            Step("rights", "May you use what is plugged in, and does nobody else?", desk.rights),
-            Step("desk", "Is there one analyzer, one probe, one port?", desk.plugged_in),
-            Step("probe", "Is the firmware of the probe new enough?", desk.probe_firmware),
-            Step("load", "Does the flash take a firmware?", lambda: desk.load(image, short_plan(on))),
-            Step(
-                "again", "Does it take one behind a run, too?", lambda: desk.load_again(image, short_plan(on))
-            ),
-            Step("wiring", "Is each clip on its pin?", desk.wiring),
-            Step("line", "Do the records come, whole and in order?", captures.line),
-            Step("noise", "Do inputs see edges where no pin moves?", captures.rest),
-            Step("threshold", "Are rising and falling edges seen alike?", captures.threshold),
-            Step("rate", "Does the analyzer keep up?", captures.rate),
-            Step("clock", "Do the clocks of board and analyzer agree?", captures.clock),
-            Step("number", "What does the board measure?", captures.number),
-            Step("twin", "Does the virtual board do the same?", self._twin),
-        )
+        return {
+            "tools": _tools,
+            "rights": desk.rights,
+            "desk": desk.plugged_in,
+            "probe": desk.probe_firmware,
+            "load": lambda: desk.load(image, short_plan(on)),
+            "again": lambda: desk.load_again(image, short_plan(on)),
+            "wiring": desk.wiring,
+            "line": captures.line,
+            "noise": captures.rest,
+            "threshold": captures.threshold,
+            "rate": captures.rate,
+            "clock": captures.clock,
+            "number": captures.number,
+            "twin": self._twin,
+        }
 
-    def found(self, done: Sequence[Done], planned: int) -> BringUp:
+    def so_far(self, done: Sequence[Done]) -> BringUp:
         """What there is so far."""
         folders = self._captures.folders
         versions = {"tailscope": root.version(), "system": f"{platform.system()} {platform.release()}"}
@@ -112,7 +110,6 @@ class _Bench:
             versions |= read_manifest(folders[-1] / MANIFEST).tools
         return BringUp(
             self.board.name,
-            planned,
             tuple(done),
             versions,
             plan.as_json(self.board),
@@ -136,26 +133,23 @@ class _Bench:
             return Outcome("skipped", "A virtual board is its own twin.")
         from analysis.twin.comparison import compare
 
-        found = compare(self._captures.folders[-1], self.shown)
-        figures = (Figure("operations that both did", found.joined),)
-        if found.explained:
-            return Outcome("right", found.verdict, tuple(found.notes), figures)
-        page = "See what differs: ./lab twin RUN --output twin.html, RUN being the last of the runs below."
-        return Outcome("look", found.verdict, (*found.notes, page), figures)
+        twin = compare(self._captures.folders[-1], self.shown)
+        figures = (Figure("operations that both did", twin.joined),)
+        return Outcome("right" if twin.explained else "look", twin.verdict, tuple(twin.notes), figures)
 
 
 def _tools() -> Outcome:
-    missing = [one for one in doctor.findings() if one.blocks]
+    missing = [finding for finding in doctor.findings() if finding.blocks]
     if not missing:
         return Outcome("right", "Everything that the bench needs is installed.")
-    todo = tuple(f"{one.name} is missing ({one.purpose}): {one.remedy}." for one in missing)
+    todo = tuple(f"{tool.name} is missing ({tool.purpose}): {tool.remedy}." for tool in missing)
     return Outcome("stop", f"{len(missing)} of the bench's tools are missing.", todo)
 
 
-def _lines(done: Done, number: int, planned: int) -> list[str]:
+def _lines(done: Done, number: int) -> list[str]:
     """A step on the terminal: place, name, state, what was found; below it what to do."""
     outcome = done.outcome
-    head = f"{number:>2}/{planned}  {done.key:<9}  {outcome.state:<7}  "
+    head = f"{number:>2}/{len(STEPS)}  {done.step.key:<9}  {outcome.state:<7}  "
     lines = textwrap.wrap(
         outcome.words, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
     )
@@ -165,8 +159,8 @@ def _lines(done: Done, number: int, planned: int) -> list[str]:
     return lines
 
 
-def _write(found: BringUp, output: Path) -> None:
-    from dashboards import bring_up
+def _write(bring_up: BringUp, output: Path) -> None:
+    from dashboards import bring_up as page
 
-    bring_up.write(found, output)
-    write_bytes(output.with_suffix(".json"), (json.dumps(found.as_json(), indent=2) + "\n").encode())
+    page.write(bring_up, output)
+    write_bytes(output.with_suffix(".json"), (json.dumps(bring_up.as_json(), indent=2) + "\n").encode())

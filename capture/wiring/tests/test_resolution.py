@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from base.paths import ROOT
 from base.run_folder.edges import EdgeList
 from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
+from capture.desk.presets import presets
 from capture.reading.vectorised import pulses
 from capture.wiring.resolution import CORE_HZ, RATES_HZ, Resolution, table
 from firmware.build import image as firmware
@@ -49,6 +51,18 @@ def test_no_width_is_off_by_more_than_a_sample_and_some_by_half_of_one(
 
 def test_the_page_has_the_table() -> None:
     assert table() in (ROOT / "docs" / "reference" / "wiring.md").read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_sample_of_each_analyzer() -> None:
+    page = (ROOT / "docs" / "reference" / "wiring.md").read_text(encoding="utf-8")
+    row = re.compile(r"\| `([\w-]+)` \| (\d+) MS/s[^|]*\| ([\d.]+) ns, ([\d.]+) cycles \|")
+    rows = row.findall(page)
+    assert len(rows) == 4
+    for name, rate, sample_ns, sample_cycles in rows:
+        fastest_hz = presets()[name].fastest_hz
+        assert fastest_hz == int(rate) * 1_000_000
+        assert float(sample_ns) == pytest.approx(1e9 / fastest_hz, abs=0.051)
+        assert float(sample_cycles) == pytest.approx(84e6 / fastest_hz, abs=0.05)
 
 
 def test_an_fx2_by_hand() -> None:
