@@ -9,7 +9,7 @@ import pytest
 
 from base.run_folder.edges import NS_PER_S
 from base.run_folder.manifest import ToolReport
-from base.run_folder.records import CostRecord, CounterOffRecord
+from base.run_folder.records import CostRecord, CounterOffRecord, FailRecord
 from capture.acquisition.duration import longest_s
 from capture.joining.evidence import Evidence, decode
 from capture.verdict.verdict import judge
@@ -89,15 +89,18 @@ def test_a_debugger_that_stays_is_waited_for_only_where_it_is_to_leave() -> None
 
 def test_at_any_moment_the_cycles_are_right_or_the_run_says_so() -> None:
     outcomes: Counter[tuple[str, int]] = Counter()
+    failures: set[str] = set()
     for leaves_us in range(500, RUN_MS * 1000, 1_750):
         found = seen(False, leaves_us)
         verdict, _ = judge(found)
         off = found.log.all(CounterOffRecord)
         outcomes[verdict, len(off)] += 1
+        failures |= {record.reason for record in found.log.all(FailRecord)}
         if verdict == "complete":
             without = sum(record.operations for record in off)
             assert beside_the_counter(found) == {BESIDE_THE_COUNTER}, leaves_us
             assert found.joined.operations["dwt_cycles"].null_count() == without, leaves_us
             costs = zip(found.log.all(CostRecord), seen(False, None).log.all(CostRecord), strict=True)
             assert all(0 < cost.least_cycles == alone.least_cycles for cost, alone in costs), leaves_us
+    assert failures == {"dwt"}  # while the counter is proven
     assert outcomes["complete", 1] > 2 and outcomes["inconclusive", 1] > 2, outcomes
