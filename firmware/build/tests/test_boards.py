@@ -13,6 +13,19 @@ ACCELERATORS = {"stm32f4": 0x700, "stm32l4": 0x700, "stm32f1": 0x10, "stm32f0": 
 """What of FLASH_ACR turns on prefetch and caches: RM0368 §3.8.1, RM0351 §3.7.1, PM0075 §3.1,
 RM0091 §3.5.1.
 """
+MORPHO = {
+    "PA0": "CN7-28",
+    "PA1": "CN7-30",
+    "PA7": "CN10-15",
+    "PB6": "CN10-17",
+    "PA9": "CN10-21",
+    "PA8": "CN10-23",
+    "PB10": "CN10-25",
+    "PB4": "CN10-27",
+    "PB5": "CN10-29",
+    "PA10": "CN10-33",
+}
+"""ST's UM1724 (rev. 14, tables 26, 27, 29 and 32), the same on all six."""
 F401 = boards.FOLDER / boards.DEFAULT / board_table.TABLE
 
 
@@ -66,6 +79,7 @@ def test_all_nucleos_have_their_channels_on_the_same_pins() -> None:
     for name, board in boards.boards().items():
         moved = {channel for channel, place in board.pins.items() if place != usual[channel]}
         assert moved == others.get(name, set())
+        assert {place.pin: place.morpho for place in board.pins.values()}.items() <= MORPHO.items()
 
 
 def test_a_small_board_has_so_much_for_a_scenario() -> None:
