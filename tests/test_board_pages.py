@@ -55,14 +55,14 @@ def words_of(name: str) -> str:
 @pytest.mark.docs
 def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
     page = (ROOT / "docs" / "reference" / "wiring.md").read_text(encoding="utf-8")
-    told = {
+    on_page = {
         f"Nucleo-{chip}": (float(mhz), float(percent))
         for titles, cores, percent in re.findall(
             r"^\| (Nucleo-[^|]+) \| ([\d, ]+) MHz[^|]* \| ([\d.]+) % \(", page, re.MULTILINE
         )
         for chip, mhz in zip(re.findall(r"[FL]\d{3}R\w", titles), cores.split(","), strict=True)
     }
-    assert told == {
+    assert on_page == {
         board.title: (board.clock.internal_core_hz / 1e6, round(100 * board.clock.INTERNAL_TOLERANCE, 1))
         for board in boards.boards().values()
     }
@@ -71,9 +71,9 @@ def test_the_page_on_the_clock_has_what_each_board_makes_of_its_hsi() -> None:
 @pytest.mark.docs
 @pytest.mark.parametrize("name", ["nucleo-f072rb", "nucleo-f103rb", "nucleo-f411re"])
 def test_a_page_has_the_largest_heap(name: str) -> None:
-    (told,) = re.findall(r"up to ([\d,]+) bytes", words_of(name))
+    (on_page,) = re.findall(r"up to ([\d,]+) bytes", words_of(name))
     largest = region.largest_heap_bytes(1, boards.board(name).memory.sram_bytes)
-    assert told == f"{largest:,}"
+    assert on_page == f"{largest:,}"
 
 
 @pytest.mark.docs

@@ -38,7 +38,7 @@ def started(name: str, clock: str, *at_osc_in: str) -> Run:
 
 @pytest.mark.parametrize("name", boards.names())
 @pytest.mark.parametrize(
-    ("asked", "at_osc_in", "told"),
+    ("source", "at_osc_in", "core_from"),
     [
         ("bypass", (), "bypass"),  # of an L476, with its solder bridges closed
         ("bypass", ("--hse", "none"), "internal"),
@@ -48,14 +48,14 @@ def started(name: str, clock: str, *at_osc_in: str) -> Run:
     ],
 )
 def test_a_core_has_its_rate_from_what_is_there(
-    name: str, asked: str, at_osc_in: tuple[str, ...], told: str
+    name: str, source: str, at_osc_in: tuple[str, ...], core_from: str
 ) -> None:
     """Without its HSE none fails, and BOOT says so. The PLL of an F103 halves its HSI."""
-    run = started(name, asked, *at_osc_in)
+    run = started(name, source, *at_osc_in)
     boot = run.records.first(Boot)
-    less = told == "internal" and name == "nucleo-f103rb"
+    less = core_from == "internal" and name == "nucleo-f103rb"
     core_hz = 64_000_000 if less else boards.board(name).core_hz
-    assert boot is not None and (boot.clock, boot.core_hz) == (told, core_hz)
+    assert boot is not None and (boot.clock, boot.core_hz) == (core_from, core_hz)
     assert run.records.first(FailRecord) is None and run.records.first(EndRecord) is not None
     assert run.records.damaged == ()
 
@@ -63,13 +63,13 @@ def test_a_core_has_its_rate_from_what_is_there(
 @pytest.mark.parametrize("name", boards.names())
 def test_a_board_waits_for_its_hse_as_long_as_the_page_says(name: str) -> None:
     """1 ms for a clock and 20 for a crystal, or more: docs/reference/wiring.md."""
-    asked_none, clock, crystal = (
-        int(started(name, asked, "--hse", "none").edges["cycle"][0])
-        for asked in ("internal", "bypass", "crystal")
+    without, clock, crystal = (
+        int(started(name, source, "--hse", "none").edges["cycle"][0])
+        for source in ("internal", "bypass", "crystal")
     )
     hsi_hz = boards.board(name).clock.INTERNAL_HZ
-    assert 1e-3 <= (clock - asked_none) / hsi_hz < 5e-3
-    assert 20e-3 <= (crystal - asked_none) / hsi_hz < 100e-3
+    assert 1e-3 <= (clock - without) / hsi_hz < 5e-3
+    assert 20e-3 <= (crystal - without) / hsi_hz < 100e-3
 
 
 @pytest.mark.parametrize("baud", [115_200, 460_800, 921_600, DEFAULT_BAUD])

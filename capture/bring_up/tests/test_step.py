@@ -16,9 +16,9 @@ def test_the_steps_end_at_the_first_that_stops() -> None:
     answers: dict[str, Callable[[], Outcome]] = {step.key: lambda: all_well for step in STEPS}
     odd = Outcome("look", "Two ports.", ("Name one.",))
     answers |= {"rights": lambda: Outcome("skipped", "Virtual."), "desk": lambda: odd, "load": broken}
-    told: list[str] = []
-    done = list(walk(answers, told.append))
-    assert told == [f"{step.key} …" for step in STEPS[:5]]
+    heard: list[str] = []
+    done = list(walk(answers, heard.append))
+    assert heard == [f"{step.key} …" for step in STEPS[:5]]
     assert [reached.outcome.state for reached in done] == ["right", "skipped", "look", "right", "stop"]
     remedies = [reached.step.remedy for reached in done]
     assert [reached.outcome.todo for reached in done] == [
