@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from pathlib import Path
+
 import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from base.run_folder.records import Boot, EndRecord, FailRecord
 from capture.acquisition.duration import longest_s
@@ -70,6 +75,32 @@ def test_a_board_waits_for_its_hse_as_long_as_the_page_says(name: str) -> None:
     hsi_hz = boards.board(name).clock.INTERNAL_HZ
     assert 1e-3 <= (clock - without) / hsi_hz < 5e-3
     assert 20e-3 <= (crystal - without) / hsi_hz < 100e-3
+
+
+AT_RESET_HZ = {"stm32f0": 8_000_000, "stm32f1": 8_000_000, "stm32f4": 16_000_000, "stm32l4": 4_000_000}
+
+
+@pytest.mark.parametrize("name", boards.names())
+def test_a_clock_that_does_not_start_is_a_failure(name: str, tmp_path: Path) -> None:
+    """clock_start() returns false at once, and the record comes at the rate of what runs then.
+
+    At 8 MHz a line has 500,000 baud at the most: 16 samples a bit.
+    """
+    board = boards.board(name)
+    content = bytearray(firmware.build("tlsf", board=name).elf.read_bytes())
+    elf = ELFFile(BytesIO(content))
+    symbols = elf.get_section_by_name(".symtab")
+    assert isinstance(symbols, SymbolTableSection)
+    clock_start = symbols.get_symbol_by_name("clock_start")
+    assert clock_start
+    (at,) = elf.address_offsets(clock_start[0]["st_value"] & ~1)
+    content[at : at + 4] = b"\x00\x20\x70\x47"  # movs r0, #0; bx lr
+    other = tmp_path / "unclocked.elf"
+    other.write_bytes(content)
+    at_reset_hz = AT_RESET_HZ[board.family]
+    user = UserProgram(other, ("--strict", "--chip", board.virtual_chip))
+    run = simulator.run(user, until="50ms", image=short(min(500_000, at_reset_hz // 16)).image)
+    assert run.records.first(FailRecord) == FailRecord("clock", at_reset_hz)
 
 
 @pytest.mark.parametrize("baud", [115_200, 460_800, 921_600, DEFAULT_BAUD])
