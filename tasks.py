@@ -7,80 +7,64 @@ more commands.
 
 from __future__ import annotations
 
-from typing import Any
-
-from invoke.context import Context
-
 from cli.shell import as_task
 
 
 @as_task.of("demo")
-def demo(context: Context, **given: Any) -> None:
+def demo() -> None:
     """Run two scenarios on two allocators, and write the dashboard."""
-    as_task.call(context, "demo", **given)
 
 
 @as_task.of("scenario")
-def scenario(context: Context, **given: Any) -> None:
+def scenario() -> None:
     """Run one scenario, and write its dashboard: invoke scenario mem_frag --allocator tlsf."""
-    as_task.call(context, "scenario", **given)
 
 
 @as_task.of("dashboard")
-def dashboard(context: Context, **given: Any) -> None:
+def dashboard() -> None:
     """Write the dashboard of the latest runs, or of some: invoke dashboard -- RUN RUN."""
-    as_task.call(context, "dashboard", **given)
 
 
 @as_task.of("app")
-def app(context: Context, **given: Any) -> None:
+def app() -> None:
     """Show all runs in a browser, as they come. Ctrl-C ends it."""
-    as_task.call(context, "app", **given)
 
 
 @as_task.of("pulseview")
-def pulseview(context: Context, **given: Any) -> None:
+def pulseview() -> None:
     """Open PulseView on a run, with the decoders on: invoke pulseview RUN --worst."""
-    as_task.call(context, "pulseview", **given)
 
 
 @as_task.of("wiring")
-def wiring(context: Context, **given: Any) -> None:
+def wiring() -> None:
     """Show which clip goes where, or check it: invoke wiring plan."""
-    as_task.call(context, "wiring", **given)
 
 
 @as_task.of("dev", "build")
-def build(context: Context, **given: Any) -> None:
+def build() -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
-    as_task.call(context, "dev", "build", **given)
 
 
 @as_task.of("test")
-def test(context: Context, **given: Any) -> None:
+def test() -> None:
     """Run every check of the project, or those of some rooms: invoke test -- capture cli."""
-    as_task.call(context, "test", **given)
 
 
 @as_task.of("dev", "bench")
-def bench(context: Context, **given: Any) -> None:
+def bench() -> None:
     """Measure a speed, side by side with what it is compared to: invoke bench simulator."""
-    as_task.call(context, "dev", "bench", **given)
 
 
 @as_task.of("dev", "site")
-def site(context: Context, **given: Any) -> None:
+def site() -> None:
     """Write the pages as a site that needs no network."""
-    as_task.call(context, "dev", "site", **given)
 
 
 @as_task.of("dev", "clean")
-def clean(context: Context, **given: Any) -> None:
+def clean() -> None:
     """Remove what was built. Runs are kept."""
-    as_task.call(context, "dev", "clean", **given)
 
 
 @as_task.of("doctor")
-def doctor(context: Context, **given: Any) -> None:
+def doctor() -> None:
     """Show what is installed and plugged in, and how to get what is missing."""
-    as_task.call(context, "doctor", **given)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, FOLDER, INSTANT, Choice, OptionError, Value, Whole
+
+if TYPE_CHECKING:
+    from cli.work.bounds import BoundsOptions
 
 _MOST_TIMES = 1000.0
 _COUNT = Whole(0, 1 << 16)
@@ -101,7 +104,7 @@ def command(
     everything: bool,
     as_json: bool,
     judging: Judging,
-    **chosen: Any,
+    **options: Unpack[BoundsOptions],
 ) -> int:
     """Bound how long your own program can hold interrupts off, run or not, from its machine code.
 
@@ -121,24 +124,24 @@ def command(
     ready = gate.ready(judging, of_bounds.COMMAND, of_bounds.BOUND_KINDS)
     if evidence:
         bounds.check_evidence(evidence, outcomes)
-    found = bounds.run(str(elf), **chosen)
-    told = None if explain is None else explained.explain(found, explain)
+    report = bounds.run(str(elf), **options)
+    path = None if explain is None else explained.explain(report, explain)
     if output:
-        bounds.write_page(found, told, output)
+        bounds.write_page(report, path, output)
     if evidence:
-        bounds.write_evidence(found, told, evidence, chosen, version(), outcomes)
-    done = ready.judge(of_bounds.measured(found))
+        bounds.write_evidence(report, path, evidence, options, version(), outcomes)
+    done = ready.judge(of_bounds.measured(report))
     gate.show(
         done,
         judging,
         as_json,
-        lambda: document.as_json(found, told),
-        lambda: text.as_text(found, everything, told),
+        lambda: document.as_json(report, path),
+        lambda: text.as_text(report, everything, path),
     )
     for file in (output, evidence):
         if file and not as_json and not judging.on_stdout:
             print(f"file: {file}")
-    if found.violations:
+    if report.violations:
         return 1
-    missing = 0 if found.complete else 2
+    missing = 0 if report.complete else 2
     return missing if done.exit_status is None else done.exit_status

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
@@ -52,14 +51,18 @@ from cli.shell.values import BOARD_FOLDER, FILE, RUN, SAMPLERATE, SCENARIO, Allo
 def command(
     file: Path,
     channels: Mapping[str, str] | None,
+    samplerate_hz: int | None,
     run: Path | None,
     uart: Path | None,
     scenario: str | None,
     allocator: list[str] | None,
     board: str | None,
+    stimulus: str | None,
+    seed: int | None,
     parameter: tuple[tuple[str, str], ...],
+    records: str,
+    ignore_glitches: bool,
     as_json: bool,
-    **chosen: Any,
 ) -> int:
     """Decode and judge a capture of another tool.
 
@@ -77,7 +80,14 @@ def command(
         scenario=scenario,
         allocator=allocator,
         board=board,
-        options=Options(parameters=dict(parameter), **chosen),
+        options=Options(
+            parameters=dict(parameter),
+            samplerate_hz=samplerate_hz,
+            stimulus=stimulus,
+            seed=seed,
+            records=records,
+            ignore_glitches=ignore_glitches,
+        ),
     )
     if not isinstance(found, RunResult):
         print(json.dumps(found.as_json(), indent=2) if as_json else decode.as_text(found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.values import FILE, RUN, Whole
@@ -31,7 +30,16 @@ from cli.shell.values import FILE, RUN, Whole
 )
 @option("--markdown", "markdown_file", type=FILE, help="a file to write for a pull request")
 @json_option
-def command(run: tuple[Path, ...], **chosen: Any) -> int:
+def command(
+    run: tuple[Path, ...],
+    baseline: Path | None,
+    renew: bool,
+    limit: tuple[str, ...],
+    named: int,
+    junit_file: Path | None,
+    markdown_file: Path | None,
+    as_json: bool,
+) -> int:
     """Say whether stored runs are as good as a baseline.
 
     The exit status is 0 for as good, 1 for worse, 2 where that cannot be said.
@@ -39,6 +47,15 @@ def command(run: tuple[Path, ...], **chosen: Any) -> int:
     """
     from cli.work import gate
 
-    done = gate.run(run, **chosen)
+    done = gate.run(
+        run,
+        baseline=baseline,
+        renew=renew,
+        limit=limit,
+        named=named,
+        as_json=as_json,
+        junit_file=junit_file,
+        markdown_file=markdown_file,
+    )
     print(done.text)
     return done.exit_status

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, WHOLE, Choice, Whole
+
+if TYPE_CHECKING:
+    from simulator.program import ProgramOptions
 
 MODES = ("sweep", "random")
 
@@ -65,20 +68,19 @@ def command(
     elf: Path,
     irq: str | None,
     section: tuple[str, ...],
+    mode: str,
     until: str,
     around: str | None,
+    every: int | None,
+    pends: int | None,
+    seed: int | None,
+    enable: int | None,
     explain: bool,
-    chip: str,
-    hse: str,
-    strict: bool,
-    gaps: bool,
-    semihosting: bool,
-    any_core: bool,
     start: str | None,
     kernel: str,
     as_json: bool,
     judging: Judging,
-    **asked: Any,
+    **board: Unpack[ProgramOptions],
 ) -> int:
     """Pend an interrupt of your program at every cycle, and say how long it waits, and why.
 
@@ -92,18 +94,11 @@ def command(
     from cli.work import latency
     from simulator.program import user_program
 
-    program = user_program(
-        str(elf),
-        chip=chip,
-        hse=hse,
-        strict=strict,
-        gaps=gaps,
-        semihosting=semihosting,
-        any_core=any_core,
-    )
-    question = latency.question(irq=irq, until=until, chip=program.chip, **asked) if irq else None
+    program = user_program(elf, **board)
+    pending = latency.Pending(mode=mode, every=every, pends=pends, seed=seed, enable=enable)
+    question = latency.question(pending, irq=irq, until=until, chip=program.chip) if irq else None
     ready = gate.ready(judging, of_latency.COMMAND, latency.kinds(question, section, program.chip))
-    found = latency.run(
+    report = latency.run(
         program,
         question,
         section,
@@ -113,7 +108,7 @@ def command(
         start=start,
         kernel=kernel,
     )
-    settings = latency.settings(irq=irq, section=section, until=until, around=around, **asked)
-    done = ready.judge(of_latency.measured(found.subject, found.latencies, found.sections, settings))
-    gate.show(done, judging, as_json, lambda: found.document, lambda: text.as_text(found.document))
-    return int(not found.complete) if done.exit_status is None else done.exit_status
+    settings = latency.settings(pending, irq=irq, sections=section, until=until, around=around)
+    done = ready.judge(of_latency.measured(report.subject, report.latencies, report.sections, settings))
+    gate.show(done, judging, as_json, lambda: report.document, lambda: text.as_text(report.document))
+    return int(not report.complete) if done.exit_status is None else done.exit_status

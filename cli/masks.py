@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
 from cli.shell.judging import Judging, judging
 from cli.shell.values import FILE, INSTANT, OptionError
+
+if TYPE_CHECKING:
+    from simulator.program import ProgramOptions
 
 
 @declare(section="Your own firmware, as it is")
@@ -47,14 +51,9 @@ def command(
     output: Path | None,
     folded: Path | None,
     perfetto: Path | None,
-    chip: str,
-    hse: str,
-    strict: bool,
-    gaps: bool,
-    semihosting: bool,
-    any_core: bool,
     as_json: bool,
     judging: Judging,
+    **board: Unpack[ProgramOptions],
 ) -> int:
     """Show how long your own program holds interrupts off, and who does; hold it to limits.
 
@@ -70,18 +69,7 @@ def command(
     from cli.work import masks
     from simulator.program import user_program
 
-    programs = [
-        user_program(
-            file,
-            chip=chip,
-            hse=hse,
-            strict=strict,
-            gaps=gaps,
-            semihosting=semihosting,
-            any_core=any_core,
-        )
-        for file in elf
-    ]
+    programs = [user_program(file, **board) for file in elf]
     start = start or START
     if len(programs) > 1:
         if explain or output or folded or perfetto or judging != Judging(markdown_file=judging.markdown_file):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from cli.shell import shared
 from cli.shell.declare import declare, json_option, option
 from cli.shell.values import FILE, SECONDS, Choice, Pairs, Worst
+
+if TYPE_CHECKING:
+    from cli.work.observe import ObserveOptions
 
 EXAMPLE = "CRIT=PA8,STIM=PA0,ISR=PA10"
 EDGES = ("both", "rising", "falling")
@@ -52,11 +54,11 @@ EDGES = ("both", "rising", "falling")
 @option("--live", is_flag=True, help="draw the last edges and the tail while the capture goes on")
 @shared.own_program
 @json_option
-def command(elf: Path | None, as_json: bool, **chosen: Any) -> int:
+def command(as_json: bool, **options: Unpack[ObserveOptions]) -> int:
     """Observe any program from the wire alone.
 
     For example: ./lab observe --pins CRIT=PA8,STIM=PA0,ISR=PA10 --elf my.elf
     """
     from cli.work import observe
 
-    return int(not observe.show(json=as_json, elf=elf, **chosen))
+    return int(not observe.show(json=as_json, **options))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from cli.shell import shared
 from cli.shell.declare import argument, declare, json_option, option
@@ -65,15 +64,23 @@ def command(
     art: tuple[str, ...],
     locking: tuple[str, ...] | None,
     boards: tuple[str, ...] | None,
+    samplerate_hz: int | None,
+    stimulus: str | None,
+    seed: int | None,
     parameter: tuple[tuple[str, str], ...],
+    duration_s: float | None,
+    records: str,
+    capture: str | None,
+    ignore_glitches: bool,
     knob: tuple[tuple[str, int], ...],
     trace: Path | None,
     scale: int | None,
+    heap_bytes: int | None,
+    placements: int,
     runs: Path | None,
     full: bool,
     summary: str | None,
     as_json: bool,
-    **chosen: Any,
 ) -> int:
     """Run one scenario, judge it, and write the dashboard of its runs."""
     from cli.work import scenario
@@ -85,7 +92,15 @@ def command(
         art_states=tuple(ART[word] for word in art),
         lockings=locking or (None,),
         boards=boards or (None,),
-        **chosen,
+        samplerate_hz=samplerate_hz,
+        stimulus=stimulus,
+        seed=seed,
+        duration_s=duration_s,
+        records=records,
+        capture=capture,
+        ignore_glitches=ignore_glitches,
+        heap_bytes=heap_bytes,
+        placements=placements,
     )
     return scenario.run(
         (name,), allocator, options, full=full, as_json=as_json or bool(summary), runs_folder=runs

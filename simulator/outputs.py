@@ -148,9 +148,9 @@ class Stats:
     waiting loops, whose effect was repeated without executing them. `host_seconds` and `mips`
     differ from run to run; the rest does not. `clocks` are those of the core since reset, in order.
     `flash_access_control` is FLASH_ACR at the end (RM0368 §3.8.1), and `apb_dividers` are the
-    core's cycles in one of PCLK1 and PCLK2; None in records of before. `pc` is the instruction at
-    the end, and `vectors` are the words of the vector table that the core reads there. `notes` are
-    what was odd, and `standstill` says why the program can never do anything else, None if it may.
+    core's cycles in one of PCLK1 and PCLK2. `pc` is the instruction at the end, and `vectors` are
+    the words of the vector table that the core reads there. `notes` are what was odd, and
+    `standstill` says why the program can never do anything else, None if it may.
     """
 
     instructions: int
@@ -159,12 +159,12 @@ class Stats:
     host_seconds: float
     mips: float
     clocks: tuple[ClockSpan, ...]
-    flash_access_control: int | None = None
-    apb_dividers: tuple[int, int] | None = None
-    pc: int = 0
-    vectors: tuple[int, ...] = ()
-    notes: tuple[Note, ...] = ()
-    standstill: Standstill | None = None
+    flash_access_control: int
+    apb_dividers: tuple[int, int]
+    pc: int
+    vectors: tuple[int, ...]
+    notes: tuple[Note, ...]
+    standstill: Standstill | None
 
 
 @dataclass(frozen=True)
@@ -193,17 +193,24 @@ class State:
 
 def read_stats(path: Path) -> Stats:
     """Reads `stats.json`."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    clocks = tuple(
-        ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"]))
-        for row in found["clocks"]
+    values = json.loads(path.read_text(encoding="utf-8"))
+    return Stats(
+        instructions=values["instructions"],
+        skipped_instructions=values["skipped_instructions"],
+        cycles=values["cycles"],
+        host_seconds=values["host_seconds"],
+        mips=values["mips"],
+        clocks=tuple(
+            ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"]))
+            for row in values["clocks"]
+        ),
+        flash_access_control=values["flash_access_control"],
+        apb_dividers=tuple(values["apb_dividers"]),
+        pc=values["registers"]["pc"],
+        vectors=tuple(values["vectors"]),
+        notes=notes_of(values["notes"]),
+        standstill=Standstill.of(values["standstill"]) if values["standstill"] else None,
     )
-    told = {name: found[name] for name in Stats.__dataclass_fields__ if name in found}
-    told["apb_dividers"] = tuple(found["apb_dividers"]) if "apb_dividers" in found else None
-    told["notes"] = notes_of(found["notes"])
-    told["pc"], told["vectors"] = found["registers"]["pc"], tuple(found["vectors"])
-    told["standstill"] = Standstill.of(found["standstill"]) if found["standstill"] else None
-    return Stats(**told | {"clocks": clocks})
 
 
 def read_edges(path: Path, pins: Mapping[str, str] = PINS) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from elftools.elf.elffile import ELFFile
 
@@ -47,6 +48,17 @@ def _absolute(option: str) -> str:
     name, _, value = option.partition("=")
     is_table = name == "--chip" and value.endswith(".toml")
     return f"{name}={Path(value).resolve()}" if is_table else option
+
+
+class ProgramOptions(TypedDict, total=False):
+    """The options of user_program()."""
+
+    chip: str
+    hse: str
+    strict: bool
+    gaps: bool
+    semihosting: bool
+    any_core: bool
 
 
 def user_program(

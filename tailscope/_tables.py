@@ -31,8 +31,6 @@ _LEAST = {"disagreement_cycles": -_MOST, "tick_phase_cycles": -_MOST}
 _REMEDY = "restore the file or decode the run again"
 _STDERR = 2
 
-_MEMORY = ("block_begin", "block_end", "used_bytes", "largest_free_bytes")
-
 OPERATIONS = {
     "seq": "UInt32",
     "kind": "String",
@@ -64,7 +62,10 @@ OPERATIONS = {
     "trial": "UInt32",
     "depth": "UInt32",
     "trials_minimum_cycles": "UInt32",
-    **dict.fromkeys(_MEMORY, "UInt32"),
+    "block_begin": "UInt32",
+    "block_end": "UInt32",
+    "used_bytes": "UInt32",
+    "largest_free_bytes": "UInt32",
 }
 INTERRUPTS = {
     "control": "Boolean",
@@ -85,8 +86,6 @@ INTERRUPTS = {
     "task_tick": "Boolean",
 }
 _EDGES = {"sample": "Int64", "word": "UInt8"}
-_ADDED = frozenset(_MEMORY)
-"""Those that an older table may lack: then they are null."""
 _WORDS = {"hit": ("critical", "operation", "none"), "kind": ("A", "F", "O", "N", "E", "S", "K")}
 _MOST_ROWS = {"operations": 1 << 21, "interrupts": 9 << 20, "edges": 1 << 24}
 
@@ -121,27 +120,29 @@ def edges(path: Path) -> Edges:
     about = _about(path, content)
     if about.whole("schema") != 1:
         _damaged(path, f"schema {about.whole('schema')} is unknown")
-    found = Edges(frame, about.texts("channels"), about.whole("samplerate_hz"), about.whole("total_samples"))
-    _check_edges(path, found)
-    return found
+    capture = Edges(
+        frame, about.texts("channels"), about.whole("samplerate_hz"), about.whole("total_samples")
+    )
+    _check_edges(path, capture)
+    return capture
 
 
-def _check_edges(path: Path, found: Edges) -> None:
+def _check_edges(path: Path, capture: Edges) -> None:
     import polars as pl
 
-    sample, word = found.frame["sample"], found.frame["word"]
-    steps = found.frame.select(
+    sample, word = capture.frame["sample"], capture.frame["word"]
+    steps = capture.frame.select(
         rising=(pl.col("sample").diff().drop_nulls() > 0).all(),
         changing=(pl.col("word").cast(pl.Int16).diff().drop_nulls() != 0).all(),
     ).row(0)
     sound = (
-        not any(found.frame.null_count().row(0))
-        and 1 <= len(found.channels) <= 8
-        and found.samplerate_hz > 0
-        and (len(sample) > 0 or found.total_samples == 0)
-        and (len(sample) == 0 or (sample[0] == 0 and sample[-1] < found.total_samples))
+        not any(capture.frame.null_count().row(0))
+        and 1 <= len(capture.channels) <= 8
+        and capture.samplerate_hz > 0
+        and (len(sample) > 0 or capture.total_samples == 0)
+        and (len(sample) == 0 or (sample[0] == 0 and sample[-1] < capture.total_samples))
         and all(steps)
-        and not any(value >> len(found.channels) for value in word.unique())
+        and not any(value >> len(capture.channels) for value in word.unique())
     )
     if not sound:
         _damaged(path, "its rows are no list of edges")
@@ -172,14 +173,10 @@ def _read(path: Path, content: bytes, columns: Mapping[str, str]) -> pl.DataFram
     with _guarded(path):
         frame = pl.scan_parquet(io.BytesIO(content), glob=False, hive_partitioning=False)
         schema = frame.collect_schema()
-        lacking = [name for name in columns if name in _ADDED and name not in schema]
-        if 0 < len(set(lacking) & set(_MEMORY)) < len(_MEMORY):
-            _damaged(path, f"column {lacking[-1]} is missing, and others of its kind are there")
         for name, kind in types.items():
-            if schema.get(name) != kind and name not in lacking:
+            if schema.get(name) != kind:
                 _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {kind}")
-        nulls = {name: pl.lit(None, types[name]) for name in lacking}
-        table = frame.select(nulls.get(name, pl.col(name)).alias(name) for name in columns).collect()
+        table = frame.select(*columns).collect()
     _check_values(path, table)
     return _printable(table)
 

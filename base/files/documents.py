@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
 from base.files.complaints import WrongValueError, first_complaint, quoted, sentence, unknown_key
 from base.files.errors import TailscopeError, first_line
@@ -48,8 +49,8 @@ class DocumentError(TailscopeError):
 class Table(BaseModel):
     """A table of a document: exact types, finite numbers, and no key that it does not declare.
 
-    An unknown key is refused before anything else, since it
-    is often the misspelling of a missing one.
+    Another version is refused first, then an unknown key, since it is often the misspelling of a
+    missing one.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
@@ -58,11 +59,21 @@ class Table(BaseModel):
     @classmethod
     def _only_known(cls, values: object) -> object:
         if isinstance(values, dict) and cls.model_config.get("extra") == "forbid":
-            known = {field.alias or name for name, field in cls.model_fields.items()}
+            fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+            _check_version(values, fields.get("schema"))
             for key in values:
-                if key not in known:
-                    raise unknown_key(key, known)
+                if key not in fields:
+                    raise unknown_key(key, fields)
         return values
+
+
+def _check_version(values: dict[Any, Any], schema: FieldInfo | None) -> None:
+    """Raises WrongValueError for a document of another version than the only one that is read."""
+    made, read = values.get("schema"), get_args(schema.annotation) if schema else ()
+    if read and type(made) is int and made not in read:
+        maker = values.get("made_by")
+        maker = maker if isinstance(maker, str) else "another version of Tailscope"
+        raise WrongValueError(f"must be {read[0]}, not {quoted(made)}: {maker[:80]} wrote the file", "schema")
 
 
 Model = TypeVar("Model", bound=BaseModel)

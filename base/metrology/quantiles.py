@@ -33,8 +33,7 @@ Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 class Summary(Table):
     """Statistics in the unit of the samples; None where these are too few.
 
-    `stdev` is that of a sample, with n - 1 below the root. A run.json from before these were kept
-    has no `min`, `mean` and `stdev`: then they are None too. `open` is how many of the samples are
+    `stdev` is that of a sample, with n - 1 below the root. `open` is how many of the samples are
     waits that were not over: they last at least so long, and so `max` is a least value.
     """
 

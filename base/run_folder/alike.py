@@ -45,9 +45,7 @@ class Options:
     @classmethod
     def of(cls, manifest: Manifest) -> Options:
         """The options of the run."""
-        asked = manifest.asked
-        built_heap = asked.heap_bytes if asked else None
-        told_heap = manifest.firmware.heap_bytes
+        heap_bytes = manifest.firmware.heap_bytes
         stimulus = manifest.stimulus
         return cls(
             scenario=manifest.scenario,
@@ -60,9 +58,9 @@ class Options:
                 stimulus.control_period_ticks,
                 stimulus.parameter,
             ),
-            heap_bytes=built_heap if told_heap is None else told_heap,
+            heap_bytes=manifest.asked.heap_bytes if heap_bytes is None else heap_bytes,
             knobs=tuple(sorted(manifest.turned_knobs.items())),
-            locking=manifest.locking or (asked.locking if asked else None),
+            locking=manifest.locking or manifest.asked.locking,
             accelerated=manifest.built_accelerated,
             records=manifest.records,
             samplerate_hz=manifest.samplerate_hz,
@@ -98,9 +96,9 @@ def latest(runs: Iterable[Run], options: Callable[[Run], Hashable], name: Callab
 
     `name` gives that of a run's folder.
     """
-    found: dict[Hashable, Run] = {}
-    for run in sorted(runs, key=lambda one: began(name(one))):
-        asked = options(run)
-        found.pop(asked, None)
-        found[asked] = run
-    return list(found.values())
+    by_options: dict[Hashable, Run] = {}
+    for run in sorted(runs, key=lambda run: began(name(run))):
+        chosen = options(run)
+        by_options.pop(chosen, None)
+        by_options[chosen] = run
+    return list(by_options.values())

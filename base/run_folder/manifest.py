@@ -44,7 +44,7 @@ VIRTUAL_BOARD = "virtual_nucleo"
 """Of `tools`: only a run on the virtual board has it."""
 
 FIRST_BOARD = "nucleo-f401re"
-"""The folder of the board of a run that does not tell: there was no other one."""
+"""The folder of the board that is used where nobody says otherwise."""
 
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
@@ -146,7 +146,7 @@ class Outside(Table):
 
 
 class AskedFirmware(Table):
-    """What the firmware was built to be; null where nobody knows, as of an older run.
+    """What the firmware was built to be; null where nobody knows, as of another tool's capture.
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
     allocator's. `outside` is null of an allocator of the catalogue. `board` is the board's
@@ -173,7 +173,7 @@ class Counts(Table):
     out_of_memory: Count
     nothing_to_free: Count
     refused: Count
-    skipped: Count = 0
+    skipped: Count
 
 
 class Term(Table):
@@ -193,8 +193,7 @@ class ErrorBudget(Table):
     `overhead` is the part of the value that is the bench's own. `unseen` is the most that one moved
     edge can change the maximum without a rule noticing, `rank` the most that it can change a
     percentile by moving past it. `undecided` is how far each statistic can move with samples of
-    which the wire does not tell whether they belong; null where all are sure. An older run does not
-    tell of these three.
+    which the wire does not tell whether they belong; null where all are sure.
     """
 
     resolution: Term
@@ -202,9 +201,9 @@ class ErrorBudget(Table):
     skew: Term
     total: Term
     overhead: Term
-    unseen: Term = Term(ns=None, cycles=None)
-    rank: Term = Term(ns=None, cycles=None)
-    undecided: Reach | None = None
+    unseen: Term
+    rank: Term
+    undecided: Reach | None
 
 
 class Intervals(Table):
@@ -365,7 +364,7 @@ class Baseline(Table):
 
     value: Number
     n: Count
-    ends: Ends | None = None
+    ends: Ends | None
 
 
 class SectionBound(BaseModel):
@@ -548,8 +547,8 @@ class Manifest(Table):
     seed: Whole | None
     stimulus: Stimulus
     firmware: Firmware
-    asked: AskedFirmware | None = None
-    imported: Imported | None = None
+    asked: AskedFirmware
+    imported: Imported | None
     glitches: LeftOut | None = None
     records: Name
     locking: Name | None
@@ -564,7 +563,7 @@ class Manifest(Table):
     clock: Clock
     tick: Tick | None
     agreement: Agreement
-    timer_agreement: dict[str, LatencyAgreement] | None = None
+    timer_agreement: dict[str, LatencyAgreement] | None
     intervals: IntervalsOfEach
     maxima: dict[str, Maximum | None]
     possible_wait: PossibleWait | None
@@ -572,8 +571,8 @@ class Manifest(Table):
     heap_wait: HeapWait | None = None
     baselines: dict[str, Baseline | None]
     bounds: dict[str, Bound]
-    memory: MemoryFigures | None = None
-    footprint: AllocatorFootprint | None = None
+    memory: MemoryFigures | None
+    footprint: AllocatorFootprint | None
     interrupts: Interrupts
     serial: Serial
     tools: dict[str, str]
@@ -600,13 +599,13 @@ class Manifest(Table):
     @property
     def built_accelerated(self) -> bool:
         """The same of what the firmware was built to set, if that is known."""
-        asked = self.asked.flash_acr if self.asked else None
-        return self.accelerated if asked is None else _accelerates(asked)
+        flash_acr = self.asked.flash_acr
+        return self.accelerated if flash_acr is None else _accelerates(flash_acr)
 
     @property
     def outside(self) -> Outside | None:
         """The facts of an allocator from outside; None for one of the catalogue."""
-        return self.asked.outside if self.asked else None
+        return self.asked.outside
 
     @property
     def exact(self) -> bool:
@@ -619,12 +618,12 @@ class Manifest(Table):
     @property
     def board_folder(self) -> str:
         """The name of the board's folder, whatever the entry of bench.toml is called (`board`)."""
-        return Path(self.asked.board).name if self.asked else FIRST_BOARD
+        return Path(self.asked.board).name
 
     @property
     def core_hz(self) -> int | None:
         """The core's clock as the firmware told it, else as it was built; None if nobody knows."""
-        return self.firmware.core_hz or (self.asked.core_hz if self.asked else None)
+        return self.firmware.core_hz or self.asked.core_hz
 
     @property
     def configuration(self) -> str:
@@ -699,11 +698,11 @@ class Origin(BaseModel):
     firmware: LoadedFirmware
     tools: dict[str, str]
     tool_report: ToolReport
-    bounds: dict[str, SectionBound] = {}
-    memory: MemoryFigures | None = None
-    footprint: AllocatorFootprint | None = None
+    bounds: dict[str, SectionBound]
+    memory: MemoryFigures | None
+    footprint: AllocatorFootprint | None
     asked: AskedFirmware | None = None
-    imported: Imported | None = None
+    imported: Imported | None
     glitches: LeftOut | None = None
     files: Digests
 

@@ -41,7 +41,7 @@ class Observed(Table):
 
     `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
     stimuli. `keep` is null where all is kept. `core_hz` is the clock of the board's core, by which
-    frames are found; null of an older run.
+    frames are found; null where nobody told it.
     """
 
     schema_: Annotated[Schema, Field(alias="schema")]
@@ -111,7 +111,7 @@ class ObservedManifest(Observed):
     merged: dict[str, Count]
     open_ns: dict[str, Number]
     calibration_ns: dict[str, Summary]
-    unjudged: Sentences = ()
+    unjudged: Sentences
     kept: KeptWindows | None = None
     tools: dict[str, str]
     tool_report: ObservedReport

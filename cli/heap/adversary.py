@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cli.shell import shared
 from cli.shell.declare import answer, declare, json_option, option
 from cli.shell.values import FOLDER, OptionError, Several, Value, Whole
+
+if TYPE_CHECKING:
+    from studies.adversary.search import What
 
 WHAT = ("allocate", "free", "fragmentation")
 _MOST_LISTS = 10_000_000
@@ -56,10 +59,19 @@ class _Budget(Value):
     help="the folder for the winners, each a trace; build/adversary/found when not given",
 )
 @json_option
-def command(allocator: list[str], output: Path | None, as_json: bool, **chosen: Any) -> None:
+def command(
+    allocator: list[str],
+    budget: dict[str, int],
+    seed: int,
+    what: tuple[What, ...],
+    live: int,
+    jobs: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
     """Search for an allocator's worst operations, and run them on the virtual board."""
     from cli.work import adversary
     from studies.adversary import text
 
-    rows = adversary.run(allocator, output=output, **chosen)
+    rows = adversary.run(allocator, budget=budget, what=what, seed=seed, live=live, jobs=jobs, output=output)
     answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))

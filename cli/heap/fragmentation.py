@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from cli.shell import known, shared
 from cli.shell.declare import answer, argument, declare, json_option, option
@@ -50,12 +49,20 @@ from cli.shell.values import FILE, RUN, SCENARIO, WHOLE
 @option("--output", type=FILE, help="the HTML file to write: heap beside worst critical section")
 @json_option
 def command(
+    name: tuple[str, ...],
+    trace: Path | None,
+    scale: int | None,
     allocator: list[str],
+    heap_bytes: int | None,
+    seeds: int,
     parameter: tuple[tuple[str, str], ...],
     knob: tuple[tuple[str, int], ...],
+    jobs: int,
+    exhaustive: bool,
+    search: bool,
+    runs: tuple[Path, ...],
     output: Path | None,
     as_json: bool,
-    **chosen: Any,
 ) -> None:
     """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
     known.check(allocators_=allocator, knobs_=dict(knob))
@@ -63,7 +70,19 @@ def command(
     from cli.work import fragmentation
 
     rows = fragmentation.run(
-        allocator=allocator, parameters=dict(parameter), knobs=dict(knob), output=output, **chosen
+        name,
+        trace=trace,
+        scale=scale,
+        allocator=allocator,
+        heap_bytes=heap_bytes,
+        seeds=seeds,
+        parameters=dict(parameter),
+        knobs=dict(knob),
+        jobs=jobs,
+        exhaustive=exhaustive,
+        search=search,
+        runs=runs,
+        output=output,
     )
     answer(as_json, lambda: [row.as_json() for row in rows], lambda: text.as_text(rows))
     if output and not as_json:

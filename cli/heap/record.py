@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
 import click
 
@@ -36,11 +36,29 @@ from cli.shell.values import FILE, SECONDS, WHOLE
 @option("--serial", metavar="PORT", help="instead of a command: the port on which a board says it")
 @option("--baud", type=WHOLE, default=115_200, help="of the port")
 @option("--seconds", type=SECONDS, help="how long to listen to the port; until Ctrl-C when not given")
-def command(command: tuple[str, ...], **chosen: Any) -> int:
+def command(
+    command: tuple[str, ...],
+    output: Path,
+    every: bool,
+    most: int | None,
+    log: Path | None,
+    serial: str | None,
+    baud: int,
+    seconds: float | None,
+) -> int:
     """Record what a program asks of its heap, or a board's firmware.
 
     For example: ./lab heap record -- ls -l
     """
     from cli.work import record
 
-    return record.run(command, **chosen)
+    return record.run(
+        command,
+        output=output,
+        every=every,
+        most=most,
+        log=log,
+        serial=serial,
+        baud=baud,
+        seconds=seconds,
+    )

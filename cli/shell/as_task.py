@@ -16,37 +16,43 @@ from invoke.tasks import Task, task
 from base.processes.signals import HEARD
 from cli.shell import start
 
+Value = str | bool | list[str] | None
+"""What invoke hands over of an option or a word."""
+
 
 def of(*words: str) -> Callable[[Callable[..., None]], Task[Any]]:
-    """Makes a function the task of the command of these words, with the command's options.
+    """The task of the command of these words, with the command's options, under the name and the
+    docstring of a function.
 
     Words that must be given stand in front, as the command has them. A word that may be left out
     or repeated is an option of the task, since invoke knows no such words.
     """
+    command = _command(words)
     shown = [
-        one for one in _command(words).params if not getattr(one, "hidden", False) and one.name != "help"
+        param for param in command.params if not getattr(param, "hidden", False) and param.name != "help"
     ]
 
-    def made(function: Callable[..., None]) -> Task[Any]:
+    def made(function: Callable[[], None]) -> Task[Any]:
+        def body(context: Context, **values: Value) -> None:
+            _run(context, [*words, *_line(command, values)])
+
+        body.__name__, body.__doc__ = function.__name__, function.__doc__
         parameters = [Parameter("context", Parameter.POSITIONAL_OR_KEYWORD), *map(_parameter, shown)]
-        function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        body.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return task(  # type: ignore[no-any-return]
-            positional=[_key(one) for one in shown if _is_word(one)],
-            iterable=[_key(one) for one in shown if _is_list(one)],
-            help={_key(one).replace("_", "-"): str(getattr(one, "help", "")) for one in shown},
-        )(function)
+            positional=[_key(param) for param in shown if _is_word(param)],
+            iterable=[_key(param) for param in shown if _is_list(param)],
+            help={_key(param).replace("_", "-"): str(getattr(param, "help", "")) for param in shown},
+        )(body)
 
     return made
 
 
-def call(context: Context, *words: str, **given: Any) -> None:
-    """Runs the command of these words in this process, with what its task was given.
-
-    Raises Exit with its exit status, unless that is 0.
-    """
+def _run(context: Context, words: list[str]) -> None:
+    """Runs the command line in this process. Raises Exit with its exit status, unless that is 0."""
     before = {number: signal.getsignal(number) for number in HEARD}
     try:
-        status = start.main([*words, *_line(_command(words), given), *shlex.split(context.remainder)])
+        status = start.main([*words, *shlex.split(context.remainder)])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -88,16 +94,17 @@ def _parameter(param: click.Parameter) -> Parameter:
     return Parameter(_key(param), Parameter.POSITIONAL_OR_KEYWORD, default=default)
 
 
-def _line(command: click.Command, given: Mapping[str, Any]) -> list[str]:
+def _line(command: click.Command, values: Mapping[str, Value]) -> list[str]:
     """The words of a command line: options first."""
-    options, words = [], []
+    options: list[str] = []
+    words: list[str] = []
     for param in command.params:
-        value = given.get(_key(param))
+        value = values.get(_key(param))
         several = value if isinstance(value, list) else [value] if value else []
         if isinstance(param, click.Argument):
-            words += several
+            words += map(str, several)
         elif _is_flag(param):
             options += [max(param.opts, key=len)] if value else []
         else:
-            options += [f"{max(param.opts, key=len)}={one}" for one in several]
+            options += [f"{max(param.opts, key=len)}={word}" for word in several]
     return [*options, *words]

@@ -17,32 +17,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
 
 import click
 import cloup
 
 from base.paths import INSTALLED
-from cli.shell.folder import LabCommand
+from cli.shell.folder import CONTEXT, LabCommand, first_line
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def argument(*names: str, **settings: Any) -> Callable[[_Function], _Function]:
-    """A word of a command, as cloup.argument has it."""
-    return cloup.argument(*names, **settings)
-
-
-def option(*names: str, **settings: Any) -> Callable[[_Function], _Function]:
-    """An option of a command, as cloup.option has it."""
-    return cloup.option(*names, **settings)
-
+argument = cloup.argument
+"""A word of a command."""
+option = cloup.option
+"""An option of a command."""
 
 json_option = option("--json", "as_json", is_flag=True, help="print JSON")
 
 
 def declare(
-    section: str = "Commands", *, of_checkout: bool = False, **settings: Any
+    section: str = "Commands", *, of_checkout: bool = False
 ) -> Callable[[Callable[..., int | None]], LabCommand]:
     """Makes a function a command; its docstring is the help. One `of_checkout` works on the bench's
     own sources, which an installed program has not: there it is refused in a sentence.
@@ -51,7 +42,12 @@ def declare(
     def made(function: Callable[..., int | None]) -> LabCommand:
         if of_checkout and INSTALLED:
             function = _refusing(function)
-        return cloup.command(cls=LabCommand, section=section, **settings)(function)
+        command = cloup.command(cls=LabCommand, options_metavar="[--options]", context_settings=CONTEXT)(
+            function
+        )
+        command.heading = section
+        command.short_help = first_line(command.help)
+        return command
 
     return made
 

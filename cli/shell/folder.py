@@ -15,7 +15,7 @@ import cloup
 from base.files.errors import near_miss
 
 _WIDTH = 100
-_SETTINGS: dict[str, Any] = {
+CONTEXT: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
     "show_default": True,
     "formatter_settings": {
@@ -44,12 +44,8 @@ class _Page:
 class LabCommand(_Page, cloup.Command):
     """A command, and the title that it stands under in the help of its group."""
 
-    def __init__(self, *args: Any, section: str, **settings: Any) -> None:
-        settings.setdefault("context_settings", dict(_SETTINGS))
-        settings.setdefault("options_metavar", "[--options]")
-        super().__init__(*args, short_help=_first_line(settings.get("help")), **settings)
-        self.heading = section
-        self.allow_extra_args = True
+    heading = "Others"
+    allow_extra_args = True
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the words. Raises UsageError for one that the command has no place for."""
@@ -77,16 +73,16 @@ class LabCommand(_Page, cloup.Command):
 class CommandFolder(_Page, cloup.Group):
     """The commands of one package: its modules, and its packages that have a command themselves."""
 
-    def __init__(self, package: str, *, section: str = "", help: str, **settings: Any) -> None:
-        settings.setdefault("context_settings", dict(_SETTINGS))
+    def __init__(self, package: str, *, section: str = "", help: str, epilog: str | None = None) -> None:
         super().__init__(
             package.rpartition(".")[2],
             help=help,
-            short_help=_first_line(help),
+            short_help=first_line(help),
+            epilog=epilog,
+            context_settings=CONTEXT,
             no_args_is_help=False,
             options_metavar="",
             subcommand_metavar="COMMAND [WORDS] [--options]",
-            **settings,
         )
         self.package = package
         self.heading = section
@@ -155,5 +151,5 @@ def _no_such_command(folder: CommandFolder, ctx: click.Context, word: str) -> st
     return f"There is no command {word[:80]!r}.{near or f' {ctx.command_path} --help lists them all.'}"
 
 
-def _first_line(text: str | None) -> str:
+def first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]

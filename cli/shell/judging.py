@@ -6,10 +6,13 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cli.shell.declare import option
 from cli.shell.values import FILE, OptionError, Value
+
+if TYPE_CHECKING:
+    from analysis.program.gate.allowance import Allowance
 
 STDOUT = Path("-")
 
@@ -33,12 +36,12 @@ class Allow(Value):
 
 @dataclass(frozen=True)
 class Judging:
-    """What was asked for. `allow` is an Allowance, None for none."""
+    """What is judged, by what, and the files that say it. An `allow` of None allows nothing."""
 
     limit: tuple[str, ...] = ()
     baseline: Path | None = None
     renew: bool = False
-    allow: Any = None
+    allow: Allowance | None = None
     junit_file: Path | None = None
     markdown_file: Path | None = None
     bencher_file: Path | None = None
@@ -129,13 +132,23 @@ def judging(function: Callable[..., int | None]) -> Callable[..., int | None]:
     """Gives a command these options. The function gets them as one Judging, `judging`, checked."""
 
     @functools.wraps(function)
-    def packed(*, as_json: bool, **given: Any) -> int | None:
-        mine = {name: given.pop(name) for name in Judging.__dataclass_fields__}
-        asked = Judging(**mine)
-        asked.check(as_json)
-        return function(as_json=as_json, judging=asked, **given)
+    def packed(
+        *,
+        as_json: bool,
+        limit: tuple[str, ...],
+        baseline: Path | None,
+        renew: bool,
+        allow: Allowance | None,
+        junit_file: Path | None,
+        markdown_file: Path | None,
+        bencher_file: Path | None,
+        **own: object,
+    ) -> int | None:
+        options = Judging(limit, baseline, renew, allow, junit_file, markdown_file, bencher_file)
+        options.check(as_json)
+        return function(as_json=as_json, judging=options, **own)
 
     made: Callable[..., int | None] = packed
-    for one in reversed(_OPTIONS):
-        made = one(made)
+    for add in reversed(_OPTIONS):
+        made = add(made)
     return made

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from analysis.program.bounds import evidence
 from analysis.program.bounds.explained import LONGEST, Explained, explain
 from analysis.program.bounds.measure import BoundsReport, bounds
 from cli.work import progress
 from dashboards import bounds as pages
-from simulator.program import user_program
+from simulator.program import ProgramOptions, user_program
 
 
-def write_page(found: BoundsReport, told: Explained | None, output: Path) -> None:
-    """Writes the page, of the longest section that has a bound if none was asked for."""
-    pages.write(found, told or _longest(found), output)
+class BoundsOptions(ProgramOptions):
+    """The options that decide what comes out."""
+
+    until: str
+    kernel: str
+    stated: Path | None
+    wait_states: int | None
+    pointers: str
+    observed: float | None
+    flash: str
+    tasks: int | None
+    priorities: int | None
+    timers: int | None
+    ticks: int | None
 
 
-def _longest(found: BoundsReport) -> Explained | None:
-    return explain(found, LONGEST) if any(one.cycles is not None for one in found.all) else None
+def write_page(report: BoundsReport, path: Explained | None, output: Path) -> None:
+    """Writes the page, of the longest section that has a bound if no `path` is given."""
+    pages.write(report, path or _longest(report), output)
+
+
+def _longest(report: BoundsReport) -> Explained | None:
+    return explain(report, LONGEST) if any(row.cycles is not None for row in report.all) else None
 
 
 def check_evidence(folder: Path, outcomes: tuple[Path, ...]) -> None:
@@ -32,28 +47,28 @@ _NAMES = {"stated": "--loops", "hse": "--hse"}
 
 
 def write_evidence(
-    found: BoundsReport,
-    told: Explained | None,
+    report: BoundsReport,
+    path: Explained | None,
     folder: Path,
-    chosen: Mapping[str, Any],
+    options: BoundsOptions,
     tool: str,
     outcomes: tuple[Path, ...] = (),
 ) -> None:
-    """Writes the folder. `chosen` are the options that decide what comes out, by names of here."""
-    told = told or _longest(found)
-    given = {_NAMES.get(name, f"--{name.replace('_', '-')}"): value for name, value in chosen.items()}
+    """Writes the folder."""
+    path = path or _longest(report)
+    given = {_NAMES.get(name, f"--{name.replace('_', '-')}"): value for name, value in options.items()}
     files = {
-        name: Path(value)
+        name: Path(str(value))
         for name, value in given.items()
-        if name in ("--loops", "--kernel", "--chip") and value and Path(value).is_file()
+        if name in ("--loops", "--kernel", "--chip") and value and Path(str(value)).is_file()
     }
-    options = {
+    shown = {
         name: files[name].name if name in files else "" if value is True else str(value)
         for name, value in sorted(given.items())
         if value not in (None, "", False)
     }
-    page = {"page.html": pages.html(found, told).encode()}
-    evidence.write(found, told, evidence.Asked(options, files, tool, outcomes), folder, page)
+    page = {"page.html": pages.html(report, path).encode()}
+    evidence.write(report, path, evidence.Asked(shown, files, tool, outcomes), folder, page)
 
 
 def run(
@@ -70,11 +85,10 @@ def run(
     priorities: int | None,
     timers: int | None,
     ticks: int | None,
-    **board: Any,
+    **board: Unpack[ProgramOptions],
 ) -> BoundsReport:
     """The bounds of the program in the file `elf`. `tasks` to `ticks` are the
-    counts of a kernel's file. `board` are the words of
-    simulator.program.user_program(). Raises TailscopeError.
+    counts of a kernel's file. Raises TailscopeError.
     """
     program = user_program(elf, **board)
     counts = {"tasks": tasks, "priorities": priorities, "timers": timers, "ticks": ticks}

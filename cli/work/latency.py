@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from analysis.program.latency import document, measure
@@ -18,7 +18,7 @@ _USUAL_PENDS = 2_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class Report:
     """What was measured, and whether all of it came out."""
 
     subject: measure.Subject
@@ -37,35 +37,36 @@ class Asked:
         )
 
 
-def question(
-    *,
-    irq: str,
-    mode: str = "sweep",
-    until: Instant,
-    every: int | None = None,
-    pends: int | None = None,
-    seed: int | None = None,
-    enable: int | None = None,
-    chip: str = "",
-) -> Question:
-    """What to pend, in the words of the command line. Raises TailscopeError."""
-    if mode == "sweep" and (pends or seed):
+@dataclass(frozen=True)
+class Pending:
+    """When the interrupt is pended, in the words of the command line."""
+
+    mode: str = "sweep"
+    every: int | None = None
+    pends: int | None = None
+    seed: int | None = None
+    enable: int | None = None
+
+
+def question(pending: Pending, *, irq: str, until: Instant, chip: str = "") -> Question:
+    """What to pend, and when. Raises TailscopeError."""
+    if pending.mode == "sweep" and (pending.pends or pending.seed):
         raise OptionError("--pends and --seed go with --mode random; a sweep takes --every.")
-    if mode == "random" and every:
+    if pending.mode == "random" and pending.every:
         raise OptionError("--every goes with --mode sweep; random takes --pends.")
     return Question(
         exception=exception_of(irq, chip),
         until=until,
-        every=every,
-        random=(pends or _USUAL_PENDS) if mode == "random" else 0,
-        seed=seed or 1,
-        enable=enable,
+        every=pending.every,
+        random=(pending.pends or _USUAL_PENDS) if pending.mode == "random" else 0,
+        seed=pending.seed or 1,
+        enable=pending.enable,
     )
 
 
 def run(
     program: UserProgram,
-    asked: Question | None,
+    pended: Question | None,
     sections: Sequence[str],
     *,
     until: Instant,
@@ -73,23 +74,31 @@ def run(
     explain: bool = False,
     start: str | None = None,
     kernel: str = "",
-) -> Asked:
-    """Measures what was asked for, with progress. Raises TailscopeError."""
-    if asked is None and not sections:
+) -> Report:
+    """Measures waits and sections, with progress. Raises TailscopeError."""
+    if pended is None and not sections:
         raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
     with progress.shown() as tell:
         subject = measure.Subject.of(program, kernel)
-        found = measure.latencies(subject, asked, around, explain, tell, start) if asked else None
+        waits = measure.latencies(subject, pended, around, explain, tell, start) if pended else None
         times = measure.section_times(subject, sections, until, explain, tell, start) if sections else []
-    return Asked(subject, found, times)
+    return Report(subject, waits, times)
 
 
-def kinds(asked: Question | None, sections: Sequence[str], chip: str = "") -> tuple[str, ...]:
+def kinds(pended: Question | None, sections: Sequence[str], chip: str = "") -> tuple[str, ...]:
     """The words that a limit may name: the interrupt, and each section as it was given."""
-    return (*([name_of(asked.exception, chip)] if asked else []), *sections)
+    return (*([name_of(pended.exception, chip)] if pended else []), *sections)
 
 
-def settings(**asked: object) -> dict[str, str]:
-    """What a baseline must have equal, in the words of the command line: what was given of it."""
-    told = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in asked.items()}
-    return {name: str(value) for name, value in told.items() if value not in (None, "")}
+def settings(
+    pending: Pending, *, irq: str | None, sections: Sequence[str], until: Instant, around: str | None
+) -> dict[str, str]:
+    """The settings that a baseline must have equal, by the words of the command line."""
+    chosen = {
+        "irq": irq,
+        "section": ", ".join(sections),
+        "until": until,
+        "around": around,
+        **asdict(pending),
+    }
+    return {name: str(value) for name, value in chosen.items() if value not in (None, "")}

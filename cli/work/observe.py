@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from base.files.errors import CaptureError
 from base.microseconds import microseconds
@@ -26,14 +26,28 @@ from capture.desk.pins import check_pins, clips
 from capture.store import RunResult
 from cli.work import kept, kept_windows, where, wire_table
 from cli.work.live_wire import LiveWire
-from simulator.program import user_program
+from simulator.program import ProgramOptions, user_program
 
 
-def show(*, json: bool, **words: Any) -> bool:
+class ObserveOptions(ProgramOptions):
+    """The options of the command but --json; those of a program are for a virtual board."""
+
+    pins: Mapping[str, str]
+    elf: Path | None
+    board: str | None
+    duration_s: float
+    samplerate_hz: int | None
+    edges: StimulusEdges
+    keep: int | None
+    around_s: float
+    live: bool
+
+
+def show(*, json: bool, **options: Unpack[ObserveOptions]) -> bool:
     """Does what run() does, and prints what was observed; whether it is complete."""
     results: list[RunResult] = []
     with kept.told(results, "nothing was recorded"):
-        results.append(run(**words))
+        results.append(run(**options))
         folder = results[0].folder
         print(json_format.dumps(as_json(folder), indent=2) if json else as_text(folder))
     return results[0].verdict == "complete"
@@ -47,19 +61,17 @@ def run(
     duration_s: float,
     samplerate_hz: int | None,
     edges: StimulusEdges,
-    keep: int | None = None,
-    around_s: float = 0.0,
-    live: bool = False,
-    runs_folder: Path = RUNS,
-    **chosen: Any,
+    keep: int | None,
+    around_s: float,
+    live: bool,
+    **program: Unpack[ProgramOptions],
 ) -> RunResult:
     """Observes a program; `live` shows the wire meanwhile. Raises TailscopeError.
 
     `keep` is how many windows are kept of each quantity, with `around_s` on either side; None keeps
     all.
 
-    `chosen` are the words of simulator.program.user_program() for a virtual board. On an emulated
-    board the command runs again on its desk, and SystemExit carries its status.
+    On an emulated board the command runs again on its desk, and SystemExit carries its status.
     """
     resource = read_bench().board(board)
     checked = check_pins(pins, resource)
@@ -70,12 +82,12 @@ def run(
         duration_s=duration_s,
         samplerate_hz=samplerate_hz or resource.analyzer.samplerate_hz,
         stimulus_edges=edges,
-        runs=runs_folder,
+        runs=RUNS,
         progress=_tell,
         keep=Keep(worst=keep, around_s=around_s) if keep else None,
     )
     Pins(request).check()
-    options = _options(resource, elf, **chosen)
+    options = _options(resource, elf, program)
     where.run(board, clips(checked, resource), options)
     request = replace(request, options=options)
     if not live:
@@ -85,13 +97,14 @@ def run(
         return conduct(Pins(replace(request, wire=wire)))
 
 
-def _options(resource: BoardResource, elf: Path | None, **chosen: Any) -> tuple[str, ...]:
+def _options(resource: BoardResource, elf: Path | None, program: ProgramOptions) -> tuple[str, ...]:
     """What the virtual board is told of the program. Raises TailscopeError of a real board."""
     virtual = resource.loader.kind == "virtual-nucleo" or resource.emulated is not None
-    given = sorted(f"--{name.replace('_', '-')}" for name, value in chosen.items() if value)
+    given = sorted(f"--{name.replace('_', '-')}" for name, value in program.items() if value)
     if virtual and elf is not None:
         own = "".join(resource.board.virtual_options[1:])
-        return user_program(elf, **{**chosen, "chip": chosen.get("chip") or own}).options
+        program["chip"] = program.get("chip") or own
+        return user_program(elf, **program).options
     if given and not virtual:
         raise CaptureError(
             f"{', '.join(given)}: only a virtual board can be told so, and {resource.name!r} is a real one."

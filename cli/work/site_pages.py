@@ -120,7 +120,7 @@ _BOOSTS = {"README.md": 4.0, "docs/tutorial/": 3.0, "docs/how-to/": 3.0, "docs/r
 _REFERENCE, _REFERENCE_BOOST = "docs/reference/", 0.3
 
 
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """The text as it is; the search finds explanations before a field of a file."""
     name = page.file.src_uri
     plain = _REFERENCE_BOOST if name.startswith(_REFERENCE) or isinstance(page.file, Source) else 1.0

@@ -75,7 +75,7 @@ def _refused(refused: Mapping[str, str]) -> list[Any]:
     if not refused:
         return []
     noun = "1 run is" if len(refused) == 1 else f"{len(refused)} runs are"
-    words = f"{noun} left out, for a file there cannot be read. The remedy for an older run: "
+    words = f"{noun} left out, for a file there cannot be read. This finds its tables again: "
     each = [
         html.Li([html.Code(f"./lab redecode {run}"), html.Br(), sentence])
         for run, sentence in refused.items()

@@ -322,7 +322,7 @@ def _memory(one: Series) -> tuple[Cell, Cell]:
 
 
 def _footprint(one: Series) -> tuple[Cell, Cell]:
-    """Cells of the allocator's flash and RAM; dashes for an older run without them."""
+    """Cells of the allocator's flash and RAM; dashes for a run without them."""
     told = one.run.manifest.footprint
     values = (told.flash_bytes, told.static_ram_bytes) if told else (None, None)
     flash, ram = (Cell(grouped(value), value) for value in values)

@@ -115,6 +115,7 @@ def write_run(
     manifest = _manifest(scenario, allocator, board, table, interrupts, timeline.total)
     manifest |= {"files": digests(folder)}
     manifest |= {"verdict": verdict, "reasons": list(reasons)} | dict(changes or {})
+    manifest["asked"] = {**manifest["asked"], "allocator": manifest["allocator"]}
     (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 
@@ -249,7 +250,8 @@ def summary(values: list[float]) -> dict[str, Any]:
 
 
 def _budget(times: int) -> dict[str, Any]:
-    return {term: {"ns": times * ns, "cycles": times * ns * RATE_HZ / 1e9} for term, ns in BUDGET.items()}
+    terms = {term: {"ns": times * ns, "cycles": times * ns * RATE_HZ / 1e9} for term, ns in BUDGET.items()}
+    return {**terms, **{key: {"ns": None, "cycles": None} for key in ("unseen", "rank")}, "undecided": None}
 
 
 def _baselines() -> dict[str, Any]:
@@ -265,7 +267,7 @@ def _baselines() -> dict[str, Any]:
         "task_latency_ns": (ENTRY_CLEAR + 300) * sample_ns,
     }
     counted = {key: None for key in KEYS if key.endswith(_COUNTED)}
-    return counted | {key: {"value": value, "n": 10} for key, value in values.items()}
+    return counted | {key: {"value": value, "n": 10, "ends": None} for key, value in values.items()}
 
 
 def _intervals(scenario: str, summaries: Mapping[str, pl.Series]) -> dict[str, Any]:
@@ -320,15 +322,17 @@ def _manifest(
                      "control_period_ticks": CONTROL_PERIOD, "parameter": 0},
         "firmware": {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": RATE_HZ,
                      "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False},
+        "asked": {"allocator": allocator, "board": "nucleo-f401re"}, "imported": None,
         "records": "uart", "locking": "basepri", "knobs": {}, "turned_knobs": {}, "image_crc32": "0" * 8,
         "counts": {"operations": len(table), "allocations": len(measured["A"]), "frees": len(frees),
-                   "out_of_memory": len(measured["O"]), "nothing_to_free": 0, "refused": 0},
+                   "out_of_memory": len(measured["O"]), "nothing_to_free": 0, "refused": 0, "skipped": 0},
         "probes_source": "records",
         **summed_up,
         "error_budget": {key: _budget(0 if key.endswith(_COUNTED) else 1) for key in KEYS},
         "calibration": _calibration(), "clock": _clock(), "tick": None,
         "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5,
                       "resolution_cycles": 1.0, "clock_cycles": 0.5},
+        "timer_agreement": None, "memory": None, "footprint": None,
         "intervals": _intervals(scenario, summaries), "maxima": dict.fromkeys(KEYS), "sweep": None,
         "possible_wait": _possible_wait(table["wire_section_ns"].max()),
         "baselines": _baselines(), "bounds": {},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,7 @@ from dashboards.tests.synthetic import mem_frag, write_run
 
 
 def run(folder: Path, **said: Any) -> LoadedRun:
-    written = write_run(folder, "mem_frag", "tlsf", mem_frag("tlsf", depths=8))
-    path = written / "run.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | said))
-    return load_run(written)
+    return load_run(write_run(folder, "mem_frag", "tlsf", mem_frag("tlsf", depths=8), changes=said))
 
 
 def spoken(*runs: LoadedRun) -> str:

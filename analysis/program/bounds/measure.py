@@ -13,7 +13,6 @@ import polars as pl
 from analysis.bounds import flash_lines
 from analysis.bounds.caches import full
 from analysis.bounds.costs import (
-    APB_DIVIDER,
     Costs,
     Memory,
 )
@@ -266,13 +265,13 @@ def _estimated(
 def _costs(masks: MaskReport, wait_states: int | None, unknown: Memory, flash: str) -> Costs:
     stats = masks.run.stats
     memories = flash_lines.of_options(masks.program.options)
-    seen = Costs.of_flash(stats.flash_access_control or 0, unknown, memories)
+    seen = Costs.of_flash(stats.flash_access_control, unknown, memories)
     if flash == "worst":
         seen = replace(seen, prefetch=True, code_cache=False, data_cache=False)
     return replace(
         seen,
         wait_states=seen.wait_states if wait_states is None else wait_states,
-        apb_divider=max(stats.apb_dividers or (APB_DIVIDER,)),
+        apb_divider=max(stats.apb_dividers),
     )
 
 

@@ -103,7 +103,10 @@ def test_the_words_of_today_are_those_of_the_commands_and_of_run_json() -> None:
     ("content", "sentence"),
     [
         ([], "the file must be a table of keys and values, not a list; explain the run again."),
-        (TOLD | {"schema": 1}, "schema must be 2, not 1; explain the run again."),
+        (
+            TOLD | {"schema": 1},
+            "schema must be 2, not 1: another version of Tailscope wrote the file; explain the run again.",
+        ),
         (TOLD | {"stack": []}, "stack is unknown; drop it."),
         (TOLD | {"replayed": True}, "cycles is missing; add it."),
         (TOLD | {"replayed": "no"}, "replayed must be one of False, True, not 'no'; *"),

@@ -45,7 +45,7 @@ HEAD = 'schema = 2\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
     ("text", "told"),
     [
         (HEAD.replace("2", "3"), "schema"),
-        (HEAD.replace("2", "1"), "schema must be 2, not 1"),
+        (HEAD.replace("2", "1"), "schema must be 2, not 1: T wrote the file"),
         (
             HEAD.replace("masks", "latency"),
             "is a baseline of latency, not of masks; name another file, or delete",
@@ -54,7 +54,7 @@ HEAD = 'schema = 2\ncommand = "masks"\nmade_by = "T"\n[settings]\n'
         (HEAD + '[functions.f]\nprimask = "shut"\n', "functions.f.primask"),
         (HEAD + "[functions]\nf = 3\n", "functions.f must be a table"),
         (HEAD + "[function.f]\n", "function"),
-        ("schema = 1\n[[entry]]\n", "entry"),
+        ("schema = 1\n[[entry]]\n", "schema must be 2, not 1: another version of Tailscope wrote the file"),
         ("no toml", "b.toml:1"),
     ],
 )

@@ -347,7 +347,18 @@ def test_a_program_that_waits_in_vain_is_told_first() -> None:
     """Whether the interrupt or a section was asked for; a known kernel's idle loop reads memory."""
     words = "the program polls for ever"
     stats = Stats(
-        640, 0, 1000, 0.1, 1.0, CLOCKS, standstill=Standstill("polls", words, LOCK, "RCC_CR", 0x20000)
+        640,
+        0,
+        1000,
+        0.1,
+        1.0,
+        CLOCKS,
+        0,
+        (1, 1),
+        LOCK,
+        (),
+        (),
+        Standstill("polls", words, LOCK, "RCC_CR", 0x20000),
     )
     sentence = measure._polls(subject(), stats)
     assert sentence.startswith(

@@ -34,11 +34,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> UserProgram:
     return UserProgram(bare_metal.build_source(tmp_path_factory.mktemp("latency"), "latency.c"))
 
 
-def _asked(program: UserProgram, *sections: str, **words: Any) -> room.Asked:
+def _asked(program: UserProgram, *sections: str, **words: Any) -> room.Report:
     """With `explain` anything but empty, the instructions of the worst too."""
     around, explain = words.pop("around", ""), words.pop("explain", "")
     start = words.pop("start", None)
-    question = room.question(until=UNTIL, **words) if words else None
+    irq = words.pop("irq", None)
+    question = room.question(room.Pending(**words), irq=irq, until=UNTIL) if irq else None
     return room.run(
         program, question, sections, until=UNTIL, around=around, explain=bool(explain), start=start
     )
@@ -238,8 +239,8 @@ def test_a_program_without_symbols_has_addresses(program: UserProgram, tmp_path:
 def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     """Interrupt 28 is enabled before 1,000 NOPs of start-up; later 100 hold it at most."""
     elf = made.build(tmp_path, "riot", "-g", "-DEARLY")
-    asked = room.question(irq="TIM2", until="cycles:3000", every=1)
-    found = room.run(UserProgram(elf), asked, (), until="cycles:3000").document["latency"]
+    pended = room.question(room.Pending(every=1), irq="TIM2", until="cycles:3000")
+    found = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
     start, early = found["start"], found["start_up"]
     assert found["kernel"] == "RIOT" and start["from"] == "start of RIOT"
     assert found["window"]["first_cycle"] == start["cycle"] > 1000
@@ -257,7 +258,7 @@ def test_start_up_has_a_line_of_its_own(tmp_path: Path) -> None:
     text = as_text({"latency": found, "noted": [], "reasons": [], "polls": None})
     assert "Start-up, until RIOT started its scheduler (cpu_switch_context_exit()), is left out" in text
     assert f"in task {masked['task']}" in text and "set at irq_disable in update_table (" in text
-    whole = room.run(UserProgram(elf), asked, (), until="cycles:3000", start="reset").document["latency"]
+    whole = room.run(UserProgram(elf), pended, (), until="cycles:3000", start="reset").document["latency"]
     assert whole["cycles"]["max"] == early["cycles"] and whole["start_up"] is None
     assert whole["window"]["first_cycle"] == early["first_cycle"]
 
@@ -273,6 +274,6 @@ def test_sections_of_start_up_are_left_out_unless_there_are_no_others(tmp_path: 
 
 def test_the_handler_behind_a_common_one_is_named(tmp_path: Path) -> None:
     elf = made.build(tmp_path, "nuttx")
-    asked = room.question(irq="TIM2", until="cycles:3000", every=1)
-    found = room.run(UserProgram(elf), asked, (), until="cycles:3000").document["latency"]
+    pended = room.question(room.Pending(every=1), irq="TIM2", until="cycles:3000")
+    found = room.run(UserProgram(elf), pended, (), until="cycles:3000").document["latency"]
     assert found["handler"] == "exception_common, before tim2_isr"

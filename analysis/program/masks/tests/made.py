@@ -140,7 +140,7 @@ def mask_run(rows: tuple[Row, ...] = ROWS, ended: str = "") -> MaskRun:
     stacks = [(0, 0, 0x0800_0300), (0, 1, 0x0800_0204), (1, 0, 0x0800_0210)]
     stacks += [(2, 0, 0x0800_0320), (2, 1, 0x0800_0204)]
     return MaskRun(
-        stats=Stats(640, 0, 1000, 0.1, 1.0, CLOCKS, pc=0x0800_0410),
+        stats=Stats(640, 0, 1000, 0.1, 1.0, CLOCKS, 0, (1, 1), 0x0800_0410, (), (), None),
         changes=changes,
         stacks=pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row"),
         ended=ended,
