@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from analysis.bounds.masks import HANDLER
 from analysis.bounds.parts import Frame
@@ -89,7 +88,7 @@ def _rows(figure: Figure, rows: int, around_px: int = _AROUND_PX) -> Figure:
     return figure
 
 
-def _bars(name: str, cycles: Sequence[int], labels: Sequence[str], colour: str, **more: Any) -> Trace:
+def _bars(name: str, cycles: Sequence[int], labels: Sequence[str], colour: str) -> Trace:
     return bar(
         name=escape(name, quote=False),
         x=list(cycles),
@@ -97,7 +96,6 @@ def _bars(name: str, cycles: Sequence[int], labels: Sequence[str], colour: str, 
         orientation="h",
         marker={"color": colour},
         hovertemplate="%{y}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
-        **more,
     )
 
 

@@ -76,9 +76,9 @@ def masks(_tailscope: _Baselines) -> MeasureMasks:
     """`masks(elf, until="1s", …)`: tailscope.masks, with the figures of the test's baseline."""
 
     def measure(
-        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **chosen: Any
+        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **options: object
     ) -> Masks:
-        asked = _asked(tailscope.masks, elf, chosen)
+        asked = _asked(tailscope.masks, elf, options)
         return _tailscope.measured(Masks, ask_masks, elf, asked, any_verdict=any_verdict, allow=allow)
 
     return measure
@@ -89,9 +89,9 @@ def latency(_tailscope: _Baselines) -> MeasureLatency:
     """`latency(elf, irq="TIM2", …)`: tailscope.latency, with the figures of the test's baseline."""
 
     def measure(
-        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **chosen: Any
+        elf: str | PathLike[str], *, any_verdict: bool = False, allow: str | None = None, **options: object
     ) -> Latency:
-        asked = _asked(tailscope.latency, elf, chosen)
+        asked = _asked(tailscope.latency, elf, options)
         return _tailscope.measured(Latency, ask_latency, elf, asked, any_verdict=any_verdict, allow=allow)
 
     return measure

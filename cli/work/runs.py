@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +29,7 @@ from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.store import RunResult
-from cli.work import ahead, choose_allocators, placements, progress, so_far_words
+from cli.work import choose_allocators, placements, progress, so_far_words
 from cli.work.options import Options
 from cli.work.plan import compiled
 from firmware.build import boards, packaged
@@ -61,23 +60,19 @@ def run(
         _target(word, resource, scenarios, allocators, options)
         for word, resource in zip(options.boards, resources, strict=True)
     ]
-    with progress.shown(every_s=0) as shown, ExitStack() as stack:
-        drawn = not all(plan.ramp for target in targets for plan in target.plans)
-        fits = all(target.fits for target in targets)
+    with progress.shown(every_s=0) as shown:
         # Then nothing is lost where this program is slow to take what comes.
-        beside = stack.enter_context(ahead.Ahead(drawn=drawn)) if fits else None
+        overlapping = all(target.fits for target in targets)
         capturers = {target.word: _capturer(options, target.fits, shown) for target in targets}
         shown("building the virtual Nucleo")
         images = _images(targets, options, shown)
-        if beside:
-            beside.prepare(built.image for of_one in images.values() for built in of_one)
-        asked = [
+        pairs = [
             (plan, built)
             for target in targets
             for plan in target.plans
             for built in images[target.word, _needs(plan)]
         ]
-        return _run_all(asked, capturers, runs_folder, options, shown, beside)
+        return _run_all(pairs, capturers, runs_folder, options, shown, overlapping=overlapping)
 
 
 def _target(
@@ -128,11 +123,12 @@ def _run_all(
     runs_folder: Path,
     options: Options,
     shown: progress.Steps,
-    beside: ahead.Ahead | None,
+    *,
+    overlapping: bool,
 ) -> list[RunResult]:
     """Runs and explains one after another; a signal ends it with what there is.
 
-    With `beside` a run is explained while the next one is captured.
+    If `overlapping`, a run is explained while the next one is captured.
     """
     results: list[RunResult] = []
     counted = progress.Counted(lambda _: None, len(pairs))
@@ -144,15 +140,18 @@ def _run_all(
             part = Part(number, len(pairs), counted.left_s)
             watched = _Watched(title, part, shown)
             try:
-                request = _request(plan, built, runs_folder, options, watched, beside)
-                results.append(_run_one(request, capturers[built.target.word], watched, beside))
+                request = _request(plan, built, runs_folder, options, watched)
+                results.append(_run_one(request, capturers[built.target.word], watched))
                 signals.check()
                 if options.placements > 1:
                     placements.measure(request, results[-1], options.placements, watched)
                 if explained:
                     explained.result()
-                explained = explaining.submit(_explain, results[-1], title, shown)
-                if not beside or number == len(pairs):
+                # Here: libraries with circular imports cannot be imported by two threads at a time.
+                from analysis.explain.explanation import explain_all
+
+                explained = explaining.submit(_explain, explain_all, results[-1], title, shown)
+                if not overlapping or number == len(pairs):
                     shown(f"{progress.place(*part)}{title}: explaining the worst of each kind")
                     explained.result()
                 signals.check()
@@ -309,18 +308,13 @@ def _request(
     runs_folder: Path,
     options: Options,
     watched: _Watched,
-    beside: ahead.Ahead | None,
 ) -> RunRequest:
     def bounds(image: firmware.FirmwareImage, boot: Boot) -> Mapping[str, SectionBound]:
-        if beside:
-            beside.wait()
         from analysis.bounds.image import bounds_of_run
 
         return bounds_of_run(image, boot)
 
     def memory(image: firmware.FirmwareImage, plan: Plan, log: RecordLog) -> Memory | None:
-        if beside:
-            beside.wait()
         from analysis.fragmentation.of_run import memory_of_run
 
         return memory_of_run(image, plan, log)
@@ -343,22 +337,20 @@ def _request(
     )
 
 
-def _run_one(request: RunRequest, capture: str, watched: _Watched, beside: ahead.Ahead | None) -> RunResult:
+def _run_one(request: RunRequest, capture: str, watched: _Watched) -> RunResult:
     result = conduct(Direct(request) if capture == "direct" else Sigrok(request))
     watched.shown.line(f"{watched.title}: {result.verdict}")
-    if beside:
-        beside.wait()
     return result
 
 
-def _explain(result: RunResult, title: str, shown: progress.Steps) -> None:
+def _explain(
+    explain_all: Callable[[Path], object], result: RunResult, title: str, shown: progress.Steps
+) -> None:
     """Explains the worst of each quantity. It takes less time than the run.
 
     If that fails, it says why, and the next run follows.
     """
-    from analysis.explain import explanation
-
     try:
-        explanation.explain_all(result.folder)
+        explain_all(result.folder)
     except TailscopeError as error:
         shown.line(f"{title}: {error}")

@@ -322,8 +322,12 @@ def zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
 def _act_in_the_browser(app: Dash) -> None:
     """Registers the callbacks of assets/app.js; each name is a function there."""
 
-    def browser(name: str, *arguments: Any, **options: Any) -> None:
-        app.clientside_callback(ClientsideFunction("tailscope", name), *arguments, **options)  # type: ignore[no-untyped-call]
+    def browser(
+        name: str, *arguments: Output | Input | State, prevent_initial_call: bool | None = None
+    ) -> None:
+        app.clientside_callback(  # type: ignore[no-untyped-call]
+            ClientsideFunction("tailscope", name), *arguments, prevent_initial_call=prevent_initial_call
+        )
 
     browser("place", Output("place", "data"), Input("url", "pathname"), Input("url", "search"))
     browser("choose", Output("chosen", "data"), Input("entries", "data"), Input("url", "search"))

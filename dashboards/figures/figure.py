@@ -24,12 +24,12 @@ _ENCODED |= {"float32": "f4", "float64": "f8"}
 _ESCAPED = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>/"})
 
 
-def scatter(**properties: Any) -> Trace:
+def scatter(**properties: object) -> Trace:
     """A trace of points or lines; properties that are None are left out."""
     return {"type": "scatter", **properties}
 
 
-def bar(**properties: Any) -> Trace:
+def bar(**properties: object) -> Trace:
     """A trace of bars."""
     return {"type": "bar", **properties}
 
@@ -89,24 +89,24 @@ class Figure:
         """What the names of a plot's axes end in; empty for an only plot."""
         return _suffix(self._plots.index((row, col))) if self._plots else ""
 
-    def update_layout(self, **properties: Any) -> None:
+    def update_layout(self, **properties: object) -> None:
         """Sets properties of the layout, and those within them."""
         merge(self.layout, properties)
 
     def update_xaxes(
-        self, title_text: str | None = None, *, row: int | None = None, col: int | None = None, **more: Any
+        self, title_text: str | None = None, *, row: int | None = None, col: int | None = None, **more: object
     ) -> None:
         """Sets properties of all x axes, or those of the plots of a row or a column."""
         self._update_axes("xaxis", title_text, row, col, more)
 
     def update_yaxes(
-        self, title_text: str | None = None, *, row: int | None = None, col: int | None = None, **more: Any
+        self, title_text: str | None = None, *, row: int | None = None, col: int | None = None, **more: object
     ) -> None:
         """Sets properties of all y axes, or those of the plots of a row or a column."""
         self._update_axes("yaxis", title_text, row, col, more)
 
     def _update_axes(
-        self, name: str, title_text: str | None, row: int | None, col: int | None, more: dict[str, Any]
+        self, name: str, title_text: str | None, row: int | None, col: int | None, more: dict[str, object]
     ) -> None:
         title = {} if title_text is None else {"title": {"text": title_text}}
         for own in self._axes(row, col):

@@ -70,10 +70,12 @@ def _summarised_again(run: LoadedRun) -> LoadedRun:
     statistics = {key: summarise(values) for key, values in columns.items()}
     intervals = run.manifest.intervals
     again = {} if intervals.refused else {key: _intervals(values) for key, values in columns.items()}
-    return _retold(
+    return _with_parts(
         run,
-        statistics={**run.manifest.statistics, **statistics},
-        intervals=intervals.model_copy(update={"of": {**intervals.of, **again}}),
+        {
+            "statistics": {**run.manifest.statistics, **statistics},
+            "intervals": intervals.model_copy(update={"of": {**intervals.of, **again}}),
+        },
     )
 
 
@@ -81,7 +83,7 @@ def _intervals(values: npt.NDArray[Any]) -> Intervals:
     return Intervals.model_validate(percentile_intervals(values))
 
 
-def _retold(run: LoadedRun, **parts: Any) -> LoadedRun:
+def _with_parts(run: LoadedRun, parts: Mapping[str, object]) -> LoadedRun:
     """The run with these parts of run.json in place of its own."""
     return replace(run, manifest=run.manifest.model_copy(update=parts))
 
@@ -94,14 +96,13 @@ def _less_baseline(run: LoadedRun) -> LoadedRun:
     statistics = {key: found.less(baselines.get(key, 0)) for key, found in manifest.statistics.items()}
     of = {key: _shifted(found, baselines.get(key, 0)) for key, found in manifest.intervals.of.items()}
     budgets = {key: _doubled(found, key in baselines) for key, found in manifest.error_budget.items()}
-    told = _retold(
-        run,
-        statistics=statistics,
-        intervals=manifest.intervals.model_copy(update={"of": of}),
-        error_budget=budgets,
-    )
+    parts = {
+        "statistics": statistics,
+        "intervals": manifest.intervals.model_copy(update={"of": of}),
+        "error_budget": budgets,
+    }
     less = replace(
-        told,
+        _with_parts(run, parts),
         replaced={
             "operations": _operations_less(run, baselines),
             "interrupts": _interrupts_less(run, baselines),
