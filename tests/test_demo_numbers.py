@@ -10,8 +10,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
@@ -22,9 +24,14 @@ from analysis.compare.document import as_json
 from analysis.compare.gate.gate import judge
 from analysis.explain import explanation
 from analysis.explain.text import as_text
+from base.run_folder.edge_stream import NewEdges
+from base.run_folder.edges import read_parquet
+from base.run_index.index import index
+from capture.reading.growing import Growing
 from cli.demo import SCENARIOS
 from cli.work import scenario
 from cli.work.options import Options
+from dashboards.app.overview import rows
 from dashboards.loaded.runs import load_run
 from dashboards.terminal import terminal_report
 from dashboards.tests.packed import all_text
@@ -256,3 +263,31 @@ def test_compare_and_gate_have_them(demo: Demo) -> None:
         (check,) = report.runs[0].checks
         assert (check.state, f"{ours.section / 1e3:,.3f} us" in check.sentence) == ("worse", True)
         assert f"operation {ours.holder:,}" in check.sentence
+
+
+def test_the_table_of_the_app_has_them(demo: Demo) -> None:
+    folder = next(iter(demo.folders.values())).parent
+    shown = {row["id"]: row for row in rows(index(folder, None))}
+    for key, run in demo.folders.items():
+        for name in ("section_ns", "critical_ns", "interrupt_latency_ns", "task_latency_ns"):
+            assert shown[run.name][f"{name}_max"] == pytest.approx(getattr(demo.truths[key], KEYS[name])), (
+                name
+            )
+
+
+def test_the_view_of_a_capture_under_way_has_them(demo: Demo) -> None:
+    for key, run in demo.folders.items():
+        truth, capture, growing = demo.truths[key], read_parquet(run / "edges.parquet"), Growing()
+        parts = np.linspace(0, capture.sample.size, 20).astype(int)
+        for begin, end in pairwise(parts):
+            until = int(capture.sample[end]) if end < capture.sample.size else capture.total_samples
+            first = int(capture.sample[begin])
+            rows_of_part = capture.sample[begin:end], capture.word[begin:end]
+            growing.add(NewEdges(*rows_of_part, capture.samplerate_hz, first, until, capture.channels))
+        longest = {name: summary.max for name, summary in growing.latencies_ns().items()}
+        assert growing.widths_ns()["CRIT"].max == pytest.approx(truth.section)
+        assert longest == {
+            "STIM to ISR": pytest.approx(truth.interrupt),
+            "STIM to TASK": pytest.approx(truth.task),
+            "CTRL to CISR": pytest.approx(truth.control),
+        }
