@@ -28,11 +28,11 @@ from base.run_folder.edges import (
     Samples,
     Words,
 )
+from base.run_folder.named_quantities import MOST_WORST
 from base.run_folder.tables import read_metadata, read_table, write_table
 
 MOST_KEPT_SAMPLES = 1 << 42
 """Of a capture of which only windows are kept: 50 hours at 24 MS/s."""
-MOST_WORST = 100
 MOST_WINDOW_SAMPLES = 1 << 30
 """PulseView takes a byte and more of memory for each."""
 LAST = "end"

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from base.files.errors import TailscopeError
 
+MOST_WORST = 100
+"""How many windows of a capture are kept of each quantity at the most."""
+
 
 @dataclass(frozen=True)
 class NamedQuantity:

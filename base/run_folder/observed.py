@@ -12,8 +12,9 @@ from base.files.errors import RunError
 from base.metrology.quantiles import Number, Summary
 from base.run_folder.edges import MOST_SAMPLERATE_HZ
 from base.run_folder.folder import check_members
-from base.run_folder.kept import MOST_WORST, Place
+from base.run_folder.kept import Place
 from base.run_folder.manifest import REMEDY, Count, Sentences, ToolReport, Verdict
+from base.run_folder.named_quantities import MOST_WORST
 
 Schema = Literal[2]
 SCHEMA: Schema = 2

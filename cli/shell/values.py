@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 from base import heap_size
 from base.files.errors import TailscopeError, near_miss
 from base.paths import RUNS
-from base.run_folder.named_quantities import NAMED
+from base.run_folder.named_quantities import MOST_WORST, NAMED
 from cli.shell import known
 
 FILE = click.Path(path_type=Path)
@@ -25,8 +25,6 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 MOST_PLACEMENTS = 256
 """As firmware.build.placement has it, which takes a while to load."""
 _RATES = {"": 1, "k": 1_000, "m": 1_000_000}
-MOST_WORST = 100
-"""As base.run_folder.kept has it, which takes a while to load."""
 _WORST = 10
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0, "h": 3600.0}
 _MOST_SHOWN = 80

@@ -9,7 +9,6 @@ import click
 import pytest
 
 from base.files.errors import TailscopeError
-from base.run_folder import kept
 from cli.shell import values
 from cli.shell.values import Value
 
@@ -92,10 +91,6 @@ def test_how_many_of_the_worst_are_meant(word: str, count: int) -> None:
 def test_other_words_than_worst_are_refused(word: str) -> None:
     with pytest.raises(values.OptionError, match="give worst, or worst=N with N from 1 to 100"):
         values.Worst().read(word, "--keep")
-
-
-def test_as_many_windows_are_kept_as_the_option_takes() -> None:
-    assert values.MOST_WORST == kept.MOST_WORST
 
 
 def test_hours_and_minutes_are_times() -> None:
