@@ -112,7 +112,7 @@ def _heap(heap: HeapMap) -> list[str]:
 def _search(search: Search, probes: int | None) -> list[str]:
     """What the search visited, and what it gave, with addresses.
 
-    `probes` is how often the search looked at a block or at the index.
+    `probes` is the allocator's own count: of blocks and classes on seglist, of bitmaps on TLSF.
     """
 
     def at(block: Block) -> str:
@@ -125,9 +125,8 @@ def _search(search: Search, probes: int | None) -> list[str]:
         ends = at(search.visited[0])
         ends += f" first, {at(search.visited[-1])} last" if len(search.visited) > 1 else ""
         lines.append(f"  The search visited {visited}: {ends}.")
-        elsewhere = (probes or 0) - len(search.visited)
-        if search.blocks and elsewhere > 0:
-            lines.append(f"  The other {elsewhere:,} of its {probes:,} probes looked at the index.")
+        if search.blocks and probes and probes > len(search.visited):
+            lines.append(f"  Its {probes:,} probes count looks at blocks or at the index.")
     if search.served:
         of = f"of a block of {search.served.bytes:,} bytes" if search.blocks else "as a block"
         lines.append(f"  It served {search.asked_bytes:,} bytes {of} at {at(search.served)}.")

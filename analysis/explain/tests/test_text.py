@@ -156,7 +156,7 @@ def test_what_it_is_made_of_stands_on_top_and_the_search_at_the_end() -> None:
     assert lines[1] == MADE_OF["sentence"]
     assert lines[-1] == "  The search visited 1 block: 0x20000008."
     more = as_text(found.model_copy(update={"maximum": maximum(probes=3)}), made_of).splitlines()
-    assert more == [*lines, "  The other 2 of its 3 probes looked at the index."]
+    assert more == [*lines, "  Its 3 probes count looks at blocks or at the index."]
     search = MADE_OF["search"] | {"blocks": False, "served": {"offset": 32, "bytes": 16}, "visited": []}
     lines = as_text(found, Anatomy.model_validate(MADE_OF | {"search": search})).splitlines()
     assert lines[-2:] == ["  read", "  It served 16 bytes as a block at 0x20000020."]
