@@ -62,8 +62,8 @@ def short(value: str | None) -> str:
 def settings(manifest: Manifest) -> dict[str, str | None]:
     """Every setting of a run by its name. None is one that the run does not tell."""
     asked, firmware, outside = manifest.asked, manifest.firmware, manifest.outside
-    flash_acr = firmware.flash_acr or (asked.flash_acr if asked else None)
-    heap_bytes = (asked.heap_bytes if asked else None) if firmware.heap_bytes is None else firmware.heap_bytes
+    flash_acr = firmware.flash_acr or asked.flash_acr
+    heap_bytes = asked.heap_bytes if firmware.heap_bytes is None else firmware.heap_bytes
     stimulus = manifest.stimulus
     told: dict[str, object] = {
         "scenario": manifest.scenario,
@@ -75,7 +75,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         f"parameter {stimulus.parameter}",
         "heap size": None if heap_bytes is None else f"{heap_bytes:,} bytes",
         **{f"knob {name}": value for name, value in manifest.knobs.items()},
-        "locking": manifest.locking or (asked.locking if asked else None),
+        "locking": manifest.locking or asked.locking,
         "FLASH_ACR": flash_acr,
         "core clock": None if firmware.core_hz is None else f"{firmware.core_hz:,} Hz",
         "records": manifest.records,
@@ -84,7 +84,7 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "analyzer": manifest.analyzer,
         "samplerate": f"{manifest.samplerate_hz:,} Hz",
         "imported file sha256": manifest.imported.sha256 if manifest.imported else None,
-        "kernel": firmware.kernel or (asked.kernel if asked else None),
+        "kernel": firmware.kernel or asked.kernel,
         "kernel's own calls": "measured" if firmware.kernel_calls else "not measured",
         "urgent task": "uses the heap" if firmware.urgent_task else "leaves the heap alone",
         "probes": manifest.probes_source,

@@ -76,7 +76,7 @@ class Board:
     def claimed_flash_acr(self) -> int | None:
         """FLASH_ACR as BOOT tells it, or else as the firmware was built to set it."""
         manifest = self.manifest
-        text = manifest.firmware.flash_acr or (manifest.asked.flash_acr if manifest.asked else None)
+        text = manifest.firmware.flash_acr or manifest.asked.flash_acr
         try:
             return None if text is None else int(text, 16)
         except ValueError:

@@ -701,7 +701,7 @@ class Origin(BaseModel):
     bounds: dict[str, SectionBound]
     memory: MemoryFigures | None
     footprint: AllocatorFootprint | None
-    asked: AskedFirmware | None = None
+    asked: AskedFirmware
     imported: Imported | None
     glitches: LeftOut | None = None
     files: Digests
@@ -712,8 +712,8 @@ class Origin(BaseModel):
         return self
 
 
-def _check_allocator(allocator: str, asked: AskedFirmware | None) -> None:
-    if asked is not None and asked.allocator != allocator:
+def _check_allocator(allocator: str, asked: AskedFirmware) -> None:
+    if asked.allocator != allocator:
         words = f"is {quoted(allocator)}, and asked.allocator {quoted(asked.allocator)}"
         raise WrongValueError(words, "allocator")
 

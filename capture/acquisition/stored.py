@@ -41,8 +41,8 @@ def read_stored(folder: Path) -> Taken:
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges, asked_samples = _capture(folder, origin.files if origin else {})
     setting = _setting(folder, origin)
-    # An older run tells no more of what was asked for than the allocator.
-    asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
+    # A run that was killed tells no more of what was asked for than the allocator.
+    asked = origin.asked if origin else AskedFirmware(allocator=setting.allocator)
     return Taken(
         Account(_plan(folder), asked, setting),
         Observation(

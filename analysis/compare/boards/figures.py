@@ -80,7 +80,7 @@ class Figures:
 
 def figures(manifest: Manifest, operations: pl.DataFrame, core_hz: int) -> Figures:
     """The figures of a run whose core ran at `core_hz`. `operations` is its table."""
-    acr = manifest.firmware.flash_acr or (manifest.asked.flash_acr if manifest.asked else None)
+    acr = manifest.firmware.flash_acr or manifest.asked.flash_acr
     return Figures(
         core_hz=core_hz,
         wait_states=None if acr is None else int(acr, 16) & _LATENCY_BITS,
