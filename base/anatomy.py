@@ -12,11 +12,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from base.files.documents import DocumentError, Table, read_json
-from base.files.errors import TailscopeError
-from base.run_folder.explanation import BYTES_MAX, FOLDER, QuantityName
-from base.run_folder.manifest import Count
-from base.run_folder.named_quantities import NAMED
+from .files.documents import DocumentError, Table, read_json
+from .files.errors import TailscopeError
+from .run_folder.explanation import BYTES_MAX, FOLDER, QuantityName
+from .run_folder.manifest import Count
+from .run_folder.named_quantities import NAMED
 
 SUFFIX = "-anatomy.json"
 MOST_CALLS = 2_000

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from base.paths import INSTALLED, ROOT
+from .paths import INSTALLED, ROOT
 
 NOTE = "SOURCES"
 """The file in the private folder of the package with the digest of the simulator's sources."""

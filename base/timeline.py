@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from base.files.whole import write_bytes
+from .files.whole import write_bytes
 
 _NS_PER_US = 1000
 MOST_SLICES = 40_000

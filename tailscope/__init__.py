@@ -11,12 +11,16 @@
 docs/reference/python.md has all of it. Names that begin with `_` may change at any time.
 """
 
+import sys
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tailscope._base import Manifest, Statistics
     from tailscope._errors import Error, NotComplete
-    from tailscope._figures import Cycles, Figure, Nanoseconds, Place, Statistics
+    from tailscope._figures import Cycles, Figure, Nanoseconds, Place
     from tailscope._latency import Cause, Latency, Passed, Section, Wait, latency
     from tailscope._masks import Interval, Masks, NotTaken, masks
     from tailscope._run import Explanation, Run, Worst, run
@@ -29,6 +33,7 @@ __all__ = [
     "Figure",
     "Interval",
     "Latency",
+    "Manifest",
     "Masks",
     "Nanoseconds",
     "NotComplete",
@@ -48,19 +53,26 @@ __all__ = [
 # By module. Each is imported once a name of it is asked for: the program, which begins by importing
 # this package, needs none of them.
 _NAMES = {
+    "_base": ("Manifest", "Statistics"),
     "_errors": ("Error", "NotComplete"),
-    "_figures": ("Cycles", "Figure", "Nanoseconds", "Place", "Statistics"),
+    "_figures": ("Cycles", "Figure", "Nanoseconds", "Place"),
     "_latency": ("Cause", "Latency", "Passed", "Section", "Wait", "latency"),
     "_masks": ("Interval", "Masks", "NotTaken", "masks"),
     "_run": ("Explanation", "Run", "Worst", "run"),
 }
 
+# The rooms of the bench have a name of this package, since your project may have a `base` of its
+# own. In the installed package they lie there; in a checkout the name leads to the checkout.
+if not Path(__file__).with_name("_program").is_dir():
+    _rooms = sys.modules.setdefault("tailscope._program", ModuleType("tailscope._program"))
+    _rooms.__path__ = [str(Path(__file__).resolve().parents[1])]
+
 
 def __getattr__(name: str) -> Any:
     for module, names in _NAMES.items():
         if name in names:
-            found = globals()[name] = getattr(import_module(f"tailscope.{module}"), name)
-            return found
+            value = globals()[name] = getattr(import_module(f"tailscope.{module}"), name)
+            return value
     raise AttributeError(f"module 'tailscope' has no attribute {name!r}")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from tailscope._documents import Part
 from tailscope._errors import Error
 
 __tracebackhide__ = True  # pytest shows the line of the test
@@ -42,17 +42,17 @@ class Check:
     sentences: tuple[str, ...]
 
     @classmethod
-    def of(cls, part: Part) -> Check:
+    def of(cls, document: dict[str, Any]) -> Check:
         """That of a document."""
-        before = part.values.get("before_cycles")
+        before = document.get("before_cycles")
         return cls(
-            part.text("finding"),
-            part.text("state"),
-            part.maybe_text("function"),
-            part.maybe_text("kind"),
-            part.maybe_whole("before_cycles") if before != "open" else None,
-            part.maybe_whole("cycles") or 0,
-            (f"{part.text('name')}: {part.text('sentence')}", *part.texts("more")),
+            document["finding"],
+            document["state"],
+            document.get("function"),
+            document.get("kind"),
+            before if before != "open" else None,
+            document.get("cycles") or 0,
+            (f"{document['name']}: {document['sentence']}", *document["more"]),
         )
 
     @property
@@ -73,13 +73,13 @@ class Check:
 class Judgement:
     """All that the program says of its baseline. After an update there is nothing to say."""
 
-    def __init__(self, part: Part) -> None:
-        self._updated = "updated" in part
-        self._verdict = "" if self._updated else part.text("verdict")
-        self._checks = [] if self._updated else [Check.of(check) for check in part.parts("checks")]
-        refused = [] if self._updated else [part.maybe_text("refusal") or ""]
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._updated = "updated" in document
+        self._verdict = "" if self._updated else document["verdict"]
+        self._checks = [] if self._updated else [Check.of(check) for check in document["checks"]]
+        refused = [] if self._updated else [document.get("refusal") or ""]
         refused += [" ".join(check.sentences) for check in self._checks if check.state == "cannot say"]
-        notes = part.texts("notes") if any(refused) else ()
+        notes = document["notes"] if any(refused) else ()
         self.refusal = " ".join(filter(None, (*refused, *notes)))
         """Why it cannot be said that the program is as good; empty if it can."""
 
@@ -113,7 +113,7 @@ def check(judgement: Judgement | None, more_cycles: int, story: Callable[[Check]
     judgement.check(more_cycles, story)
 
 
-def judgement_of(document: Part) -> Judgement | None:
+def judgement_of(document: dict[str, Any]) -> Judgement | None:
     """That of a document; None if nothing was judged."""
-    found = document.maybe_part("judgement")
-    return None if found is None else Judgement(found)
+    judgement = document.get("judgement")
+    return None if judgement is None else Judgement(judgement)

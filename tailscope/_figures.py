@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tailscope._baseline import NONE, Before
-from tailscope._documents import Part
 from tailscope._errors import Error
 
 __tracebackhide__ = True  # pytest shows the line of the test
@@ -26,39 +25,12 @@ class Place:
     address: str
 
     @classmethod
-    def of(cls, part: Part) -> Place:
+    def of(cls, document: dict[str, Any]) -> Place:
         """The place of a document."""
-        return cls(
-            part.text("function"), part.maybe_text("file"), part.maybe_whole("line"), part.text("address")
-        )
+        return cls(*(document[name] for name in ("function", "file", "line", "address")))
 
     def __str__(self) -> str:
         return f"{self.function} ({self.file}:{self.line})" if self.file else self.function
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """`n` samples, in the unit of the quantity. What the samples do not tell is None."""
-
-    n: int
-    min: int | float | None = None
-    mean: int | float | None = None
-    stdev: int | float | None = None
-    median: int | float | None = None
-    p90: int | float | None = None
-    p99: int | float | None = None
-    p99_9: int | float | None = None
-    p99_99: int | float | None = None
-    max: int | float | None = None
-    open: int = 0
-    """How many are waits that were not over: `max` is a least value if there are any."""
-
-    @classmethod
-    def of(cls, part: Part) -> Statistics:
-        """Those of a document."""
-        names = [name for name in cls.__dataclass_fields__ if name not in ("n", "open")]
-        told = {name: part.maybe_number(name) for name in names}
-        return cls(part.whole("n"), open=part.whole("open") if "open" in part else 0, **told)
 
 
 class Cycles(int):
@@ -186,5 +158,11 @@ class Figure(Timed):
 
 
 def calls(stack: Sequence[Place]) -> list[str]:
-    """A line for each call of a stack, the innermost first."""
-    return [f"    {place}" for place in stack]
+    """Lines for the calls of a stack, the innermost first; none if it is empty."""
+    return ["call stack, innermost first:", *(f"    {place}" for place in stack)] if stack else []
+
+
+def reasons_of(document: dict[str, Any]) -> tuple[str, ...]:
+    """Sentences on why a measurement of a program is not all that the program does."""
+    polls = document.get("polls")
+    return (*document["reasons"], *([polls] if polls else []))

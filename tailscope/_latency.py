@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
+from tailscope._base import Statistics
 from tailscope._baseline import Before, Check, check, judgement_of
-from tailscope._documents import Part, reasons_of
+from tailscope._bench import ask, options
 from tailscope._errors import Error, NotComplete
-from tailscope._figures import Figure, Place, Statistics, calls
-from tailscope._program import ask, options
+from tailscope._figures import Figure, Place, calls, reasons_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
@@ -25,10 +25,10 @@ class Cause:
     raised: Place | None
 
     @classmethod
-    def of(cls, part: Part) -> Cause:
+    def of(cls, document: dict[str, Any]) -> Cause:
         """That of a document."""
-        raised = part.maybe_part("raised")
-        return cls(part.text("cause"), part.whole("cycles"), Place.of(raised) if raised else None)
+        raised = document["raised"]
+        return cls(document["cause"], document["cycles"], Place.of(raised) if raised else None)
 
     def __str__(self) -> str:
         raised = f", set at {self.raised}" if self.raised else ""
@@ -47,8 +47,8 @@ class Wait(Figure):
     every: int
 
     def _details(self) -> list[str]:
-        lines = [f"pended at {self.where}, and waited for", *(f"    {one}" for one in self.waits)]
-        lines += ["call stack, innermost first:", *calls(self.stack)] if self.stack else []
+        lines = [f"pended at {self.where}, and waited for", *(f"    {cause}" for cause in self.waits)]
+        lines += calls(self.stack)
         return lines + ([f"asked at each {self.every:,}th cycle only"] if self.every > 1 else [])
 
 
@@ -61,8 +61,7 @@ class Passed(Figure):
     stack: tuple[Place, ...]
 
     def _details(self) -> list[str]:
-        lines = [f"from {self.begin} to {self.end}"]
-        return lines + (["call stack, innermost first:", *calls(self.stack)] if self.stack else [])
+        return [f"from {self.begin} to {self.end}", *calls(self.stack)]
 
 
 @dataclass(frozen=True)
@@ -83,69 +82,64 @@ class Latency:
     answered, or the run ended early.
     """
 
-    def __init__(self, part: Part, *, any_verdict: bool) -> None:
-        self._part = part
-        self._judgement = judgement_of(part)
-        self.document: dict[str, Any] = dict(self._part.values)
-        self.elf = self._part.text("elf")
+    def __init__(self, document: dict[str, Any], *, any_verdict: bool) -> None:
+        self.document = document
+        self._judgement = judgement_of(document)
+        self.elf: str = document["elf"]
+        self.reasons = reasons_of(document)
+        """Sentences on why it is not complete."""
         self.complete = not self.reasons
         if not self.complete and not any_verdict:
             raise NotComplete(self.elf, "truncated", self.reasons)
 
     @property
-    def reasons(self) -> tuple[str, ...]:
-        """Sentences on why it is not complete."""
-        return reasons_of(self._part)
-
-    @property
     def irq(self) -> str:
         """The interrupt that was pended."""
-        return self._asked.text("irq")
+        return str(self._waits["irq"])
 
     @property
     def pends(self) -> int:
         """How many times it was pended."""
-        return self._asked.whole("pends")
+        return int(self._waits["pends"])
 
     @property
     def cycles(self) -> Statistics:
         """The waits, in cycles."""
-        return Statistics.of(self._asked.part("cycles"))
+        return Statistics.model_validate(self._waits["cycles"])
 
     @property
     def ns(self) -> Statistics:
         """The waits, in ns."""
-        return Statistics.of(self._asked.part("ns"))
+        return Statistics.model_validate(self._waits["ns"])
 
     @property
     def longest(self) -> Wait:
         """The longest wait. Raises Error if the interrupt was never taken."""
-        waits = self._asked.parts("worst")
-        if not waits:
+        if not self._waits["worst"]:
             raise Error(f"{self.elf}: {self.irq} was never taken, so there is no wait.")
-        one = waits[0]
+        worst = self._waits["worst"][0]
         return Wait(
             self.irq,
-            str(Place.of(one.part("at"))),
-            one.number("ns"),
-            one.whole("cycles"),
-            tuple(map(Cause.of, one.parts("waits"))),
-            tuple(map(Place.of, one.parts("stack"))),
-            self._asked.part("window").whole("every"),
-            before=self._before(self.irq, one.whole("cycles")),
+            str(Place.of(worst["at"])),
+            worst["ns"],
+            worst["cycles"],
+            tuple(map(Cause.of, worst["waits"])),
+            tuple(map(Place.of, worst["stack"])),
+            self._waits["window"]["every"],
+            before=self._before(self.irq, worst["cycles"]),
         )
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """The sections that were asked for and passed, in order."""
-        found = self._part.parts("sections") if "sections" in self._part else []
-        return tuple(self._section(one) for one in found if one.parts("worst"))
+        rows = self.document.get("sections", ())
+        return tuple(self._section(row, row["worst"][0]) for row in rows if row["worst"])
 
     def section(self, name: str) -> Section:
         """The section of this name, as it was asked for. Raises Error if it was never passed."""
-        for one in self.sections:
-            if one.name == name:
-                return one
+        for section in self.sections:
+            if section.name == name:
+                return section
         raise Error(f"{self.elf}: the section {name!r} was never passed, or not asked for.")
 
     def check_baseline(self, *, more_cycles: int = 0) -> None:
@@ -155,42 +149,40 @@ class Latency:
         check(self._judgement, more_cycles, self._story)
 
     def _story(self, of: Check) -> list[str]:
-        asked = self._part.maybe_part("latency")
-        if asked and of.kind == self.irq:
+        if self.document.get("latency") and of.kind == self.irq:
             return self.longest.story()
-        return next((one.longest.story() for one in self.sections if one.name == of.kind), [])
+        return next((section.longest.story() for section in self.sections if section.name == of.kind), [])
 
     def _before(self, kind: str, cycles: int) -> Before | None:
         return self._judgement.of(kind, None, cycles) if self._judgement else None
 
     @property
-    def _asked(self) -> Part:
-        found = self._part.maybe_part("latency")
-        if found is None:
+    def _waits(self) -> dict[str, Any]:
+        waits: dict[str, Any] | None = self.document.get("latency")
+        if waits is None:
             raise Error(f"{self.elf}: no interrupt was asked for; name one: irq='TIM2'.")
-        return found
+        return waits
 
-    def _section(self, one: Part) -> Section:
-        worst = one.parts("worst")[0]
-        name, begin = one.text("section"), Place.of(worst.part("begin"))
+    def _section(self, row: dict[str, Any], worst: dict[str, Any]) -> Section:
+        begin, end = Place.of(worst["begin"]), Place.of(worst["end"])
         longest = Passed(
-            name,
+            row["section"],
             str(begin),
-            worst.number("ns"),
-            worst.whole("cycles"),
+            worst["ns"],
+            worst["cycles"],
             begin,
-            Place.of(worst.part("end")),
-            tuple(map(Place.of, worst.parts("stack"))),
-            before=self._before(name, worst.whole("cycles")),
+            end,
+            tuple(map(Place.of, worst["stack"])),
+            before=self._before(row["section"], worst["cycles"]),
         )
-        cycles, ns = Statistics.of(one.part("cycles")), Statistics.of(one.part("ns"))
-        return Section(name, one.whole("count"), cycles, ns, longest)
+        cycles, ns = (Statistics.model_validate(row[unit]) for unit in ("cycles", "ns"))
+        return Section(row["section"], row["count"], cycles, ns, longest)
 
     def __repr__(self) -> str:
-        asked = self._part.maybe_part("latency")
-        waits = [self.longest] if asked and asked.parts("worst") else []
-        found = [*waits, *(one.longest for one in self.sections)]
-        return f"<Latency of {self.elf}: {', '.join(map(repr, found)) or 'nothing was seen'}>"
+        waits = self.document.get("latency")
+        figures = [self.longest] if waits and waits["worst"] else []
+        shown = [repr(figure) for figure in (*figures, *(section.longest for section in self.sections))]
+        return f"<Latency of {self.elf}: {', '.join(shown) or 'nothing was seen'}>"
 
 
 def latency(
@@ -220,27 +212,8 @@ def latency(
     The options are those of the command; `start` is `--from`. Raises NotComplete if a pend was
     lost or the run ended early, and Error.
     """
-    part = ask_latency(
-        elf,
-        irq=irq,
-        sections=sections,
-        until=until,
-        start=start,
-        around=around,
-        every=every,
-        mode=mode,
-        pends=pends,
-        seed=seed,
-        enable=enable,
-        kernel=kernel,
-        chip=chip,
-        hse=hse,
-        strict=strict,
-        gaps=gaps,
-        semihosting=semihosting,
-        any_core=any_core,
-    )
-    return Latency(part, any_verdict=any_verdict)
+    asked = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
+    return Latency(ask_latency(elf, **asked), any_verdict=any_verdict)
 
 
 def ask_latency(
@@ -249,9 +222,7 @@ def ask_latency(
     sections: str | Sequence[str] = (),
     start: str | None = None,
     **chosen: object,
-) -> Part:
+) -> dict[str, Any]:
     """The document of the command."""
-    words = options(
-        {"section": [sections] if isinstance(sections, str) else [*sections], "from": start, **chosen}
-    )
-    return ask("latency", *words, "--json", "--", fspath(elf))
+    section = [sections] if isinstance(sections, str) else [*sections]
+    return ask("latency", *options(**{"from": start}, section=section, **chosen), "--json", "--", fspath(elf))

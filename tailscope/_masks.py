@@ -8,10 +8,9 @@ from os import PathLike, fspath
 from typing import Any
 
 from tailscope._baseline import Check, check, judgement_of
-from tailscope._documents import Part, reasons_of
+from tailscope._bench import ask, options
 from tailscope._errors import Error, NotComplete
-from tailscope._figures import NOTHING, Figure, Place, calls
-from tailscope._program import ask, options
+from tailscope._figures import NOTHING, Figure, Place, calls, reasons_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
@@ -68,7 +67,7 @@ class Interval(Figure):
 
     def _details(self) -> list[str]:
         lines = [f"raised by {self.where}"] if self.begin else [self.where]
-        lines += ["call stack, innermost first:", *calls(self.stack)] if self.stack else []
+        lines += calls(self.stack)
         lines += [f"ended by {self.end}"] if self.end else []
         lines += [f"task: {self.task}"] if self.task else []
         lines += [f"held off: {', '.join(self.held)}"] if self.held else []
@@ -88,21 +87,20 @@ class NotTaken(Figure):
 class Masks:
     """How long a program held interrupts off. `document` is the JSON of `masks` (the reference)."""
 
-    def __init__(self, part: Part, *, any_verdict: bool) -> None:
-        self._part = part
+    def __init__(self, document: dict[str, Any], *, any_verdict: bool) -> None:
+        self.document = document
         self._any_verdict = any_verdict
-        self._judgement = judgement_of(part)
-        self.document: dict[str, Any] = dict(part.values)
-        self.elf = part.text("elf")
-        self.until = part.text("until")
-        self.cycles = part.whole("cycles")
+        self._judgement = judgement_of(document)
+        self.elf: str = document["elf"]
+        self.until: str = document["until"]
+        self.cycles: int = document["cycles"]
         """Of the whole run."""
-        self.clock_hz = part.number("clock_hz")
+        self.clock_hz: float = document["clock_hz"]
         """At the end."""
-        self.ended = part.maybe_text("ended")
+        self.ended: str | None = document["ended"]
         """Why the run ended early; None if it did not."""
-        self.notes = part.texts("notes")
-        self.reasons = reasons_of(part)
+        self.notes: tuple[str, ...] = tuple(document["notes"])
+        self.reasons = reasons_of(document)
         """Sentences on why this is not all that the program does: it stopped, hangs, waits in vain,
         or its start-up never ended."""
         if not self.complete:
@@ -116,7 +114,7 @@ class Masks:
     @cached_property
     def worst(self) -> tuple[Interval, ...]:
         """The longest interval of each place, the longest of all first."""
-        return tuple(self._interval(one) for one in self._part.parts("worst"))
+        return tuple(map(_interval, self.document["worst"]))
 
     def longest(self, kind: str | None = None, level: int | None = None) -> Interval:
         """The longest interval of what holds interrupts off; of a kind, and of a level, if they are
@@ -126,13 +124,15 @@ class Masks:
         """
         if kind is not None and kind not in KINDS:
             raise Error(f"There is no kind {kind!r} of interval; choose {', '.join(KINDS)}.")
-        name = _name(kind, level)
-        found = next((one for one in self.worst if _is(one.kind, one.level, kind, level)), None)
-        self._refuse_open(kind, level, 0 if found is None else found._cycles)
-        found = found or _none_of(name, kind, level)
-        told = self._judgement
-        before = told.of(found._row_kind, found.function, found._cycles) if told else None
-        return replace(found, before=before, _ns=max(found._ns, self._most_ns(kind, level)))
+        longest = next(
+            (interval for interval in self.worst if _is(interval.kind, interval.level, kind, level)), None
+        )
+        self._refuse_open(kind, level, 0 if longest is None else longest._cycles)
+        longest = longest or _none_of(kind, level)
+        before = None
+        if self._judgement:
+            before = self._judgement.of(longest._row_kind, longest.function, longest._cycles)
+        return replace(longest, before=before, _ns=max(longest._ns, self._most_ns(kind, level)))
 
     def check_baseline(self, *, more_cycles: int = 0) -> None:
         """Raises AssertionError, with a story each, if the program finds anything worse than in the
@@ -141,19 +141,17 @@ class Masks:
         check(self._judgement, more_cycles, self._story)
 
     def _story(self, of: Check) -> list[str]:
-        for one in self.worst:
-            if (one._row_kind, one._cycles) == (of.kind, of.cycles):
-                return one.story()
+        for interval in self.worst:
+            if (interval._row_kind, interval._cycles) == (of.kind, of.cycles):
+                return interval.story()
         return []
 
     def _most_ns(self, kind: str | None, level: int | None) -> float:
         """The longest time of any such interval."""
-        of_kinds = self._part.part("intervals")
-        found = [of_kinds.part(name) for name in (_OF_INTERRUPTS if kind is None else (kind,))]
+        rows = [self.document["intervals"][name] for name in (_OF_INTERRUPTS if kind is None else (kind,))]
         if level is not None:
-            levels = [row for one in found for row in one.parts("by_level")]
-            found = [row for row in levels if row.whole("level") == level]
-        return max((one.part("ns").maybe_number("max") or 0.0 for one in found), default=0.0)
+            rows = [row for of_kind in rows for row in of_kind["by_level"] if row["level"] == level]
+        return max((row["ns"]["max"] or 0.0 for row in rows), default=0.0)
 
     def not_taken(self, priority: int) -> NotTaken:
         """The longest time in which masks and handlers together kept an interrupt of this priority
@@ -161,46 +159,26 @@ class Masks:
         if it was waiting at the end, and Error if the chip has no such priority.
         """
         name = f"priority {priority}"
-        rows = self._part.parts("priorities")
-        key = "number" if any(row.whole("number") == priority for row in rows) else "priority"
-        for one in rows:
-            if one.whole(key) == priority:
-                worst = one.maybe_part("worst")
-                if one.whole("open"):
+        rows = self.document["priorities"]
+        key = "number" if any(row["number"] == priority for row in rows) else "priority"
+        for row in rows:
+            if row[key] == priority:
+                if row["open"]:
                     self._refuse(f"At the end an interrupt of priority {priority} could not be taken.")
+                worst = row["worst"]
                 if worst is None:
                     return NotTaken(name, NOTHING, 0.0, 0)
-                where = f"begun at {Place.of(worst.part('begin'))}, ended at {Place.of(worst.part('end'))}"
-                return NotTaken(name, where, worst.number("ns"), worst.whole("cycles"))
+                where = f"begun at {Place.of(worst['begin'])}, ended at {Place.of(worst['end'])}"
+                return NotTaken(name, where, worst["ns"], worst["cycles"])
         raise Error(f"{self.elf}: the chip has no priority {priority}; give a number of its NVIC.")
 
-    def _interval(self, one: Part) -> Interval:
-        begin = Place.of(one.part("begin"))
-        stack = tuple(map(Place.of, one.parts("stack")))
-        made = Interval(
-            one.text("name"),
-            str(begin),
-            one.number("ns"),
-            one.whole("cycles"),
-            one.text("kind"),
-            one.maybe_whole("level"),
-            begin,
-            Place.of(one.part("end")),
-            stack,
-            one.maybe_text("task"),
-            one.texts("held"),
-            one.whole("count"),
-        )
-        return replace(made, where=f"{begin}, from {made.caller}") if made.caller else made
-
     def _refuse_open(self, kind: str | None, level: int | None, cycles: int) -> None:
-        for one in self._part.parts("open"):
-            if _is(one.text("kind"), one.maybe_whole("level"), kind, level):
-                lasted = self.cycles - one.whole("begin_cycle") - one.whole("asleep_cycles")
+        for row in self.document["open"]:
+            if _is(row["kind"], row["level"], kind, level):
+                lasted = self.cycles - row["begin_cycle"] - row["asleep_cycles"]
                 if lasted > cycles:
-                    raised = Place.of(one.part("begin"))
                     self._refuse(
-                        f"{one.text('name')}, raised by {raised}, was still open at the end, "
+                        f"{row['name']}, raised by {Place.of(row['begin'])}, was still open at the end, "
                         f"{lasted:,} cycles awake later."
                     )
 
@@ -232,28 +210,36 @@ def masks(
     The options are those of the command; `start` is `--from`. Raises NotComplete if the program
     stopped or hangs, or its start-up never ended, and Error.
     """
-    part = ask_masks(
-        elf,
-        until=until,
-        start=start,
-        kernel=kernel,
-        chip=chip,
-        hse=hse,
-        strict=strict,
-        gaps=gaps,
-        semihosting=semihosting,
-        any_core=any_core,
-        explain=explain,
-    )
-    return Masks(part, any_verdict=any_verdict)
+    asked = {name: value for name, value in locals().items() if name not in ("elf", "any_verdict")}
+    return Masks(ask_masks(elf, **asked), any_verdict=any_verdict)
 
 
-def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: object) -> Part:
+def ask_masks(elf: str | PathLike[str], *, start: str | None = None, **chosen: object) -> dict[str, Any]:
     """The document of the command."""
-    return ask("masks", *options({"from": start, **chosen}), "--json", "--", fspath(elf))
+    return ask("masks", *options(**{"from": start}, **chosen), "--json", "--", fspath(elf))
 
 
-def _none_of(name: str, kind: str | None, level: int | None) -> Interval:
+def _interval(row: dict[str, Any]) -> Interval:
+    begin = Place.of(row["begin"])
+    interval = Interval(
+        row["name"],
+        str(begin),
+        row["ns"],
+        row["cycles"],
+        row["kind"],
+        row["level"],
+        begin,
+        Place.of(row["end"]),
+        tuple(map(Place.of, row["stack"])),
+        row["task"],
+        tuple(row["held"]),
+        row["count"],
+    )
+    return replace(interval, where=f"{begin}, from {interval.caller}") if interval.caller else interval
+
+
+def _none_of(kind: str | None, level: int | None) -> Interval:
+    name = _name(kind, level)
     return Interval(name, NOTHING, 0.0, 0, kind or "any", level, None, None, (), None, (), 0)
 
 

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tailscope import _tables
-from tailscope._documents import Part, from_json
+import polars as pl
+
+from tailscope import _base
+from tailscope._bench import ask, options
 from tailscope._errors import Error, NotComplete
-from tailscope._figures import Statistics, Timed
-from tailscope._files import altered, check_members, read, shown
-from tailscope._program import ask, options
-
-if TYPE_CHECKING:
-    import polars as pl
+from tailscope._figures import Timed
 
 __tracebackhide__ = True  # pytest shows the line of the test
-
-SCHEMA = 3
-_MOST_BYTES = 16 << 20
-_REMEDY = "restore the file or decode the run again (./lab redecode)"
-_VERDICTS = ("complete", "truncated", "inconclusive")
-QUANTITIES = {
-    "section": "section_ns",
-    "allocate": "critical_ns",
-    "free": "free_critical_ns",
-    "interrupt": "interrupt_latency_ns",
-    "task": "task_latency_ns",
-}
-"""The words for a worst sample, and the statistic of run.json that it is of."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +33,6 @@ class Explanation:
     unknown: tuple[str, ...]
     """If the run was not replayed, a sentence on each thing that is therefore not known."""
 
-    @classmethod
-    def of(cls, part: Part) -> Explanation:
-        """That of the command's document."""
-        parts = part.parts("parts") if "parts" in part else []
-        spent = tuple(f"{one.whole('cycles'):,} cycles: {one.text('words')}" for one in parts)
-        return cls(dict(part.values), part.text("place"), spent, part.texts("unknown"))
-
     def __str__(self) -> str:
         return "\n".join([self.place, *self.parts, *self.unknown])
 
@@ -64,30 +42,39 @@ class Worst(Timed):
     """The longest sample of a quantity, as the wire shows it.
 
     It is true to plus or minus `budget_ns`, None if the run does not tell that. `verdict` is the
-    run's. Where a wait was not over it is `open`, and the length a least one. `operation` is the
-    number of its operation and `label` that one's, None if an interrupt came outside all
-    operations. `times` says how many samples are as long. `fields` has all that run.json says of
-    it, under `maxima`.
+    run's. `maximum` is what run.json says of it under `maxima`.
     """
 
     quantity: str
     folder: Path
     verdict: str
     budget_ns: float | None
-    times: int
-    operation: int | None
-    label: str | None
-    fields: dict[str, Any]
+    maximum: _base.Maximum
+
+    @property
+    def times(self) -> int:
+        """How many samples are as long."""
+        return self.maximum.times
+
+    @property
+    def operation(self) -> int | None:
+        """The number of its operation; None if an interrupt came outside all operations."""
+        return self.maximum.seq
+
+    @property
+    def label(self) -> str | None:
+        """The label of that operation."""
+        return self.maximum.label
 
     @property
     def open(self) -> bool:
         """Whether a wait was not over: the longest lasts at least so long."""
-        return bool(self.fields.get("open"))
+        return bool(self.maximum.open)
 
     @property
     def length(self) -> str:
         """`62.56 µs`, or `≥ 62.56 µs`."""
-        return f"≥ {super().length}" if self.open else super().length
+        return f"{self.maximum.at_least}{super().length}"
 
     def check(self, *, at_most_ns: float) -> None:
         """Raises AssertionError, with the story, if it is longer than the limit, or may be."""
@@ -97,12 +84,13 @@ class Worst(Timed):
 
     def explain(self) -> Explanation:
         """Replays the run on the virtual board, and tells what the time went to."""
-        words = ["explain", f"--quantity={self.quantity}", "--json", "--", str(self.folder)]
-        return Explanation.of(ask(*words))
+        document = ask("explain", f"--quantity={self.quantity}", "--json", "--", str(self.folder))
+        parts = (f"{part['cycles']:,} cycles: {part['words']}" for part in document.get("parts", ()))
+        return Explanation(document, document["place"], tuple(parts), tuple(document["unknown"]))
 
     def _details(self) -> list[str]:
         budget = "" if self.budget_ns is None else f", true to ±{self.budget_ns:,.2f} ns"
-        return [f"{self.where}{budget}", f"run: {shown(self.folder)}, {self.verdict}"]
+        return [f"{self.where}{budget}", f"run: {self.folder}, {self.verdict}"]
 
 
 class Run:
@@ -114,96 +102,91 @@ class Run:
 
     def __init__(self, folder: str | PathLike[str], *, any_verdict: bool = False) -> None:
         self.folder = Path(folder)
-        check_members(self.folder)
-        self._part = _manifest(self.folder)
-        self.verdict = self._part.text("verdict")
+        with _refusals():
+            self.manifest = _base.read_manifest(self.folder / "run.json")
+            """The whole of run.json."""
+        self.verdict = self.manifest.verdict
         """`complete`, `truncated` or `inconclusive`."""
-        self.reasons = self._part.texts("reasons")
+        self.reasons = tuple(self.manifest.reasons)
         """Why it is not complete, in sentences."""
-        if self.verdict not in _VERDICTS:
-            self._part.wrong("verdict", f"must be one of {', '.join(_VERDICTS)}")
-        if self.verdict != "complete" and not any_verdict:
-            raise NotComplete(shown(self.folder), self.verdict, self.reasons)
-        self.warnings = self._part.texts("warnings")
+        if not self.complete and not any_verdict:
+            raise NotComplete(str(self.folder), self.verdict, self.reasons)
+        self.warnings = tuple(self.manifest.warnings)
         """What a reader must know and costs no verdict, in sentences."""
-        self.scenario = self._part.text("scenario")
-        self.allocator = self._part.text("allocator")
-        self.board = self._part.text("board")
-        self.samplerate_hz = self._part.whole("samplerate_hz")
-        self.parameters: dict[str, Any] = dict(self._part.part("parameters").values)
-        self.document: dict[str, Any] = dict(self._part.values)
-        """The whole of run.json."""
+        self.scenario = self.manifest.scenario
+        self.allocator = self.manifest.allocator
+        self.board = self.manifest.board
+        self.samplerate_hz = self.manifest.samplerate_hz
+        self.parameters = self.manifest.parameters
 
     @property
     def complete(self) -> bool:
         """Whether its numbers may be believed."""
         return self.verdict == "complete"
 
-    def statistics(self, key: str) -> Statistics | None:
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole of run.json, as JSON has it."""
+        return self.manifest.as_json()
+
+    def statistics(self, key: str) -> _base.Statistics | None:
         """The statistics of a quantity by its key in run.json, such as `free_critical_ns`; None if
         it has no samples. Raises Error if there is no such quantity.
         """
-        maxima = self._part.part("maxima")
-        if key not in maxima:
-            raise Error(f"There is no quantity {key!r}; choose {', '.join(maxima)}.")
-        found = self._part.maybe_part(key)
-        return None if found is None or not found.whole("n") else Statistics.of(found)
+        if key not in self.manifest.statistics:
+            raise Error(f"There is no quantity {key!r}; choose {', '.join(self.manifest.statistics)}.")
+        statistics = self.manifest.statistics[key]
+        return statistics if statistics.n else None
 
     def worst(self, quantity: str) -> Worst:
-        """The longest sample of `allocate`, `free`, `interrupt` or `task`.
+        """The longest sample of `section`, `allocate`, `free`, `interrupt` or `task`.
 
         Raises Error if there is no such quantity, or the run has no sample of it.
         """
-        if quantity not in QUANTITIES:
-            raise Error(f"There is no quantity {quantity!r}; choose {', '.join(QUANTITIES)}.")
-        key = QUANTITIES[quantity]
-        found = self._part.part("maxima").maybe_part(key)
-        if found is None:
-            raise Error(f"{shown(self.folder)}: has no sample of {quantity}.")
-        operation, label = found.maybe_whole("seq"), found.maybe_text("label")
-        of_label = f" ({label})" if label else ""
+        if quantity not in _base.NAMED:
+            raise Error(f"There is no quantity {quantity!r}; choose {', '.join(_base.NAMED)}.")
+        key = _base.NAMED[quantity].key
+        maximum, budget = self.manifest.maxima.get(key), self.manifest.error_budget.get(key)
+        if maximum is None:
+            raise Error(f"{self.folder}: has no sample of {quantity}.")
+        of_label = f" ({maximum.label})" if maximum.label else ""
         return Worst(
             quantity,
-            "outside of all operations" if operation is None else f"operation {operation}{of_label}",
-            float(found.number("value")),
+            "outside of all operations" if maximum.seq is None else f"operation {maximum.seq}{of_label}",
+            float(maximum.value),
             quantity,
             self.folder,
             self.verdict,
-            self._budget_ns(key),
-            found.whole("times"),
-            operation,
-            label,
-            dict(found.values),
+            budget.total.ns if budget else None,
+            maximum,
         )
 
     @cached_property
     def operations(self) -> pl.DataFrame:
         """One row per operation (docs/reference/operations.md)."""
-        return _tables.operations(self.folder / "operations.parquet")
+        with _refusals():
+            return _base.read_stored_operations(self.folder / "operations.parquet")
 
     @cached_property
     def interrupts(self) -> pl.DataFrame:
         """One row per stimulus (docs/reference/interrupts.md)."""
-        return _tables.interrupts(self.folder / "interrupts.parquet")
+        with _refusals():
+            return _base.read_interrupts(self.folder / "interrupts.parquet")
 
-    @property
+    @cached_property
     def edges(self) -> pl.DataFrame:
         """The capture: a row wherever a channel changes (docs/reference/edges.md)."""
-        return self._edges.frame
+        return pl.DataFrame({"sample": self._capture.sample, "word": self._capture.word})
 
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of the channels: bit i of `word` in `edges` is channel i."""
-        return self._edges.channels
+        return self._capture.channels
 
     @cached_property
-    def _edges(self) -> _tables.Edges:
-        return _tables.edges(self.folder / "edges.parquet")
-
-    def _budget_ns(self, key: str) -> float | None:
-        budget = self._part.part("error_budget").maybe_part(key)
-        total = budget.maybe_part("total") if budget else None
-        return total.maybe_number("ns") if total else None
+    def _capture(self) -> _base.EdgeList:
+        with _refusals():
+            return _base.read_edges(self.folder, self.manifest)
 
     def __repr__(self) -> str:
         why = f": {' '.join(self.reasons)}" if self.reasons else ""
@@ -235,54 +218,32 @@ def run(
     made in. `capture` is by the virtual board itself unless it is told; None leaves it to the
     bench. Raises NotComplete if the run is not complete, and Error.
     """
-    chosen = {
-        "allocator": os.fspath(allocator),
-        "parameter": _pairs(parameters),
-        "knob": _pairs(knobs),
-        "board": board,
-        "seed": seed,
-        "stimulus": stimulus,
-        "samplerate": samplerate,
-        "duration": duration,
-        "records": records,
-        "capture": None if board else capture,
-        "art": art,
-        "locking": locking,
-        "heap": heap,
-        "runs": None if folder is None else os.fspath(folder),
-    }
-    answer = ask("scenario", *options(chosen), "--json", "--", os.fspath(scenario))
-    made = answer.parts("runs")
+    words = options(
+        allocator=os.fspath(allocator),
+        parameter=[f"{name}={value}" for name, value in (parameters or {}).items()],
+        knob=[f"{name}={value}" for name, value in (knobs or {}).items()],
+        board=board,
+        seed=seed,
+        stimulus=stimulus,
+        samplerate=samplerate,
+        duration=duration,
+        records=records,
+        capture=None if board else capture,
+        art=art,
+        locking=locking,
+        heap=heap,
+        runs=None if folder is None else os.fspath(folder),
+    )
+    made = ask("scenario", *words, "--json", "--", os.fspath(scenario))["runs"]
     if len(made) != 1:
         raise Error(f"These words name {len(made)} runs; tailscope.run() makes one: name one allocator.")
-    return Run(made[0].text("folder"), any_verdict=any_verdict)
+    return Run(made[0]["folder"], any_verdict=any_verdict)
 
 
-def _pairs(named: Mapping[str, object] | None) -> list[str]:
-    return [f"{name}={value}" for name, value in (named or {}).items()]
-
-
-def _manifest(folder: Path) -> Part:
-    """run.json. Raises Error where it is missing, damaged, or of a version that is not read."""
-    path = folder / "run.json"
-    if (folder / "observed.json").exists():
-        raise Error(
-            f"{shown(folder)}: is a run from the wire alone (./lab observe) and has no operations; its "
-            "figures are in its run.json."
-        )
-    part = from_json(read(path, _MOST_BYTES, _REMEDY), shown(path), _REMEDY)
-    schema = part.whole("schema")
-    if schema > SCHEMA:
-        raise Error(
-            f"{shown(path)}: is of schema {schema}, and this version reads {SCHEMA}; install a newer one."
-        )
-    if schema < SCHEMA:
-        raise Error(f"{shown(path)}: is of schema {schema}, and this version reads {SCHEMA}; run it again.")
-    files = part.part("files")
-    digests = {name: files.text(name) for name in files.values}
-    for name in ("operations.parquet", "interrupts.parquet"):
-        if name not in digests and part.text("verdict") == "complete":
-            part.wrong("files", f"lacks the digest of {name}")
-    if (other := altered(folder, digests)) is not None:
-        raise Error(f"{shown(folder / other)}: is not the file that run.json was written of; {_REMEDY}.")
-    return part
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raises what the bench refuses as Error, in its words."""
+    try:
+        yield
+    except _base.TailscopeError as error:
+        raise Error(str(error)) from None

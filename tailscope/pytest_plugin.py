@@ -23,7 +23,6 @@ import pytest
 
 import tailscope
 from tailscope._baseline import judgement_of
-from tailscope._documents import Part
 from tailscope._errors import Error
 from tailscope._figures import Cycles, Nanoseconds
 from tailscope._latency import Latency, ask_latency
@@ -34,10 +33,10 @@ __tracebackhide__ = True  # pytest shows the line of the test
 FOLDER = "tailscope-baselines"
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_CHARACTERS = 150
-_KNOWN = pytest.StashKey[dict[tuple[object, ...], Part]]()
+_KNOWN = pytest.StashKey[dict[tuple[object, ...], dict[str, Any]]]()
 _Found = TypeVar("_Found", Masks, Latency)
 
-Ask = Callable[..., Part]
+Ask = Callable[..., dict[str, Any]]
 """A command, asked for its document: ask_masks or ask_latency."""
 
 MeasureMasks = Callable[..., Masks]
@@ -143,7 +142,7 @@ class _Baselines:
 
     def _answer(
         self, ask: Ask, elf: str | PathLike[str], asked: dict[str, Any], path: Path
-    ) -> tuple[Part, str]:
+    ) -> tuple[dict[str, Any], str]:
         """The document, and the sentence why it is held to no baseline, or why it becomes none."""
         if not self._update:
             part = self._remembered(ask, elf, asked, path if path.exists() else None)
@@ -157,7 +156,7 @@ class _Baselines:
 
     def _remembered(
         self, ask: Ask, elf: str | PathLike[str], asked: dict[str, Any], baseline: Path | None
-    ) -> Part:
+    ) -> dict[str, Any]:
         """What a command says of a program; asked once in a session for files of the same content
         and the same words, unless it refuses to judge, as it names the baseline then.
         """

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pydantic import AfterValidator, ValidationError, WrapValidator
 from pydantic_core import ErrorDetails
 
-from base.files.errors import near_miss
+from .errors import near_miss
 
 Place = tuple[str | int, ...]
 """The keys, and the indices in lists, that lead from a document's top to a value."""

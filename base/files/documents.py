@@ -24,10 +24,10 @@ from typing import Any, NoReturn, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
-from base.files.complaints import WrongValueError, first_complaint, quoted, sentence, unknown_key
-from base.files.errors import TailscopeError, first_line
-from base.files.printable import HIDDEN, printable_values
-from base.files.whole import read_bytes
+from .complaints import WrongValueError, first_complaint, quoted, sentence, unknown_key
+from .errors import TailscopeError, first_line
+from .printable import HIDDEN, printable_values
+from .whole import read_bytes
 
 TOML_BYTES_MAX = 256 << 10
 """Far above what a person writes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable
 
-from base.files.printable import printable_lines
+from .printable import printable_lines
 
 CANNOT_SAY = 2
 """The exit status where something is refused."""

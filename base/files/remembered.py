@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from base.files.whole import WriteError, write_bytes
-from base.paths import BUILD
+from ..paths import BUILD
+from .whole import WriteError, write_bytes
 
 FOLDER = BUILD / "remembered"
 MOST = 64

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from base.files import locks
+from . import locks
 
 PREFIX = "tailscope."
 YOUNG_S = 60.0

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from base.files import locks
-from base.files.whole import WriteError, why
-from base.processes import signals
+from ..processes import signals
+from . import locks
+from .whole import WriteError, why
 
 WAIT_MOST_S = 3600.0
 """The longest that another's turn is waited for."""

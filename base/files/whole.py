@@ -13,10 +13,10 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
-from base.files.errors import TailscopeError, first_line
+from .errors import TailscopeError, first_line
 
 NO_FILE = "it is a device or a pipe, not a file"
 
@@ -30,7 +30,7 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     return content
 
 
-def open_regular(path: Path, most_bytes: int) -> BinaryIO:
+def open_regular(path: Path, most_bytes: int) -> BufferedReader:
     """The file at `path`, open. Raises OSError where it is no file, or
     has more than `most_bytes`.
     """

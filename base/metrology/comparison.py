@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from base.metrology.intervals import CONFIDENCE
+from .intervals import CONFIDENCE
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

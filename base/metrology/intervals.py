@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from base.metrology.quantiles import PERCENTILES, rank, samples_needed
+from .quantiles import PERCENTILES, rank, samples_needed
 
 CONFIDENCE = 0.95
 """Of every interval, unless a caller asks for another."""

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from base.files.documents import Table
-from base.metrology.quantiles import PERCENTILES, Number, rank, samples_needed
+from ..files.documents import Table
+from .quantiles import PERCENTILES, Number, rank, samples_needed
 
 Floats = npt.NDArray[np.float64]
 # JSON has a list where this has a tuple: the list becomes a tuple, and its parts stay strict.

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from base.files.documents import Table
+from ..files.documents import Table
 
 MYRIAD = 10_000
 # By name, each as a share in ten-thousandths.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from base.metrology.quantiles import Summary, summarise_counted
+from .quantiles import Summary, summarise_counted
 
 Whole = npt.NDArray[np.int64]
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from base.processes import signals
+from . import signals
 
 PRELOAD = "LD_PRELOAD"
 KEPT = "TAILSCOPE_PRELOAD"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import astuple, dataclass
 from typing import TypeVar
 
-from base.run_folder.manifest import Manifest
+from .manifest import Manifest
 
 # A trace's file may lie elsewhere; its digest is another parameter.
 _TRACE, _TRACE_DIGEST = "trace", "trace_sha256"

@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from base.files import locks
-from base.files.documents import Table, check
-from base.files.errors import CaptureError
-from base.files.whole import WriteError, open_regular, why
-from base.run_folder.edges import MOST_ROWS, EdgeList, Samples, Words
+from ..files import locks
+from ..files.documents import Table, check
+from ..files.errors import CaptureError
+from ..files.whole import WriteError, open_regular, why
+from .edges import MOST_ROWS, EdgeList, Samples, Words
 
 Schema = Literal[2]
 SCHEMA: Schema = 2

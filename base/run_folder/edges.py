@@ -12,13 +12,13 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
-from base.files.complaints import quoted
-from base.files.documents import Table
-from base.files.errors import CaptureError, first_line
-from base.run_folder.pages import PagesError, check_extent
-from base.run_folder.panics import without_panic
-from base.run_folder.tables import MOST_SAMPLES as MOST_SAMPLES
-from base.run_folder.tables import read_metadata, write_table
+from ..files.complaints import quoted
+from ..files.documents import Table
+from ..files.errors import CaptureError, first_line
+from .pages import PagesError, check_extent
+from .panics import without_panic
+from .tables import MOST_SAMPLES as MOST_SAMPLES
+from .tables import read_metadata, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
 """In the order of their numbers (docs/reference/pins.md)."""

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, RootModel
 
-from base.files.documents import DocumentError, Table, read_json
-from base.files.errors import TailscopeError
-from base.metrology.quantiles import MOST_NUMBER
-from base.run_folder.manifest import Count, Maximum
-from base.run_folder.named_quantities import NAMED
+from ..files.documents import DocumentError, Table, read_json
+from ..files.errors import TailscopeError
+from ..metrology.quantiles import MOST_NUMBER
+from .manifest import Count, Maximum
+from .named_quantities import NAMED
 
 FOLDER = "explain"
 """Where in a run folder the explanations are."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from base.files.errors import CaptureError
-from base.run_folder.edges import CHANNELS, MOST_EDGES, EdgeList, Samples, Words
+from ..files.errors import CaptureError
+from .edges import CHANNELS, MOST_EDGES, EdgeList, Samples, Words
 
 # What is compared at a time stays within the second-level cache, and is so much that the calls cost
 # little.

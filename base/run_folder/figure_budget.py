@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from base.metrology.quantiles import PERCENTILES
-from base.run_folder.manifest import Manifest
-from base.run_folder.quantities import Quantity
+from ..metrology.quantiles import PERCENTILES
+from .manifest import Manifest
+from .quantities import Quantity
 
 Ends = tuple[float, float]
 ANYWHERE: Ends = (-math.inf, math.inf)

@@ -5,6 +5,7 @@ See docs/reference/run-folder.md.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -16,11 +17,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from base.files.errors import CaptureError, RunError
-from base.files.whole import read_bytes, why, write_bytes, write_whole
-from base.run_folder.records import MOST_LOG_BYTES
-from tailscope._files import altered
-from tailscope._files import digest as digest
+from ..files.errors import CaptureError, RunError
+from ..files.whole import open_regular, read_bytes, why, write_bytes, write_whole
+from .pages import MOST_FILE_BYTES
+from .records import MOST_LOG_BYTES
 
 MANIFEST = "run.json"
 EDGES = "edges.parquet"
@@ -160,16 +160,29 @@ def check_members(folder: Path) -> None:
                 waiting.append(Path(entry.path))
 
 
+def digest(path: Path) -> str | None:
+    """The SHA-256 of a file; None where it is missing, no file, or too long."""
+    try:
+        with open_regular(path, MOST_FILE_BYTES) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
 def digests(folder: Path) -> dict[str, str]:
     """The SHA-256 of each of OBSERVED_FILES and TABLES that is in `folder`, by name."""
     every = ((name, digest(folder / name)) for name in (*OBSERVED_FILES, *TABLES))
-    return {name: found for name, found in every if found is not None}
+    return {name: sha256 for name, sha256 in every if sha256 is not None}
 
 
-def check_digests(folder: Path, told: Mapping[str, str], remedy: str) -> None:
-    """Raises RunError where a file of `folder` is not the one whose digest is `told`."""
-    if name := altered(folder, told):
-        raise RunError(f"{folder / name}: is not the file that {MANIFEST} was written of; {remedy}.")
+def check_digests(folder: Path, expected: Mapping[str, str], remedy: str) -> None:
+    """Raises RunError where a file of `folder` has another digest than the `expected` one. What is
+    missing, no file or too long whoever reads it refuses. No file is opened that only `expected`
+    names.
+    """
+    for name in (*OBSERVED_FILES, *TABLES):
+        if name in expected and digest(folder / name) not in (None, expected[name]):
+            raise RunError(f"{folder / name}: is not the file that {MANIFEST} was written of; {remedy}.")
 
 
 def is_observed(folder: Path) -> bool:

@@ -15,12 +15,12 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from base.files.documents import Table
-from base.files.errors import CaptureError, TailscopeError
-from base.files.whole import write_whole
-from base.metrology.tally import MOST_VALUES, Counted
-from base.run_folder import folder as names
-from base.run_folder.edges import (
+from ..files.documents import Table
+from ..files.errors import CaptureError, TailscopeError
+from ..files.whole import write_whole
+from ..metrology.tally import MOST_VALUES, Counted
+from . import folder as names
+from .edges import (
     MOST_EDGES,
     MOST_SAMPLERATE_HZ,
     NS_PER_S,
@@ -28,8 +28,8 @@ from base.run_folder.edges import (
     Samples,
     Words,
 )
-from base.run_folder.named_quantities import MOST_WORST
-from base.run_folder.tables import read_metadata, read_table, write_table
+from .named_quantities import MOST_WORST
+from .tables import read_metadata, read_table, write_table
 
 MOST_KEPT_SAMPLES = 1 << 42
 """Of a capture of which only windows are kept: 50 hours at 24 MS/s."""

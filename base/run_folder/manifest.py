@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from base.files.complaints import WrongValueError, quoted
-from base.files.documents import Document, Table, open_json
-from base.files.errors import RunError
-from base.heap_size import DEFAULT_BYTES
-from base.metrology.membership import Ends, Reach
-from base.metrology.quantiles import AT_LEAST, Number, Summary
-from base.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S, EdgeList, read_parquet
-from base.run_folder.folder import (
+from ..files.complaints import WrongValueError, quoted
+from ..files.documents import Document, Table, open_json
+from ..files.errors import RunError
+from ..heap_size import DEFAULT_BYTES
+from ..metrology.membership import Ends, Reach
+from ..metrology.quantiles import AT_LEAST, Number, Summary
+from .edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, NS_PER_S, EdgeList, read_parquet
+from .folder import (
     EDGES,
     MANIFEST,
     OBSERVED_FILES,
@@ -30,7 +30,7 @@ from base.run_folder.folder import (
     check_members,
     is_observed,
 )
-from base.run_folder.quantities import KEYS
+from .quantities import KEYS
 
 Schema = Literal[3]
 SCHEMA: Schema = 3

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from base.files.errors import RunError
-from base.run_folder.manifest import MemoryFigures
-from base.run_folder.tables import MOST_OPERATIONS, read_table
+from ..files.errors import RunError
+from .manifest import MemoryFigures
+from .tables import MOST_OPERATIONS, MOST_ROWS, read_operations, read_table
 
 COLUMNS = pl.Schema(
     {
@@ -42,6 +42,11 @@ def with_memory(operations: pl.DataFrame, memory: Memory | None) -> pl.DataFrame
     """The table with COLUMNS behind its own, null where nothing is known."""
     columns = memory.columns if memory else pl.DataFrame(schema=_TABLE)
     return operations.join(columns, on="seq", how="left", maintain_order="left")
+
+
+def read_stored_operations(path: Path) -> pl.DataFrame:
+    """Reads operations.parquet with COLUMNS behind its own. Raises RunError, as read_operations."""
+    return pl.concat([read_operations(path), read_table(path, COLUMNS, MOST_ROWS)], how="horizontal")
 
 
 def read_memory(path: Path, figures: MemoryFigures | None) -> Memory | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from base.files.errors import TailscopeError
+from ..files.errors import TailscopeError
 
 MOST_WORST = 100
 """How many windows of a capture are kept of each quantity at the most."""

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from base.files.documents import Table, read_json
-from base.files.errors import RunError
-from base.metrology.quantiles import Number, Summary
-from base.run_folder.edges import MOST_SAMPLERATE_HZ
-from base.run_folder.folder import check_members
-from base.run_folder.kept import Place
-from base.run_folder.manifest import REMEDY, Count, Sentences, ToolReport, Verdict
-from base.run_folder.named_quantities import MOST_WORST
+from ..files.documents import Table, read_json
+from ..files.errors import RunError
+from ..metrology.quantiles import Number, Summary
+from .edges import MOST_SAMPLERATE_HZ
+from .folder import check_members
+from .kept import Place
+from .manifest import REMEDY, Count, Sentences, ToolReport, Verdict
+from .named_quantities import MOST_WORST
 
 Schema = Literal[2]
 SCHEMA: Schema = 2

@@ -12,13 +12,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from base.files.complaints import WrongValueError
-from base.files.documents import Table, read_json
-from base.files.errors import RunError
-from base.metrology.quantiles import Number
-from base.run_folder import folder as names
-from base.run_folder.manifest import Count, Manifest, Verdict
-from base.run_folder.quantities import KEYS
+from ..files.complaints import WrongValueError
+from ..files.documents import Table, read_json
+from ..files.errors import RunError
+from ..metrology.quantiles import Number
+from . import folder as names
+from .manifest import Count, Manifest, Verdict
+from .quantities import KEYS
 
 Schema = Literal[1]
 SCHEMA: Schema = 1

@@ -17,10 +17,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from base.files import locks
-from base.files.documents import Table, read_json
-from base.files.errors import TailscopeError
-from base.run_folder.folder import PROGRESS, check_members
+from ..files import locks
+from ..files.documents import Table, read_json
+from ..files.errors import TailscopeError
+from .folder import PROGRESS, check_members
 
 MOST_BYTES = 64 << 10
 Schema = Literal[1]

@@ -8,8 +8,8 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
-from base.metrology.membership import Reach, reach
-from base.run_folder.records import ALLOCATION_KINDS
+from ..metrology.membership import Reach, reach
+from .records import ALLOCATION_KINDS
 
 T = TypeVar("T")
 

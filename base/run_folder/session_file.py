@@ -18,10 +18,10 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from base.files.errors import CaptureError, first_line
-from base.files.whole import open_regular, write_whole
-from base.run_folder.edges import EdgeList, Words
-from base.run_folder.extract import EdgeExtractor
+from ..files.errors import CaptureError, first_line
+from ..files.whole import open_regular, write_whole
+from .edges import EdgeList, Words
+from .extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
 MOST_SAMPLES = 1 << 33

@@ -13,13 +13,13 @@ from typing import IO, Any
 import polars as pl
 from polars.exceptions import PolarsError
 
-from base.files.documents import Model, check
-from base.files.errors import RunError, TailscopeError, first_line
-from base.files.printable import HIDDEN, printable
-from base.files.whole import open_regular
-from base.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
-from base.run_folder.panics import without_panic
-from base.run_folder.records import OPERATION_KINDS
+from ..files.documents import Model, check
+from ..files.errors import RunError, TailscopeError, first_line
+from ..files.printable import HIDDEN, printable
+from ..files.whole import open_regular
+from .pages import MOST_FILE_BYTES, PagesError, check_extent
+from .panics import without_panic
+from .records import OPERATION_KINDS
 
 MOST_OPERATIONS = 21_840
 """As many as an image holds (docs/reference/operation-image.md)."""

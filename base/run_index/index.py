@@ -17,15 +17,15 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PolarsError
 
-from base.files.documents import JSON_BYTES_MAX
-from base.files.errors import RunError
-from base.files.whole import WriteError, read_bytes, write_whole
-from base.run_folder import alike
-from base.run_folder import folder as names
-from base.run_folder.manifest import read_manifest
-from base.run_folder.panics import without_panic
-from base.run_index import row as rows
-from base.run_index.row import COLUMNS, unfinished_row
+from ..files.documents import JSON_BYTES_MAX
+from ..files.errors import RunError
+from ..files.whole import WriteError, read_bytes, write_whole
+from ..run_folder import alike
+from ..run_folder import folder as names
+from ..run_folder.manifest import read_manifest
+from ..run_folder.panics import without_panic
+from . import row as rows
+from .row import COLUMNS, unfinished_row
 
 VERSION = 5
 """Of the kept table. One of another version is made again."""

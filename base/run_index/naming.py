@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base.run_folder.manifest import Manifest
+from ..run_folder.manifest import Manifest
 
 
 def configuration(manifest: Manifest) -> str:

@@ -10,14 +10,14 @@ from typing import Any
 
 import polars as pl
 
-from base.files.documents import check, open_json
-from base.files.errors import RunError
-from base.run_folder.alike import Options
-from base.run_folder.folder import RunName, check_members, is_observed
-from base.run_folder.manifest import REMEDY, Bound, Manifest, read_manifest
-from base.run_folder.observed import ObservedManifest
-from base.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
-from base.run_index.naming import configuration
+from ..files.documents import check, open_json
+from ..files.errors import RunError
+from ..run_folder.alike import Options
+from ..run_folder.folder import RunName, check_members, is_observed
+from ..run_folder.manifest import REMEDY, Bound, Manifest, read_manifest
+from ..run_folder.observed import ObservedManifest
+from ..run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, SECTION, TASK
+from .naming import configuration
 
 HEADLINES = (SECTION.key, CRITICAL.key, FREE_CRITICAL.key, LATENCY.key, TASK.key)
 """The statistics of run.json whose maxima the index has: their columns begin with these names."""

@@ -176,6 +176,19 @@ def test_a_run_needs_no_tool_and_is_that_of_the_checkout(installed: Path, home: 
     for name in SAME:
         assert (theirs / name).read_bytes() == (own / name).read_bytes(), name
     assert found["memory"] == json.loads((own / "run.json").read_text())["memory"]
+    (tmp_path / "base.py").write_text("raise SystemExit('the module of a project')")
+    script = (
+        "import sys, tailscope; run = tailscope.Run(sys.argv[1]); print(run.verdict, run.operations.height)"
+    )
+    read = subprocess.run(
+        [sys.executable, "-c", script, theirs],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert read.stdout.split() == ["complete", str(found["counts"]["operations"])]
     after = {path for path in installed.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__"}
     assert after == before
 

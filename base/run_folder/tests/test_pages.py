@@ -21,7 +21,6 @@ from base.run_folder.pages import PagesError, check_extent
 from base.run_folder.records import MOST_LINES, MOST_LOG_BYTES
 from base.run_folder.tables import MOST_OPERATIONS, MOST_STIMULI, PLAN, read_table
 from scenarios.operations import MAX_ENTRIES
-from tailscope import _pages
 
 ROWS = 100_003
 
@@ -91,7 +90,7 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest
     pl.DataFrame({"text": ["x" * 3_000_000]}).write_parquet(path)
     assert path.stat().st_size < 10_000
     check_extent(path, 1)
-    monkeypatch.setattr(_pages, "MOST_UNPACKED_BYTES", 2_999_999)
+    monkeypatch.setattr(pages, "MOST_UNPACKED_BYTES", 2_999_999)
     with pytest.raises(PagesError, match="unpacks to more than 2,999,999 bytes"):
         check_extent(path, 1)
 

@@ -1,29 +1,27 @@
-"""The bench as a process of its own: how it is started, and what it answers.
-
-This package imports nothing of the bench. So whatever the bench needs stays out of your process.
-"""
+"""The bench as a process of its own: how it is started, and what it answers."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tailscope._documents import Part, from_json
 from tailscope._errors import Error
-from tailscope._texts import printable
 
 if TYPE_CHECKING:
-    import subprocess
+    from base.files.printable import printable_values
+else:
+    from tailscope._program.base.files.printable import printable_values
 
 __tracebackhide__ = True  # pytest shows the line of the test
 
 _WITH_DOCUMENT = (0, 1, 2)
 """All came out; not all, or worse than the baseline; that cannot be said."""
 _STOPPED_WITHIN_S = 30.0
-_REMEDY = "the program and this package are not of the same version, install both again"
 
 
 def command() -> list[str]:
@@ -34,7 +32,7 @@ def command() -> list[str]:
     return [sys.executable, "-P", "-m", "cli" if _checkout() else "tailscope"]
 
 
-def ask(*words: str) -> Part:
+def ask(*words: str) -> dict[str, Any]:
     """Runs a command with `--json`, and returns the document that it prints.
 
     Raises Error, with the program's sentence and exit status, where it has none.
@@ -42,10 +40,11 @@ def ask(*words: str) -> Part:
     status, output, said = _run([*command(), *words])
     if status not in _WITH_DOCUMENT or not output.strip():
         raise Error(_sentence(said, status), status)
-    return from_json(output, f"the answer of {words[0]}", _REMEDY)
+    document: dict[str, Any] = printable_values(json.loads(output))
+    return document
 
 
-def options(chosen: Mapping[str, object]) -> list[str]:
+def options(**chosen: object) -> list[str]:
     """The words of options, from Python's names for them: what is None or False is left out, True
     is an option without a value, and of a list each is given.
     """
@@ -55,7 +54,7 @@ def options(chosen: Mapping[str, object]) -> list[str]:
         if value is True:
             words.append(option)
         elif isinstance(value, list | tuple):
-            words += [f"{option}={one}" for one in value]
+            words += [f"{option}={item}" for item in value]
         elif value is not None and value is not False:
             words.append(f"{option}={value}")
     return words
@@ -80,8 +79,6 @@ def _run(line: Sequence[str]) -> tuple[int, str, str]:
 
     If this process is stopped meanwhile, the program stores what it has, and then it goes on.
     """
-    import subprocess
-
     try:
         process = subprocess.Popen(
             line,
@@ -93,7 +90,7 @@ def _run(line: Sequence[str]) -> tuple[int, str, str]:
             env=_environment(),
         )
     except (OSError, ValueError) as error:
-        raise Error(f"The bench cannot be started: {printable(str(error))}.") from None
+        raise Error(f"The bench cannot be started: {error}.") from None
     with process:
         try:
             output, said = process.communicate()
@@ -104,8 +101,6 @@ def _run(line: Sequence[str]) -> tuple[int, str, str]:
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    import subprocess
-
     process.terminate()
     try:
         process.communicate(timeout=_STOPPED_WITHIN_S)
@@ -115,7 +110,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
 
 def _sentence(said: str, status: int) -> str:
     """The last line of standard error: what comes before tells how far the program was."""
-    lines = [printable(line.strip()) for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
     if not lines:
         return f"The bench ended with status {status} and said nothing."
     if any(line.startswith("Traceback (") for line in lines):
