@@ -528,10 +528,7 @@ class LoadedFirmware(BaseModel):
 
 
 class Manifest(Table):
-    """The whole of run.json.
-
-    In the file the statistics stand at the top, each under the key of its quantity.
-    """
+    """The whole of run.json."""
 
     schema_: Annotated[Schema, Field(alias="schema")]
     scenario: Name
@@ -557,7 +554,28 @@ class Manifest(Table):
     image_crc32: Name
     counts: Counts
     probes_source: ProbesSource
-    statistics: dict[str, Summary]
+    section_ns: Summary
+    uninterrupted_section_ns: Summary
+    probes: Summary
+    instructions: Summary
+    dwt_cycles: Summary
+    critical_ns: Summary
+    served_probes: Summary
+    served_instructions: Summary
+    served_dwt_cycles: Summary
+    served_critical_ns: Summary
+    refused_probes: Summary
+    refused_instructions: Summary
+    refused_dwt_cycles: Summary
+    refused_critical_ns: Summary
+    free_instructions: Summary
+    free_dwt_cycles: Summary
+    free_critical_ns: Summary
+    interrupt_latency_ns: Summary
+    interrupt_latency_hit_ns: Summary
+    interrupt_latency_clear_ns: Summary
+    control_latency_ns: Summary
+    task_latency_ns: Summary
     error_budget: dict[str, ErrorBudget]
     calibration: Calibration
     clock: Clock
@@ -657,6 +675,11 @@ class Manifest(Table):
         _check_allocator(self.allocator, self.asked)
         return self
 
+    @property
+    def statistics(self) -> dict[str, Summary]:
+        """The statistics of each quantity, by its key."""
+        return {key: getattr(self, key) for key in KEYS}
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Manifest:
         """The manifest of plain values. Raises ValidationError where they are no run.json."""
@@ -664,21 +687,7 @@ class Manifest(Table):
 
     def as_json(self) -> dict[str, Any]:
         """The content of the file, in the order of the file."""
-        content = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        return {
-            key: value
-            for name, found in content.items()
-            for key, value in (found.items() if name == "statistics" else ((name, found),))
-        }
-
-    @model_validator(mode="before")
-    @classmethod
-    def _lift_statistics(cls, values: Any) -> Any:
-        """Gathers the statistics from the top of the file."""
-        if not isinstance(values, Mapping) or "statistics" in values:
-            return values
-        rest = {key: value for key, value in values.items() if key not in KEYS}
-        return {**rest, "statistics": {key: values.get(key) for key in KEYS}}
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 class Origin(BaseModel):

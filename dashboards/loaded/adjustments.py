@@ -73,7 +73,7 @@ def _summarised_again(run: LoadedRun) -> LoadedRun:
     return _with_parts(
         run,
         {
-            "statistics": {**run.manifest.statistics, **statistics},
+            **statistics,
             "intervals": intervals.model_copy(update={"of": {**intervals.of, **again}}),
         },
     )
@@ -97,7 +97,7 @@ def _less_baseline(run: LoadedRun) -> LoadedRun:
     of = {key: _shifted(found, baselines.get(key, 0)) for key, found in manifest.intervals.of.items()}
     budgets = {key: _doubled(found, key in baselines) for key, found in manifest.error_budget.items()}
     parts = {
-        "statistics": statistics,
+        **statistics,
         "intervals": manifest.intervals.model_copy(update={"of": of}),
         "error_budget": budgets,
     }
