@@ -109,13 +109,13 @@ def read(path: Path, error: type[TailscopeError] = DocumentError) -> Anatomy:
 
 def read_all(folder: Path) -> dict[str, Anatomy]:
     """The anatomies in the run `folder`, by quantity. A damaged file is left out."""
-    return {name: found for name in NAMED if (found := read_of(folder, name)) is not None}
+    return {name: anatomy for name in NAMED if (anatomy := read_of(folder, name)) is not None}
 
 
 def read_of(folder: Path, quantity: str) -> Anatomy | None:
     """That of the worst sample of `quantity`; None where the run has none that is whole."""
     path = folder / FOLDER / f"{quantity}{SUFFIX}"
     with suppress(DocumentError):
-        if path.is_file() and (found := read(path)).quantity == quantity:
-            return found
+        if path.is_file() and (anatomy := read(path)).quantity == quantity:
+            return anatomy
     return None

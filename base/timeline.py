@@ -163,8 +163,8 @@ class Timeline:
     def _folds(self) -> tuple[int, list[_Fold]]:
         """How to draw each row: with the shortest stretch of time that leaves few enough slices."""
         length = max((int(row.end.max()) for row in self._rows), default=0)
-        kept = [_overlaps(row, self._kept) for row in self._rows]
-        rows = list(zip(self._rows, kept, strict=True))
+        arrays = [_overlaps(row, self._kept) for row in self._rows]
+        rows = list(zip(self._rows, arrays, strict=True))
         for width in _widths():
             last = width > length
             if not last and sum(_least_drawn(row, exact, width) for row, exact in rows) > self._most:
@@ -220,19 +220,19 @@ def _overlaps(row: _Row, spans: list[tuple[int, int]]) -> npt.NDArray[np.bool_]:
     begin = np.sort([first for first, _ in spans])
     end = np.sort([last for _, last in spans])
     # So many have begun before its end, and so many are over by its begin.
-    found: npt.NDArray[np.bool_] = np.searchsorted(begin, row.end) > np.searchsorted(
+    array: npt.NDArray[np.bool_] = np.searchsorted(begin, row.end) > np.searchsorted(
         end, row.begin, side="right"
     )
-    return found
+    return array
 
 
-def _folded(row: _Row, kept: npt.NDArray[np.bool_], width: int) -> _Fold:
+def _folded(row: _Row, array: npt.NDArray[np.bool_], width: int) -> _Fold:
     """The fold of a row's slices shorter than `width` that begin in the same stretch so long.
 
     What is `kept` or has something within it that stays alone stays alone, too, and parts the
     groups around it. So groups and slices lie within each other or apart, as the slices did.
     """
-    exact = kept | (row.end - row.begin >= width)
+    exact = array | (row.end - row.begin >= width)
     begins = row.begin[exact]
     exact |= np.searchsorted(begins, row.end) > np.searchsorted(begins, row.begin)
     cuts = np.sort(np.concatenate([row.begin[exact], row.end[exact]]), kind="stable")
@@ -249,9 +249,9 @@ def _folded(row: _Row, kept: npt.NDArray[np.bool_], width: int) -> _Fold:
     return _Fold(group < 0, group, int((new & ~lonely).sum()))
 
 
-def _least_drawn(row: _Row, kept: npt.NDArray[np.bool_], width: int) -> int:
+def _least_drawn(row: _Row, array: npt.NDArray[np.bool_], width: int) -> int:
     """_folded() of these draws no fewer slices, and takes much longer to say how many."""
-    exact = kept | (row.end - row.begin >= width)
+    exact = array | (row.end - row.begin >= width)
     least = int(exact.sum())
     if row.is_flat:
         stretches = row.begin[~exact] // max(width, 1)

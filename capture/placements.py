@@ -71,12 +71,12 @@ def _at_once(request: RunRequest, numbers: Iterable[int]) -> Iterator[Manifest]:
 
 def _alone(request: RunRequest, number: int) -> Manifest:
     signals.check()
-    found = find(Direct(_placed(request, number)))
-    return summarise_run(found.evidence, found.setting)
+    run = find(Direct(_placed(request, number)))
+    return summarise_run(run.evidence, run.setting)
 
 
 def _each(request: RunRequest, numbers: Iterable[int]) -> Iterator[Manifest]:
     for number in numbers:
         with tempfile.TemporaryDirectory(prefix="tailscope-placement-") as name:
-            asked = replace(_placed(request, number), runs=Path(name))
-            yield read_manifest(conduct(Sigrok(asked)).folder / names.MANIFEST)
+            run_request = replace(_placed(request, number), runs=Path(name))
+            yield read_manifest(conduct(Sigrok(run_request)).folder / names.MANIFEST)

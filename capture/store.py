@@ -228,10 +228,10 @@ def keep_observation(folder: RunFolder, kind: Kind, seen: Observation) -> None:
     try:
         kind.keep_seen(folder, seen)
     except TailscopeError as error:
-        kept = _kept_elsewhere(folder.path.name, kind, seen)
-        if kept is not None:
+        run_folder = _kept_elsewhere(folder.path.name, kind, seen)
+        if run_folder is not None:
             folder.remove()
-            words = f"is kept in {kept.path}: move it to {folder.path.parent} and ./lab redecode it."
+            words = f"is kept in {run_folder.path}: move it to {folder.path.parent} and ./lab redecode it."
         elif (folder.path / names.EDGE_STREAM).exists():
             words = f"reached the disk: make room and ./lab redecode {folder.path}"
         else:

@@ -28,19 +28,19 @@ _STEPS = (1, 2, 5)
 _ROOM = 1.25
 
 
-def answer(scenario: str, series: Sequence[Series], found: Sequence[Lane]) -> DotPlot | None:
+def answer(scenario: str, series: Sequence[Series], lanes: Sequence[Lane]) -> DotPlot | None:
     """A row a run, the worst first, on one axis of time. None where nothing waited.
 
     `found` are the lanes of `series`.
     """
-    if not found:
+    if not lanes:
         return None
-    axis, ramps = _Axis(_values(found)), _ramps(series)
+    axis, ramps = _Axis(_values(lanes)), _ramps(series)
     return DotPlot(
         title=f"{scenario}: who waits how long",
         unit="µs",
         ticks=tuple((axis.percent(tick_ns), f"{tick_ns / 1000:,g}") for tick_ns in axis.ticks()),
-        lanes=tuple(_lane(lane, axis, ramps) for lane in found),
+        lanes=tuple(_lane(lane, axis, ramps) for lane in lanes),
         legend=_LEGEND,
     )
 
@@ -53,7 +53,7 @@ def _ramps(series: Sequence[Series]) -> dict[str, Line]:
 
     Both axes go from 0 to 100, common to all: depths from the left, sections from the top.
     """
-    tables = {one.run.id: one.run.worst_by_depth for one in series}
+    tables = {member.run.id: member.run.worst_by_depth for member in series}
     known = {run: table for run, table in tables.items() if len(table) > 1}
     if not known:
         return {}
@@ -71,8 +71,8 @@ def _line(table: pl.DataFrame, deepest: float, longest: float) -> Line:
     return tuple((float(x), float(y)) for x, y in places.rows())
 
 
-def _values(found: Iterable[Lane]) -> Iterator[float]:
-    for lane in found:
+def _values(lanes: Iterable[Lane]) -> Iterator[float]:
+    for lane in lanes:
         for waiter in lane.waiters:
             yield from (waiter.possible_ns, waiter.median_ns)
             if waiter.bound_ns is not None:
@@ -108,8 +108,8 @@ def _lane(lane: Lane, axis: _Axis, ramps: dict[str, Line]) -> DotLane:
 
 
 def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> DotRow:
-    one = waiter.one
-    key = worst_key(one.run, SECTION if waiter.wait.by == "section" else lane.quantity)
+    series = waiter.one
+    key = worst_key(series.run, SECTION if waiter.wait.by == "section" else lane.quantity)
     told = [f"possible {waiter.possible}: {held(waiter)}", seen(waiter)]
     told.append(f"median {microseconds(waiter.median_ns)}")
     if waiter.bound_ns is not None:
@@ -119,7 +119,7 @@ def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> Dot
             told.append("which leaves out what passes it: interrupts within the section, or a call")
     return DotRow(
         name=waiter.name,
-        run_id=one.run.id,
+        run_id=series.run.id,
         badge=waiter.lock,
         median_percent=axis.percent(waiter.median_ns),
         worst_percent=axis.percent(waiter.possible_ns),
@@ -127,8 +127,8 @@ def _row(lane: Lane, waiter: Waiter, axis: _Axis, ramps: dict[str, Line]) -> Dot
         bound_grows=waiter.grows,
         text=waiter.wait.at_least + short(waiter.possible_ns, "ns"),
         value=waiter.possible_ns,
-        sample=None if key is None else Sample(one.run.id, key),
+        sample=None if key is None else Sample(series.run.id, key),
         why="; ".join(told),
-        ramp=ramps.get(one.run.id, ()),
+        ramp=ramps.get(series.run.id, ()),
         whole=waiter.wait.at_least + whole(waiter.possible_ns, "ns"),
     )

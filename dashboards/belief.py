@@ -18,11 +18,11 @@ def belief(series: Sequence[Series]) -> Belief | None:
     interrupts are undecided is told by a warning and no reason to doubt: the budgets have it. None
     without runs.
     """
-    manifests = [one.run.manifest for one in series]
+    manifests = [member.run.manifest for member in series]
     if not manifests:
         return None
-    complete = sum(one.complete for one in manifests)
-    warned = any(len(one.warnings) > _undecided(one) for one in manifests)
+    complete = sum(manifest.complete for manifest in manifests)
+    warned = any(len(manifest.warnings) > _undecided(manifest) for manifest in manifests)
     level = "red" if complete < len(manifests) else "amber" if warned else "green"
     words = [f"{complete} of {len(manifests)} complete", *_agreement(manifests), *_budget(series)]
     return Belief(level, " · ".join([*words, *_counted(manifests), _board(manifests)]))
@@ -35,7 +35,7 @@ def _undecided(manifest: Manifest) -> int:
 
 
 def _agreement(manifests: Sequence[Manifest]) -> list[str]:
-    told = [one.agreement.wire_minus_dwt_cycles_max_abs for one in manifests]
+    told = [manifest.agreement.wire_minus_dwt_cycles_max_abs for manifest in manifests]
     known = [value for value in told if value is not None]
     if not known:
         return []
@@ -47,13 +47,15 @@ def _agreement(manifests: Sequence[Manifest]) -> list[str]:
 
 def _budget(series: Sequence[Series]) -> list[str]:
     """The error budget of a wait, the widest."""
-    budgets = [one.run.certainty.budgets.get(LATENCY.key) for one in series]
+    budgets = [member.run.certainty.budgets.get(LATENCY.key) for member in series]
     known = [value for value in budgets if value is not None]
     return [f"±{microseconds(max(known))}"] if known else []
 
 
 def _counted(manifests: Sequence[Manifest]) -> list[str]:
-    counts = [one.statistics[LATENCY.key].n for one in manifests if LATENCY.key in one.statistics]
+    counts = [
+        manifest.statistics[LATENCY.key].n for manifest in manifests if LATENCY.key in manifest.statistics
+    ]
     if not counts:
         return []
     low, high = min(counts), max(counts)
@@ -61,7 +63,7 @@ def _counted(manifests: Sequence[Manifest]) -> list[str]:
 
 
 def _board(manifests: Sequence[Manifest]) -> str:
-    virtual = sum(VIRTUAL_BOARD in one.tools for one in manifests)
+    virtual = sum(VIRTUAL_BOARD in manifest.tools for manifest in manifests)
     if virtual == len(manifests):
         return "virtual board"
     return "real board" if not virtual else f"{virtual} on the virtual board"

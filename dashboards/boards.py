@@ -13,9 +13,9 @@ from dashboards.figures.chart import Chart
 from dashboards.page.templates import TextGrid, sheet
 
 
-def write(found: Across, output: Path) -> Path:
+def write(boards: Across, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(found).encode())
+    return write_bytes(output, html(boards).encode())
 
 
 def html(found: Across) -> str:
@@ -24,7 +24,7 @@ def html(found: Across) -> str:
     first = f"One allocator on {len(boards)} boards: {', '.join(boards)}."
     told = [headline(group) for group in found.groups]
     remarks = [group.remark for group in found.groups if group.remark]
-    grids = [TextGrid(one.title, one.headings, one.lines) for one in every(found)]
+    grids = [TextGrid(rows.title, rows.headings, rows.lines) for rows in every(found)]
     return sheet(
         "boards.html", first, [*told, *remarks, MEANING, *found.left_out], charts(found.groups), grids
     )
@@ -33,7 +33,7 @@ def html(found: Across) -> str:
 def charts(groups: tuple[Group, ...]) -> list[Chart]:
     """A figure for each scenario."""
     by_scenario: dict[str, list[Group]] = {}
-    for one in groups:
-        by_scenario.setdefault(one.scenario, []).append(one)
+    for group in groups:
+        by_scenario.setdefault(group.scenario, []).append(group)
     made = (figure.boards(ones) for ones in by_scenario.values())
     return [replace(chart, key=f"boards-{number}") for number, chart in enumerate(made) if chart is not None]

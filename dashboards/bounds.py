@@ -28,14 +28,14 @@ _MOST_LETTERS = 48
 _NO_WIDTH, _FIXED = "\u200b", "\u00a0"
 
 
-def charts(found: BoundsReport, told: Explained | None) -> list[Chart]:
+def charts(report: BoundsReport, explanation: Explained | None) -> list[Chart]:
     """All figures of which there are values."""
-    return list(_charts(found, told))
+    return list(_charts(report, explanation))
 
 
-def _charts(found: BoundsReport, told: Explained | None) -> Iterator[Chart]:
-    bounded = [one for one in found.all if one.cycles is not None]
-    of_run = f"{found.program.elf.name}, {found.costs.wait_states} wait states, virtual board"
+def _charts(report: BoundsReport, explanation: Explained | None) -> Iterator[Chart]:
+    bounded = [section for section in report.all if section.cycles is not None]
+    of_run = f"{report.program.elf.name}, {report.costs.wait_states} wait states, virtual board"
     if bounded:
         shown = bounded[:_MOST_BARS]
         yield Chart(
@@ -47,36 +47,36 @@ def _charts(found: BoundsReport, told: Explained | None) -> Iterator[Chart]:
             (),
             _sections(shown),
         )
-    priorities = [one for one in found.priorities if one.cycles is not None]
+    priorities = [priority for priority in report.priorities if priority.cycles is not None]
     if priorities:
         yield Chart(
             "priorities",
             "How long an interrupt of a priority can be held off",
-            f"{len(priorities)} of {len(found.priorities)} priorities that the run used · {of_run}",
+            f"{len(priorities)} of {len(report.priorities)} priorities that the run used · {of_run}",
             "The parts add up: the interrupt's own entry, the longest section, and each handler that goes "
             "before it, once.",
             (),
-            _priorities(found),
+            _priorities(report),
         )
-    if told is not None:
+    if explanation is not None:
         yield Chart(
             "calls",
             "The longest path, by calls",
-            f"{grouped(told.cycles)} cycles · {_named(told.section)} · {of_run}",
+            f"{grouped(explanation.cycles)} cycles · {_named(explanation.section)} · {of_run}",
             "Each bar is what a function takes on this path with all that it calls, which stands below it. "
             "What nothing stands below is its own. Calls of less than 0.2 % are left out.",
             (),
-            _calls(found, told),
+            _calls(report, explanation),
         )
 
 
-def _kind(one: Bounded) -> str:
+def _kind(section: Bounded) -> str:
     """`basepri 0x50`; of any level where that is not known."""
-    return where(one).partition(",")[0] if one.kind != HANDLER else HANDLER
+    return where(section).partition(",")[0] if section.kind != HANDLER else HANDLER
 
 
-def _named(one: Bounded) -> str:
-    return where(one).removeprefix(f"{one.kind}, raised by ")
+def _named(section: Bounded) -> str:
+    return where(section).removeprefix(f"{section.kind}, raised by ")
 
 
 def _rows(figure: Figure, rows: int, around_px: int = _AROUND_PX) -> Figure:
@@ -102,9 +102,9 @@ def _bars(name: str, cycles: Sequence[int], labels: Sequence[str], colour: str) 
 def _labels(ones: Iterable[Bounded]) -> list[str]:
     """Who holds interrupts off. One for each, none twice: a figure has one row a label."""
     told: list[str] = []
-    for one in ones:
-        words = str(one.caller or one.begin)
-        words = f"{'~ ' * bool(one.presumed)}{words}"
+    for section in ones:
+        words = str(section.caller or section.begin)
+        words = f"{'~ ' * bool(section.presumed)}{words}"
         words = words if len(words) <= _MOST_LETTERS else f"{words[: _MOST_LETTERS - 1]}…"
         known = sum(label.rstrip(_NO_WIDTH) == words for label in told)
         told.append(f"{words}{_NO_WIDTH * known}")
@@ -118,8 +118,8 @@ def _sections(shown: Sequence[Bounded]) -> Figure:
     labels = _labels(shown)
     rows = [(label, one) for label, one in zip(labels, shown, strict=True) if one.seen]
     between: list[tuple[int | None, str]] = []
-    for label, one in rows:
-        between += [(one.seen, label), (one.cycles, label), (None, label)]
+    for label, section in rows:
+        between += [(section.seen, label), (section.cycles, label), (None, label)]
     figure = Figure(
         scatter(
             name="slack",
@@ -167,43 +167,57 @@ def _points(
             "size": 9 if symbol == "circle" else 14,
             "line": {"width": 3 if symbol != "circle" else 0, "color": colour},
         },
-        customdata=[where(one) for _, one in rows],
+        customdata=[where(section) for _, section in rows],
         hovertemplate="%{customdata}<br>%{x:,} cycles<extra>%{fullData.name}</extra>",
     )
 
 
-def _priorities(found: BoundsReport) -> Figure:
-    told = [one for one in found.priorities if one.cycles is not None]
-    labels = [f"{'~ ' * one.is_estimate}{one.priority:#04x} {', '.join(one.exceptions)}" for one in told]
-    figure = Figure(_bars("entry, caches", [one.entry + one.refill for one in told], labels, "var(--off)"))
-    sections = [one.section.cycles or 0 if one.section else 0 for one in told]
-    words = [f"the longest section: {where(one.section)}" if one.section else "" for one in told]
+def _priorities(report: BoundsReport) -> Figure:
+    priorities = [priority for priority in report.priorities if priority.cycles is not None]
+    labels = [
+        f"{'~ ' * priority.is_estimate}{priority.priority:#04x} {', '.join(priority.exceptions)}"
+        for priority in priorities
+    ]
+    figure = Figure(
+        _bars(
+            "entry, caches",
+            [priority.entry + priority.refill for priority in priorities],
+            labels,
+            "var(--off)",
+        )
+    )
+    sections = [priority.section.cycles or 0 if priority.section else 0 for priority in priorities]
+    words = [
+        f"the longest section: {where(priority.section)}" if priority.section else ""
+        for priority in priorities
+    ]
     figure.add(
         _bars("the longest section", sections, labels, SHADES[0])
         | {"customdata": words, "hovertemplate": "%{customdata}<br>%{x:,} cycles<extra></extra>"}
     )
-    names = list(dict.fromkeys(handler.function for one in told for handler in one.handlers))
+    names = list(dict.fromkeys(handler.function for priority in priorities for handler in priority.handlers))
     for number, name in enumerate(names):
         cycles = [
-            sum(handler.cycles or 0 for handler in one.handlers if handler.function == name) for one in told
+            sum(handler.cycles or 0 for handler in priority.handlers if handler.function == name)
+            for priority in priorities
         ]
         figure.add(_bars(name, cycles, labels, SHADES[1 + number % (len(SHADES) - 1)]))
     return _rows(figure, len(labels))
 
 
-def _calls(found: BoundsReport, told: Explained) -> Figure:
+def _calls(report: BoundsReport, explanation: Explained) -> Figure:
     """A bar a call, as wide as its cycles, below that of who calls."""
     bars: list[tuple[int, int, int, str, int]] = []
 
     def place(frame: Frame, depth: int, begin: int) -> None:
-        bars.append((depth, begin, frame.cycles, found.code.place(frame.entry), frame.times))
+        bars.append((depth, begin, frame.cycles, report.code.place(frame.entry), frame.times))
         for inner in frame.inner:
             place(inner, depth + 1, begin)
             begin += inner.cycles
 
-    bars.append((0, 0, told.cycles, told.section.function, 1))
+    bars.append((0, 0, explanation.cycles, explanation.section.function, 1))
     begin = 0
-    for frame in told.frames:
+    for frame in explanation.frames:
         place(frame, 1, begin)
         begin += frame.cycles
     deepest = max(depth for depth, *_ in bars)
@@ -230,152 +244,156 @@ def _calls(found: BoundsReport, told: Explained) -> Figure:
     figure.update_layout(
         showlegend=False, margin={"t": 12, "l": 18}, bargap=0.08, uniformtext={"mode": "hide", "minsize": 10}
     )
-    figure.update_xaxes(range=[0, told.cycles])
+    figure.update_xaxes(range=[0, explanation.cycles])
     figure.update_yaxes(showticklabels=False, ticks="", tickfont={"color": MUTED}, linecolor=INK)
     return figure
 
 
-def grids(found: BoundsReport, told: Explained | None) -> list[TextGrid]:
+def grids(report: BoundsReport, explanation: Explained | None) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
     made = [
-        _bounded(found),
-        _unbounded(found),
-        _missing(found),
-        _presumed(found),
-        _by_priority(found),
-        *([_lines(found, told), _called(told)] if told is not None else []),
+        _bounded(report),
+        _unbounded(report),
+        _missing(report),
+        _presumed(report),
+        _by_priority(report),
+        *([_lines(report, explanation), _called(explanation)] if explanation is not None else []),
     ]
     return [grid for grid in made if grid.lines]
 
 
-def _time(found: BoundsReport, cycles: int) -> str:
-    return microseconds(cycles / found.hz * _NS_PER_S).replace(" ", _FIXED)
+def _time(report: BoundsReport, cycles: int) -> str:
+    return microseconds(cycles / report.hz * _NS_PER_S).replace(" ", _FIXED)
 
 
-def _seen(one: Bounded) -> str:
-    return grouped(one.seen) if one.seen else "interrupted" if one.count else f"never{_FIXED}run"
+def _seen(section: Bounded) -> str:
+    return grouped(section.seen) if section.seen else "interrupted" if section.count else f"never{_FIXED}run"
 
 
-def _share(one: Bounded) -> str:
-    if not one.seen or not one.cycles:
+def _share(section: Bounded) -> str:
+    if not section.seen or not section.cycles:
         return MISSING
-    return f"{one.seen / one.cycles:.0%}" if 100 * one.seen >= one.cycles else "< 1%"
+    return f"{section.seen / section.cycles:.0%}" if 100 * section.seen >= section.cycles else "< 1%"
 
 
-def _who(one: Bounded) -> tuple[str, str]:
+def _who(section: Bounded) -> tuple[str, str]:
     """What raises it, and what calls that."""
-    return str(one.begin), str(one.caller or MISSING)
+    return str(section.begin), str(section.caller or MISSING)
 
 
-def _bounded(found: BoundsReport) -> TextGrid:
+def _bounded(report: BoundsReport) -> TextGrid:
     lines = tuple(
         (
-            _kind(one),
-            f"{'~' * bool(one.presumed)}{grouped(one.cycles)}",
-            _time(found, one.cycles),
-            _seen(one),
-            _share(one),
-            grouped(one.cycles - one.seen) if one.seen else MISSING,
-            grouped(one.count),
-            *_who(one),
+            _kind(section),
+            f"{'~' * bool(section.presumed)}{grouped(section.cycles)}",
+            _time(report, section.cycles),
+            _seen(section),
+            _share(section),
+            grouped(section.cycles - section.seen) if section.seen else MISSING,
+            grouped(section.count),
+            *_who(section),
         )
-        for one in found.all
-        if one.cycles is not None
+        for section in report.all
+        if section.cycles is not None
     )
     headings = ("kind", "bound", "", "seen", "of it", "slack", "×", "raised by, or handler", "called by")
     return TextGrid("Bounds, in cycles", headings, lines[:_MOST_ROWS], told=True)
 
 
-def _unbounded(found: BoundsReport) -> TextGrid:
-    lines = tuple((_kind(one), _seen(one), *_who(one), _why(one)) for one in found.all if one.cycles is None)
+def _unbounded(report: BoundsReport) -> TextGrid:
+    lines = tuple(
+        (_kind(section), _seen(section), *_who(section), _why(section))
+        for section in report.all
+        if section.cycles is None
+    )
     headings = ("kind", "seen", "raised by, or handler", "called by", "why")
     return TextGrid("Without a bound", headings, lines[:_MOST_ROWS], told=True)
 
 
-def _why(one: Bounded) -> str:
-    first, *more = one.why_not
+def _why(section: Bounded) -> str:
+    first, *more = section.why_not
     return f"{first} And {len(more)} more." if more else first
 
 
-def _missing(found: BoundsReport) -> TextGrid:
-    lines = tuple((word, grouped(count)) for word, count in found.missing.items())
+def _missing(report: BoundsReport) -> TextGrid:
+    lines = tuple((word, grouped(count)) for word, count in report.missing.items())
     return TextGrid("What is missing, and how many it stops", ("what", "×"), lines[:_MOST_ROWS], told=True)
 
 
-def _presumed(found: BoundsReport) -> TextGrid:
+def _presumed(report: BoundsReport) -> TextGrid:
     lines = tuple(
         (
-            one.loop.place,
-            one.loop.body.name,
-            grouped(one.passes),
-            grouped(one.taken),
-            grouped(one.entries),
-            grouped(one.cycles),
+            count.loop.place,
+            count.loop.body.name,
+            grouped(count.passes),
+            grouped(count.taken),
+            grouped(count.entries),
+            grouped(count.cycles),
         )
-        for one in found.counted
+        for count in report.counted
     )
     headings = ("loop", "in", "most passes seen", "taken", "times entered", "in cycles of the run")
     return TextGrid("Loops that estimates rest on", headings, lines, told=True)
 
 
-def _by_priority(found: BoundsReport) -> TextGrid:
+def _by_priority(report: BoundsReport) -> TextGrid:
     lines = []
-    for one in found.priorities:
-        refill = f"caches read anew {grouped(one.refill)}" if one.refill else ""
-        section = f"{where(one.section)}: {grouped(one.section.cycles)}" if one.section else ""
-        handlers = (f"{other.function} {grouped(other.cycles)}" for other in one.handlers)
-        without = (f"{len(one.missing)} without a bound",) if one.missing else ()
+    for priority in report.priorities:
+        refill = f"caches read anew {grouped(priority.refill)}" if priority.refill else ""
+        section = f"{where(priority.section)}: {grouped(priority.section.cycles)}" if priority.section else ""
+        handlers = (f"{other.function} {grouped(other.cycles)}" for other in priority.handlers)
+        without = (f"{len(priority.missing)} without a bound",) if priority.missing else ()
         lines.append(
             (
-                f"{one.priority:#04x}",
-                ", ".join(one.exceptions),
-                f"{'~' * one.is_estimate}{grouped(one.cycles)}",
-                MISSING if one.cycles is None else _time(found, one.cycles),
-                grouped(one.seen),
-                " + ".join(filter(None, (f"entry {one.entry}", refill, section, *handlers, *without))),
+                f"{priority.priority:#04x}",
+                ", ".join(priority.exceptions),
+                f"{'~' * priority.is_estimate}{grouped(priority.cycles)}",
+                MISSING if priority.cycles is None else _time(report, priority.cycles),
+                grouped(priority.seen),
+                " + ".join(filter(None, (f"entry {priority.entry}", refill, section, *handlers, *without))),
             )
         )
     headings = ("priority", "interrupts", "bound", "", "seen", "made of")
     return TextGrid("By priority, in cycles", headings, tuple(lines), told=True)
 
 
-def _lines(found: BoundsReport, told: Explained) -> TextGrid:
-    sources = _Sources(found.code.source_files)
+def _lines(report: BoundsReport, explanation: Explained) -> TextGrid:
+    sources = _Sources(report.code.source_files)
     lines = tuple(
         (
-            one.function,
-            grouped(one.cycles),
-            f"{told.share(one.cycles):.1%}",
-            grouped(one.passes),
-            _span(one),
-            " ⏎ ".join(filter(None, map(sources.line, one.lines[:_MOST_LINES]))) or MISSING,
+            block.function,
+            grouped(block.cycles),
+            f"{explanation.share(block.cycles):.1%}",
+            grouped(block.passes),
+            _span(block),
+            " ⏎ ".join(filter(None, map(sources.line, block.lines[:_MOST_LINES]))) or MISSING,
         )
-        for one in told.blocks[:_MOST_ROWS]
+        for block in explanation.blocks[:_MOST_ROWS]
     )
     headings = ("block of", "cycles", "of all", "passes", "lines", "source")
-    return TextGrid(f"The longest path of {where(told.section)}", headings, lines, told=True)
+    return TextGrid(f"The longest path of {where(explanation.section)}", headings, lines, told=True)
 
 
-def _span(one: Block) -> str:
+def _span(block: Block) -> str:
     """`net.c:8, 9, 12`."""
     files: dict[str, list[str]] = {}
-    for line in one.lines:
+    for line in block.lines:
         file, _, number = line.rpartition(":")
         files.setdefault(file, []).append(number)
     return "; ".join(f"{file}:{', '.join(numbers)}" for file, numbers in files.items()) or MISSING
 
 
-def _called(told: Explained) -> TextGrid:
+def _called(explanation: Explained) -> TextGrid:
     lines = tuple(
         (
-            one.caller,
-            one.callee,
-            one.line,
-            grouped(one.times),
-            grouped(one.cycles),
-            f"{told.share(one.cycles):.1%}",
+            call.caller,
+            call.callee,
+            call.line,
+            grouped(call.times),
+            grouped(call.cycles),
+            f"{explanation.share(call.cycles):.1%}",
         )
-        for one in told.calls[:_MOST_ROWS]
+        for call in explanation.calls[:_MOST_ROWS]
     )
     headings = ("caller", "calls", "at", "times", "cycles", "of all")
     return TextGrid("Its calls", headings, lines, told=True)
@@ -403,18 +421,20 @@ class _Sources:
             return []
 
 
-def write(found: BoundsReport, told: Explained | None, output: Path) -> Path:
+def write(report: BoundsReport, explanation: Explained | None, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(found, told).encode())
+    return write_bytes(output, html(report, explanation).encode())
 
 
-def html(found: BoundsReport, told: Explained | None) -> str:
+def html(report: BoundsReport, explanation: Explained | None) -> str:
     """The whole page, with the longest path of one section. Equal reports give equal text."""
-    remarks = [presumes(found)]
-    if found.estimates:
+    remarks = [presumes(report)]
+    if report.estimates:
         remarks.append(
-            f"~ is an estimate, and no bound: it rests on what the run saw of loops, times {found.margin:g}."
+            f"~ is an estimate, and no bound: it rests on what the run saw of loops, times {report.margin:g}."
         )
-    if found.violations:
-        remarks.insert(0, f"{len(found.violations)} took longer than their bound: a bound is wrong.")
-    return sheet("bounds.html", headline(found), remarks, charts(found, told), grids(found, told))
+    if report.violations:
+        remarks.insert(0, f"{len(report.violations)} took longer than their bound: a bound is wrong.")
+    return sheet(
+        "bounds.html", headline(report), remarks, charts(report, explanation), grids(report, explanation)
+    )

@@ -56,16 +56,16 @@ def _rows(figures: tuple[Figure, ...]) -> Iterator[_Row]:
         yield _Row(figure.name, f"{figure.value:,} {figure.unit}".rstrip(), off, count)
 
 
-def write(found: BringUp, output: Path) -> Path:
+def write(bring_up: BringUp, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(found).encode())
+    return write_bytes(output, html(bring_up).encode())
 
 
-def html(found: BringUp) -> str:
+def html(bring_up: BringUp) -> str:
     """The whole page, which needs nothing else. Equal bring-ups give equal text."""
-    picture = Markup(drawing.svg([_clip(dict(row)) for row in found.wiring]))
+    picture = Markup(drawing.svg([_clip(dict(row)) for row in bring_up.wiring]))
     return without_figures(
-        "bring-up.html", _Page(found, picture), ("theme.js", "bring-up.js"), ("bring-up.css",)
+        "bring-up.html", _Page(bring_up, picture), ("theme.js", "bring-up.js"), ("bring-up.css",)
     )
 
 

@@ -65,9 +65,9 @@ def _name(compared: Compared, side: str) -> str:
     return run.stored.folder.resolve().name
 
 
-def write(found: Comparison, output: Path) -> Path:
+def write(comparison: Comparison, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(found).encode())
+    return write_bytes(output, html(comparison).encode())
 
 
 @dataclass(frozen=True)
@@ -80,17 +80,17 @@ class Parts:
     grids: Sequence[TextGrid]
 
 
-def parts(found: Comparison) -> Parts:
+def parts(comparison: Comparison) -> Parts:
     """The content of the page."""
-    only = found.compared[0] if len(found.compared) == 1 else None
-    told = [*_told(only), *left_out(found)] if only else left_out(found)
-    grids = [_grid(one) for one in _tables(found) if one.lines]
-    return Parts(overall(found), told, charts(only) if only else [], grids)
+    only = comparison.compared[0] if len(comparison.compared) == 1 else None
+    told = [*_told(only), *left_out(comparison)] if only else left_out(comparison)
+    grids = [_grid(table) for table in _tables(comparison) if table.lines]
+    return Parts(overall(comparison), told, charts(only) if only else [], grids)
 
 
-def html(found: Comparison) -> str:
+def html(comparison: Comparison) -> str:
     """The whole page. Equal comparisons give equal text."""
-    told = parts(found)
+    told = parts(comparison)
     return sheet("compare.html", told.headline, told.remarks, told.charts, told.grids)
 
 
@@ -103,13 +103,13 @@ def _told(compared: Compared) -> Iterator[str]:
     yield from effects(compared)
 
 
-def _tables(found: Comparison) -> Iterator[Rows]:
+def _tables(comparison: Comparison) -> Iterator[Rows]:
     """The tables: all of a single pair, or one of the pairs and what got worse."""
-    if len(found.compared) == 1:
-        yield from _of_pair(found.compared[0])
+    if len(comparison.compared) == 1:
+        yield from _of_pair(comparison.compared[0])
         return
-    yield rows.of_pairs(found.compared)
-    for one in found.compared:
+    yield rows.of_pairs(comparison.compared)
+    for one in comparison.compared:
         if one.status == "worse":
             manifest = one.b.manifest
             yield rows.of_worst_cases(one.worst).titled(f"{manifest.scenario}, {configuration(manifest)}")

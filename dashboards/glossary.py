@@ -44,14 +44,14 @@ def parse(page: str) -> dict[str, Word]:
     for row in _rows(before):
         if len(row) > 1:
             above.setdefault(row[0], row[1])
-    found = {}
+    words = {}
     for row in _rows(section.partition("\n## ")[0]):
         if len(row) != _CELLS or row[0] == _HEAD:
             continue
         word, others, where, means = row
         for spelling in (word, *(one.strip() for one in others.split(",") if one.strip())):
-            found[spelling.lower()] = Word(spelling, means or above.get(word, ""), where == "tables")
-    return found
+            words[spelling.lower()] = Word(spelling, means or above.get(word, ""), where == "tables")
+    return words
 
 
 def _rows(text: str) -> Iterator[list[str]]:

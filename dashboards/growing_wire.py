@@ -22,9 +22,9 @@ _HIGH, _LOW, _BOTH = "▔", "▁", "│"
 def line(growing: Growing) -> str:
     """`3.2 s captured; CRIT: 1,204 pulses, longest 43.2 µs; STIM to ISR: …`."""
     parts = [_captured(growing)]
-    for name, found in _figures(growing).items():
-        if found.max is not None:
-            parts.append(f"{name}: {found.n:,}, longest {found.at_least}{microseconds(found.max)}")
+    for name, summary in _figures(growing).items():
+        if summary.max is not None:
+            parts.append(f"{name}: {summary.n:,}, longest {summary.at_least}{microseconds(summary.max)}")
     return "; ".join(parts)
 
 
@@ -45,11 +45,11 @@ def picture(growing: Growing) -> list[str]:
 def tails(figures: Mapping[str, Summary]) -> list[str]:
     """A heading, and a line a quantity: how long one in so many took, or longer."""
     cells = [("µs", "n", *_SHOWN.values())]
-    for name, found in figures.items():
-        values = [getattr(found, key) for key in _SHOWN]
+    for name, summary in figures.items():
+        values = [getattr(summary, key) for key in _SHOWN]
         told = ["-" if value is None else digits(value) for value in values]
-        told[-1] = found.at_least + told[-1]
-        cells.append((name, f"{found.n:,}", *told))
+        told[-1] = summary.at_least + told[-1]
+        cells.append((name, f"{summary.n:,}", *told))
     return [f"{name:<14}" + "".join(f"{cell:>12}" for cell in row) for name, *row in cells]
 
 
@@ -76,7 +76,7 @@ def _window(rows: EdgeList) -> tuple[int, int]:
 
 
 def _figures(growing: Growing) -> dict[str, Summary]:
-    widths = {f"{name}, width": found for name, found in growing.widths_ns().items()}
+    widths = {f"{name}, width": summary for name, summary in growing.widths_ns().items()}
     return widths | growing.latencies_ns()
 
 

@@ -33,11 +33,11 @@ _GROWS = 1.5
 _SLOWER = 1.15
 
 
-def headline(scenario: str, found: Sequence[Lane]) -> tuple[str, ...]:
+def headline(scenario: str, lanes: Sequence[Lane]) -> tuple[str, ...]:
     """Which allocator, and how bad: for each lane the longest possible wait, and whose it is."""
-    if not found:
+    if not lanes:
         return (f"In {scenario} nothing was measured.",)
-    return tuple(sentence for lane in found for sentence in (_answer(lane), *_holders(lane)))
+    return tuple(sentence for lane in lanes for sentence in (_answer(lane), *_holders(lane)))
 
 
 def _answer(lane: Lane) -> str:
@@ -111,12 +111,12 @@ def _both_ends(table: pl.DataFrame, column: str) -> tuple[float, float] | None:
     return float(fresh), float(last)  # type: ignore[arg-type]
 
 
-def facts(series: Sequence[Series], found: Sequence[Lane]) -> tuple[str, ...]:
+def facts(series: Sequence[Series], lanes: Sequence[Lane]) -> tuple[str, ...]:
     """What to know beside the answer: medians, growth, cause, cost, and where the best is worse.
 
     `found` are the lanes of `series`.
     """
-    several = [lane for lane in found if len(lane.waiters) > 1]
+    several = [lane for lane in lanes if len(lane.waiters) > 1]
     told = [sentence for lane in several for sentence in _of_lane(lane)]
     instruments = (_without_control(series), _another_counter(series))
     return tuple(sentence for sentence in (_growth(several), *told, *instruments) if sentence)
@@ -153,10 +153,10 @@ def _ties(lane: Lane) -> str:
     return f"Not told apart, by budget or placement: {pairs}."
 
 
-def _growth(found: Sequence[Lane]) -> str:
+def _growth(lanes: Sequence[Lane]) -> str:
     """How the worst critical section changed from a ramp's first depth to its last quarter."""
-    waiters = [waiter for lane in found for waiter in lane.waiters]
-    grown = [(one, *ends) for one in waiters if (ends := fresh_and_fragmented(one.one.run))]
+    waiters = [waiter for lane in lanes for waiter in lane.waiters]
+    grown = [(waiter, *ends) for waiter in waiters if (ends := fresh_and_fragmented(waiter.one.run))]
     if not grown:
         return ""
     rising = sorted(
@@ -191,23 +191,27 @@ def _cost(lane: Lane) -> str:
     pairs = []
     for words, bytes_of in (("heap", _heap_used), ("flash", _flash)):
         ours = bytes_of(best.one)
-        others = [(value, one.name) for one in lane.waiters[:-1] if (value := bytes_of(one.one)) is not None]
+        others = [
+            (value, waiter.name)
+            for waiter in lane.waiters[:-1]
+            if (value := bytes_of(waiter.one)) is not None
+        ]
         if ours is not None and others and ours > min(others)[0]:
             pairs.append((words, ours, *min(others)))
     if not pairs:
         return ""
-    told = (
+    generator = (
         f"{grouped(ours)} bytes of {words}, {name} {grouped(least)}" for words, ours, least, name in pairs
     )
-    return f"{best.name} takes {'; '.join(told)}."
+    return f"{best.name} takes {'; '.join(generator)}."
 
 
-def _heap_used(one: Series) -> int | None:
-    return one.run.manifest.memory.used_bytes if one.run.manifest.memory else None
+def _heap_used(series: Series) -> int | None:
+    return series.run.manifest.memory.used_bytes if series.run.manifest.memory else None
 
 
-def _flash(one: Series) -> int | None:
-    return one.run.manifest.footprint.flash_bytes if one.run.manifest.footprint else None
+def _flash(series: Series) -> int | None:
+    return series.run.manifest.footprint.flash_bytes if series.run.manifest.footprint else None
 
 
 _HELD_AGAINST = (
@@ -219,7 +223,7 @@ _HELD_AGAINST = (
 
 def _worse(slower: Waiter, lane: Lane) -> str:
     """Where an allocator is slower than another of its lane, and why: by its instructions."""
-    others = [one for one in lane.waiters if one is not slower]
+    others = [waiter for waiter in lane.waiters if waiter is not slower]
     told = []
     for quantity, instructions, statistic, words in _HELD_AGAINST:
         known = [(value, other) for other in others if (value := _value(other, quantity, statistic))]
@@ -228,7 +232,7 @@ def _worse(slower: Waiter, lane: Lane) -> str:
             continue
         theirs, other = min(known, key=lambda pair: pair[0])
         if ours >= _SLOWER * theirs:
-            counts = [_value(one, instructions, statistic) for one in (slower, other)]
+            counts = [_value(waiter, instructions, statistic) for waiter in (slower, other)]
             why = _why(*counts)
             told.append(f"{words} is {microseconds(ours)}, {other.name}'s {microseconds(theirs)}{why}")
     return f"Where {slower.name} is worse: {'; '.join(told)}." if told else ""
@@ -248,8 +252,8 @@ def _why(ours: float | None, theirs: float | None) -> str:
 
 def _without_control(series: Sequence[Series]) -> str:
     """A sentence if a lock holds off the control interrupt too, or if the board has none."""
-    without = sum(not could_have_control(one) for one in series)
-    masked = sum(has_control(one) and not spares_control(one) for one in series)
+    without = sum(not could_have_control(member) for member in series)
+    masked = sum(has_control(member) and not spares_control(member) for member in series)
     told = [f"{masked} of {len(series)} mask the control interrupt too."] if masked else []
     told += [f"{without} of {len(series)} had no control interrupt: their board has none."] if without else []
     return " ".join(told)
@@ -257,7 +261,7 @@ def _without_control(series: Sequence[Series]) -> str:
 
 def _another_counter(series: Sequence[Series]) -> str:
     """A sentence if a timer counted what the page says DWT counted."""
-    timers = [counter for one in series if (counter := counter_of(one.run.manifest)) != "DWT"]
+    timers = [counter for member in series if (counter := counter_of(member.run.manifest)) != "DWT"]
     if not timers:
         return ""
     names = " or ".join(dict.fromkeys(timers))

@@ -27,19 +27,19 @@ _NS_PER_MS = 1e6
 MOST_POINTS = 1500
 
 
-def charts(found: MaskReport) -> list[Chart]:
+def charts(report: MaskReport) -> list[Chart]:
     """All figures of which there are values."""
-    return list(_charts(found))
+    return list(_charts(report))
 
 
-def _charts(found: MaskReport) -> Iterator[Chart]:
-    ended = found.intervals.filter(pl.col("cycles").is_not_null())
+def _charts(report: MaskReport) -> Iterator[Chart]:
+    ended = report.intervals.filter(pl.col("cycles").is_not_null())
     if ended.is_empty():
         return
     by_kind = [(kind, ended.filter(kind=kind)) for kind in KINDS]
     told = [(kind, rows) for kind, rows in by_kind if rows.height]
     counted = f"n = {', '.join(f'{rows.height:,} {kind}' for kind, rows in told)}"
-    provenance = f"{counted} · {found.program.elf.name}, {found.cycles:,} cycles, virtual board"
+    provenance = f"{counted} · {report.program.elf.name}, {report.cycles:,} cycles, virtual board"
     yield Chart(
         "survival",
         "How long interrupts are held off",
@@ -55,12 +55,12 @@ def _charts(found: MaskReport) -> Iterator[Chart]:
         "Each interval by when it began and how long it was. Where many fall together, the longest stands "
         "for them: no maximum is left out.",
         (),
-        _timeline(found, told),
+        _timeline(report, told),
     )
     priorities = [
-        (f"{one.number} ({one.priority:#04x}) {few(one.exceptions)}", rows)
-        for one in found.used_priorities
-        if (rows := one.ended).height
+        (f"{priority.number} ({priority.priority:#04x}) {few(priority.exceptions)}", rows)
+        for priority in report.used_priorities
+        if (rows := priority.ended).height
     ]
     if priorities:
         yield Chart(
@@ -113,17 +113,17 @@ def survival(
     )
 
 
-def _timeline(found: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+def _timeline(report: MaskReport, told: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
     figure = Figure()
     looks = assign_styles(name for name, _ in told)
     for name, rows in told:
-        kept = longest_of_each_bin(rows, found.cycles)
-        names = [name_of(name, level, found.places) for level in kept["level"]]
+        table = longest_of_each_bin(rows, report.cycles)
+        names = [name_of(name, level, report.places) for level in table["level"]]
         figure.add(
             scatter(
-                x=(found.clock.ns(kept["begin_cycle"].to_numpy()) / _NS_PER_MS).tolist(),
-                y=(kept["ns"] / _NS_PER_US).to_list(),
-                customdata=list(zip(names, kept["cycles"], kept["begin_cycle"], strict=True)),
+                x=(report.clock.ns(table["begin_cycle"].to_numpy()) / _NS_PER_MS).tolist(),
+                y=(table["ns"] / _NS_PER_US).to_list(),
+                customdata=list(zip(names, table["cycles"], table["begin_cycle"], strict=True)),
                 name=name,
                 mode="markers",
                 marker={
@@ -158,53 +158,53 @@ def longest_of_each_bin(rows: pl.DataFrame, cycles: int) -> pl.DataFrame:
 _MOST_PLACES = 100
 
 
-def grids(found: MaskReport) -> list[TextGrid]:
+def grids(report: MaskReport) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
     made = [
-        _places("The longest at each place", found.worst[:_MOST_PLACES]),
-        _priorities(found),
-        _open(found.still_open),
-        _stacks(found.worst[:_MOST_PLACES]),
+        _places("The longest at each place", report.worst[:_MOST_PLACES]),
+        _priorities(report),
+        _open(report.still_open),
+        _stacks(report.worst[:_MOST_PLACES]),
     ]
     return [grid for grid in made if grid.lines]
 
 
-def _places(title: str, worst: Sequence[Worst]) -> TextGrid:
+def _places(title: str, kinds: Sequence[Worst]) -> TextGrid:
     headings = ("kind", "cycles", "", "×", "raised by", "called by, or interrupted", "ended by")
     return TextGrid(
         title,
         headings,
         tuple(
             (
-                one.name,
-                grouped(one.cycles),
-                microseconds(one.ns),
-                grouped(one.count),
-                str(one.begin),
-                str(one.caller or MISSING),
-                str(one.end or MISSING),
+                worst.name,
+                grouped(worst.cycles),
+                microseconds(worst.ns),
+                grouped(worst.count),
+                str(worst.begin),
+                str(worst.caller or MISSING),
+                str(worst.end or MISSING),
             )
-            for one in worst
+            for worst in kinds
         ),
         told=True,
     )
 
 
-def _priorities(found: MaskReport) -> TextGrid:
+def _priorities(report: MaskReport) -> TextGrid:
     lines = []
-    for one in found.used_priorities:
-        longest = one.longest
+    for priority in report.used_priorities:
+        longest = priority.longest
         if longest is None:
             continue
         lines.append(
             (
-                f"{one.number} ({one.priority:#04x})",
-                few(one.exceptions),
-                grouped(one.ended.height),
+                f"{priority.number} ({priority.priority:#04x})",
+                few(priority.exceptions),
+                grouped(priority.ended.height),
                 grouped(longest["cycles"]),
                 microseconds(longest["ns"]),
-                f"{found.share(one.ended):.1%}",
-                held_by(one, found.places) or MISSING,
+                f"{report.share(priority.ended):.1%}",
+                held_by(priority, report.places) or MISSING,
             )
         )
     headings = (
@@ -219,34 +219,34 @@ def _priorities(found: MaskReport) -> TextGrid:
     return TextGrid("Not taken, by priority, in cycles", headings, tuple(lines), told=True)
 
 
-def _open(worst: Sequence[Worst]) -> TextGrid:
-    lines = tuple((one.name, grouped(one.begin_cycle), str(one.begin)) for one in worst)
+def _open(kinds: Sequence[Worst]) -> TextGrid:
+    lines = tuple((worst.name, grouped(worst.begin_cycle), str(worst.begin)) for worst in kinds)
     return TextGrid(
         "Still open at the end, and not counted", ("kind", "since cycle", "raised by"), lines, told=True
     )
 
 
-def _stacks(worst: Sequence[Worst]) -> TextGrid:
+def _stacks(kinds: Sequence[Worst]) -> TextGrid:
     lines = tuple(
         (
-            one.name,
-            grouped(one.cycles),
-            " ← ".join(str(frame) for frame in one.stack),
-            one.task or MISSING,
-            ", ".join(one.held) or "nothing that was enabled",
+            worst.name,
+            grouped(worst.cycles),
+            " ← ".join(str(frame) for frame in worst.stack),
+            worst.task or MISSING,
+            ", ".join(worst.held) or "nothing that was enabled",
         )
-        for one in worst
+        for worst in kinds
     )
     headings = ("kind", "cycles", "calls, innermost first", "task", "it held off")
     return TextGrid("Call stacks, and what was held off", headings, lines, told=True)
 
 
-def write(found: MaskReport, output: Path) -> Path:
+def write(report: MaskReport, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(found).encode())
+    return write_bytes(output, html(report).encode())
 
 
-def html(found: MaskReport) -> str:
+def html(report: MaskReport) -> str:
     """The whole page. Equal runs give equal text."""
-    first, *others = opening(found)
-    return sheet("masks.html", first, others, charts(found), grids(found))
+    first, *others = opening(report)
+    return sheet("masks.html", first, others, charts(report), grids(report))

@@ -21,15 +21,15 @@ _LEGEND = (
 )
 
 
-def range_of(quantity: Quantity, one: Series) -> Range | None:
+def range_of(quantity: Quantity, series: Series) -> Range | None:
     """None where the run's image was linked once."""
-    placed = one.run.placements
+    placed = series.run.placements
     return placed.headlines.get(quantity.key) if placed else None
 
 
-def note(quantity: Quantity, one: Series) -> str:
+def note(quantity: Quantity, series: Series) -> str:
     """`16 placements 6.33 to 6.54`; empty where none were measured."""
-    found = range_of(quantity, one)
+    found = range_of(quantity, series)
     if found is None:
         return ""
     least, greatest = (short(value, quantity.unit) for value in (found.least, found.greatest))
@@ -38,16 +38,17 @@ def note(quantity: Quantity, one: Series) -> str:
 
 def meaning(series: Sequence[Series]) -> list[str]:
     """What the notes mean; nothing without placements."""
-    return [_LEGEND] if any(one.run.placements for one in series) else []
+    return [_LEGEND] if any(member.run.placements for member in series) else []
 
 
 def undecided(series: Sequence[Series]) -> Iterator[str]:
     """For each worst case a sentence on neighbours in the order of it whose ranges meet."""
     for quantity in WORST:
         rows = [
-            (value, one, found)
-            for one in series
-            if (found := range_of(quantity, one)) and (value := one.run.summary(quantity).max) is not None
+            (value, member, found)
+            for member in series
+            if (found := range_of(quantity, member))
+            and (value := member.run.summary(quantity).max) is not None
         ]
         rows.sort(key=lambda row: (-row[0], row[1].name))
         close = [

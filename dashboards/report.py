@@ -88,7 +88,7 @@ def write_report(
 def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
     """The whole page. The same runs give the same text."""
     scenarios = by_scenario(runs)
-    every = [one for group in scenarios.values() for one in group]
+    every = [series for group in scenarios.values() for series in group]
     everywhere = [believed(page(scenarios), every) for page in OF_ALL]
     of_scenarios = list(_of_scenarios(scenarios, progress))
     placed = [_Placed(page, f"all-{page.key}") for page in everywhere] + of_scenarios
@@ -133,27 +133,27 @@ def _runs(series: Sequence[Series], progress: Progress) -> Iterator[_Run]:
 def _data(scenarios: Mapping[str, Sequence[Series]], document: _Document) -> dict[str, Any]:
     """The data that report.js needs at once; figures, tables and samples are apart."""
     every = [(scenario, one) for scenario, series in scenarios.items() for one in series]
-    names = {one.style.entry: one.name.removesuffix(verdict_suffix(one.run)) for _, one in every}
+    names = {series.style.entry: series.name.removesuffix(verdict_suffix(series.run)) for _, series in every}
     return {
         "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],
         "scenarios": [
             {
                 "name": scenario,
                 "pages": [placed.page.key for placed in document.placed if placed.scenario == scenario],
-                "worst": {str(one.style.entry): _worst(one) for one in series},
+                "worst": {str(member.style.entry): _worst(member) for member in series},
             }
             for scenario, series in scenarios.items()
         ],
         "everywhere": [page.key for page in document.everywhere],
         "picked": sorted({placed.page.key for placed in document.placed if _has_figures(placed.page)}),
         "runs": {run.id: f"{run.element}-samples" for run in document.runs},
-        "scenario_of": {one.run.id: scenario for scenario, one in every},
+        "scenario_of": {series.run.id: scenario for scenario, series in every},
     }
 
 
-def _worst(one: Series) -> tuple[float | None, str]:
+def _worst(series: Series) -> tuple[float | None, str]:
     """The longest wait that the run shows to be possible, in ns, and the same to read."""
-    wait = one.run.manifest.possible_wait
+    wait = series.run.manifest.possible_wait
     worst = float(wait.ns) if wait else None
     return worst, (wait.at_least if wait else "") + microseconds(worst)
 

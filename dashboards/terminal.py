@@ -72,7 +72,9 @@ def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
                 "verdict": run.manifest.verdict,
                 "reasons": list(run.manifest.reasons),
                 "possible_wait": run.manifest.possible_wait and run.manifest.possible_wait.model_dump(),
-                "statistics": {name: one.model_dump() for name, one in run.manifest.statistics.items()},
+                "statistics": {
+                    name: summary.model_dump() for name, summary in run.manifest.statistics.items()
+                },
                 "placements": (
                     {key: one.model_dump() for key, one in run.placements.headlines.items()}
                     if run.placements
@@ -102,7 +104,11 @@ def _short(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
             _add(table, waiter.one, waiter.name, (*waits, *_longest(waiter.one)))
         yield table
     pooled = {Options.of(waiter.one.run.manifest) for lane in found for waiter in lane.waiters}
-    rest = [one for one in series if one.run.id not in waiting and Options.of(one.run.manifest) not in pooled]
+    rest = [
+        member
+        for member in series
+        if member.run.id not in waiting and Options.of(member.run.manifest) not in pooled
+    ]
     if rest:
         table = _titled(f"{scenario}: nothing waited")
         for one in rest:
@@ -134,17 +140,17 @@ def _titled(title: str) -> Table:
     return table
 
 
-def _longest(one: Series) -> tuple[str, ...]:
-    return tuple(short(one.run.summary(of).max, "ns") for of in _SHOWN)
+def _longest(series: Series) -> tuple[str, ...]:
+    return tuple(short(series.run.summary(of).max, "ns") for of in _SHOWN)
 
 
 def _told(value_ns: float | None, at_least: str) -> str:
     return at_least + short(value_ns, "ns")
 
 
-def _add(table: Table, one: Series, name: str, values: Sequence[str]) -> None:
+def _add(table: Table, series: Series, name: str, values: Sequence[str]) -> None:
     worst, *others = values
-    style = "" if one.run.manifest.complete else _VERDICT_STYLES[one.run.manifest.verdict]
+    style = "" if series.run.manifest.complete else _VERDICT_STYLES[series.run.manifest.verdict]
     table.add_row(Text(name), Text(worst, style="bold"), *map(Text, others), style=style)
 
 
@@ -152,11 +158,13 @@ def _budgets(series: Sequence[Series]) -> str:
     """`, ±0.01 to 0.02`: the error budgets of what the short table shows."""
     known = [
         budget
-        for one in series
+        for member in series
         for quantity in (*_SHOWN, LATENCY, TASK)
-        if (budget := one.run.certainty.budgets.get(quantity.key)) is not None
+        if (budget := member.run.certainty.budgets.get(quantity.key)) is not None
     ]
-    known += [wait.budget_ns for one in series if (wait := one.run.manifest.possible_wait) and wait.budget_ns]
+    known += [
+        wait.budget_ns for member in series if (wait := member.run.manifest.possible_wait) and wait.budget_ns
+    ]
     ends = dict.fromkeys(short(end, "ns") for end in (min(known), max(known))) if known else ()
     return f", ±{' to '.join(ends)}" if ends else ""
 
@@ -164,7 +172,7 @@ def _budgets(series: Sequence[Series]) -> str:
 def _full(scenario: str, series: Sequence[Series]) -> Iterator[RenderableType]:
     """All statistics: a table for each quantity, with a row for each run."""
     yield Text(scenario, style="bold")
-    for quantity in shown(PRINTED, [one.run for one in series]):
+    for quantity in shown(PRINTED, [member.run for member in series]):
         yield _statistics(quantity, series)
 
 
@@ -179,25 +187,25 @@ def _statistics(quantity: Quantity, series: Sequence[Series]) -> Table:
     return table
 
 
-def _row(quantity: Quantity, one: Series) -> list[Text]:
-    summary = one.run.summary(quantity)
+def _row(quantity: Quantity, series: Series) -> list[Text]:
+    summary = series.run.summary(quantity)
     values = [short(getattr(summary, name), quantity.unit) for name in _STATISTICS]
     values[-1] = summary.at_least + values[-1]
-    budget = short(one.run.certainty.budgets.get(quantity.key), quantity.unit)
+    budget = short(series.run.certainty.budgets.get(quantity.key), quantity.unit)
     counted = grouped(summary.n)
-    cells = [Text(cell) for cell in (one.name, counted, *values, budget)]
+    cells = [Text(cell) for cell in (series.name, counted, *values, budget)]
     cells[1 + list(_STATISTICS).index("max") + 1].stylize("bold")
     return cells
 
 
 def _origins(series: Sequence[Series]) -> list[Text]:
     """Each recording that was replayed, once."""
-    return [Text(words) for words in dict.fromkeys(one.run.origin for one in series) if words]
+    return [Text(words) for words in dict.fromkeys(member.run.origin for member in series) if words]
 
 
 def _by_size(series: Sequence[Series]) -> list[Table]:
     """A table for the scenario `sizes`: a row for each size on each allocator."""
-    rows = [(one.name, of_size) for one in series for of_size in by_size(one.run)]
+    rows = [(member.name, of_size) for member in series for of_size in by_size(member.run)]
     if not rows:
         return []
     table = Table(title="\nallocations, cycles by DWT", title_justify="left", box=None, padding=(0, 1, 0, 0))
@@ -214,7 +222,7 @@ def _by_size(series: Sequence[Series]) -> list[Table]:
 
 def _heap_waits(series: Sequence[Series]) -> list[Table]:
     """A table where a second task uses the heap: a row for each run, the longest wait first."""
-    found = [(one, wait) for one in series if (wait := one.run.manifest.heap_wait)]
+    found = [(member, wait) for member in series if (wait := member.run.manifest.heap_wait)]
     if not found:
         return []
     title = "\nwait of the urgent task for the other's section (µs)"
@@ -234,13 +242,13 @@ def _heap_waits(series: Sequence[Series]) -> list[Table]:
 
 def _bounds(series: Sequence[Series]) -> list[Text]:
     """One line for each run whose critical section has a bound."""
-    return [Text(f"{one.name}: {words}") for one in series if (words := bounds_sentence(one.run))]
+    return [Text(f"{member.name}: {words}") for member in series if (words := bounds_sentence(member.run))]
 
 
 def _reasons(series: Sequence[Series]) -> list[Text]:
     """A paragraph for each sentence. Text takes it literally, whatever markup a file holds."""
     return [
-        Text(f"{one.name}: {sentence}", style=_VERDICT_STYLES[one.run.manifest.verdict])
-        for one in series
-        for sentence in (*one.run.manifest.reasons, *one.run.notes)
+        Text(f"{member.name}: {sentence}", style=_VERDICT_STYLES[member.run.manifest.verdict])
+        for member in series
+        for sentence in (*member.run.manifest.reasons, *member.run.notes)
     ]

@@ -28,21 +28,21 @@ _WORDS = {quantity.key: quantity.words for quantity in QUANTITIES}
 _US_PER_S = 1e6
 
 
-def charts(found: Comparison) -> list[Chart]:
+def charts(comparison: Comparison) -> list[Chart]:
     """All figures of which there are values."""
-    return list(_charts(found))
+    return list(_charts(comparison))
 
 
-def _charts(found: Comparison) -> Iterator[Chart]:
+def _charts(comparison: Comparison) -> Iterator[Chart]:
     yield from _histogram(
-        found,
+        comparison,
         "cycles",
         "How far the cycles of operations are apart",
         ("dwt_cycles", "dwt_operation_cycles"),
         "Board minus virtual board, by the cycle counter. To the right the board took longer.",
     )
     yield from _over_operations(
-        found,
+        comparison,
         "operations",
         "Cycles over the operations",
         "dwt_operation_cycles",
@@ -52,27 +52,27 @@ def _charts(found: Comparison) -> Iterator[Chart]:
         "of interrupts within.",
     )
     yield from _histogram(
-        found,
+        comparison,
         "latencies",
         "How far latencies are apart",
         ("interrupt_latency", "task_latency", "control_latency"),
         "Board minus virtual board, on the wire, of stimuli that both had.",
     )
     yield from _over_operations(
-        found,
+        comparison,
         "begins",
         "When operations began",
         "begin",
         "µs",
-        _US_PER_S / found.units.core_hz,
+        _US_PER_S / comparison.units.core_hz,
         "Board minus virtual board, since the first operation. A straight line is an error of a clock.",
     )
 
 
 def _histogram(
-    found: Comparison, key: str, title: str, quantities: Sequence[str], explanation: str
+    comparison: Comparison, key: str, title: str, quantities: Sequence[str], explanation: str
 ) -> Iterator[Chart]:
-    first = found.trials.first
+    first = comparison.trials.first
     of = {name: _figures_residuals(first, name)["residual"].to_numpy() for name in quantities}
     of = {name: values for name, values in of.items() if len(values)}
     if not of:
@@ -99,19 +99,21 @@ def _histogram(
     figure.update_xaxes(title_text=f"board minus virtual board (cycles, {width:g} a bar)")
     figure.update_yaxes(title_text="how many", type="log", dtick=1)
     counted = ", ".join(f"{len(values):,} {_WORDS[name]}" for name, values in of.items())
-    yield Chart(key, title, f"n = {counted} · {_provenance(found)}", explanation, _badges(found), figure)
+    yield Chart(
+        key, title, f"n = {counted} · {_provenance(comparison)}", explanation, _badges(comparison), figure
+    )
 
 
 def _over_operations(
-    found: Comparison, key: str, title: str, quantity: str, unit: str, factor: float, explanation: str
+    comparison: Comparison, key: str, title: str, quantity: str, unit: str, factor: float, explanation: str
 ) -> Iterator[Chart]:
-    first = _figures_residuals(found.trials.first, quantity)
+    first = _figures_residuals(comparison.trials.first, quantity)
     if first.is_empty():
         return
     figure = Figure()
     layers = [("nothing taken out", first, MUTED, "circle-open")]
-    if found.trials.holds:
-        last = _figures_residuals(found.trials.last, quantity)
+    if comparison.trials.holds:
+        last = _figures_residuals(comparison.trials.last, quantity)
         layers.append(("with what holds taken out", last, _COLOURS[0], "circle"))
     for name, values, colour, symbol in layers:
         figure.add(
@@ -129,38 +131,40 @@ def _over_operations(
     figure.update_xaxes(title_text="operation")
     figure.update_yaxes(title_text=f"board minus virtual board ({unit})")
     counted = f"n = {first.height:,} operations"
-    yield Chart(key, title, f"{counted} · {_provenance(found)}", explanation, _badges(found), figure)
-
-
-def _figures_residuals(found: pl.DataFrame, quantity: str) -> pl.DataFrame:
-    return found.filter(pl.col("quantity") == quantity)
-
-
-def _provenance(found: Comparison) -> str:
-    manifest = found.board.manifest
-    sample_ns = NS_PER_S / manifest.samplerate_hz
-    return (
-        f"{manifest.board} at {samplerate(manifest.samplerate_hz)} (±{sample_ns:.1f} ns), virtual board at "
-        f"{samplerate(found.trials.given.twin.samplerate_hz)} · run {found.folder.resolve().name}"
+    yield Chart(
+        key, title, f"{counted} · {_provenance(comparison)}", explanation, _badges(comparison), figure
     )
 
 
-def _badges(found: Comparison) -> tuple[str, ...]:
-    manifest = found.board.manifest
+def _figures_residuals(table: pl.DataFrame, quantity: str) -> pl.DataFrame:
+    return table.filter(pl.col("quantity") == quantity)
+
+
+def _provenance(comparison: Comparison) -> str:
+    manifest = comparison.board.manifest
+    sample_ns = NS_PER_S / manifest.samplerate_hz
+    return (
+        f"{manifest.board} at {samplerate(manifest.samplerate_hz)} (±{sample_ns:.1f} ns), virtual board at "
+        f"{samplerate(comparison.trials.given.twin.samplerate_hz)} · run {comparison.folder.resolve().name}"
+    )
+
+
+def _badges(comparison: Comparison) -> tuple[str, ...]:
+    manifest = comparison.board.manifest
     if manifest.complete:
         return ()
     return (f"The run is {manifest.verdict}: {' '.join(manifest.reasons) or 'no reason was given.'}",)
 
 
-def grids(found: Comparison) -> list[TextGrid]:
+def grids(comparison: Comparison) -> list[TextGrid]:
     """All tables; those of which there is nothing to say are left out."""
-    made = [_tables_residuals("Residuals", found.rows)]
-    if found.trials.holds:
-        left = [row for row in found.rows_left if row.kind is None]
+    made = [_tables_residuals("Residuals", comparison.rows)]
+    if comparison.trials.holds:
+        left = [row for row in comparison.rows_left if row.kind is None]
         made.append(_tables_residuals("Left with what holds taken out", left))
-    made += [_worst(found.rows, found.units), _hypotheses(found.trials)]
-    if found.causes and found.causes.ranked:
-        made.append(_causes(found.causes))
+    made += [_worst(comparison.rows, comparison.units), _hypotheses(comparison.trials)]
+    if comparison.causes and comparison.causes.ranked:
+        made.append(_causes(comparison.causes))
     return [grid for grid in made if grid.lines]
 
 
@@ -209,36 +213,36 @@ def _hypotheses(trials: Trials) -> TextGrid:
         ("hypothesis", "found", "removes", "beyond then", "left out", "holds"),
         tuple(
             (
-                one.key,
-                one.found,
-                MISSING if one.removed is None else f"{one.removed:.1%}",
-                grouped(one.beyond),
-                grouped(one.left_out),
-                "yes" if trials.held(one) else "no",
+                hypothesis.key,
+                hypothesis.found,
+                MISSING if hypothesis.removed is None else f"{hypothesis.removed:.1%}",
+                grouped(hypothesis.beyond),
+                grouped(hypothesis.left_out),
+                "yes" if trials.held(hypothesis) else "no",
             )
-            for one in trials.hypotheses
+            for hypothesis in trials.hypotheses
         ),
         told=True,
     )
 
 
-def _causes(found: Causes) -> TextGrid:
+def _causes(causes: Causes) -> TextGrid:
     return TextGrid(
-        f"What the difference goes with, in {found.undisturbed:,} operations that no interrupt met",
+        f"What the difference goes with, in {causes.undisturbed:,} operations that no interrupt met",
         ("counted", "cycles each", "share", "source"),
         tuple(
-            (one.what, f"{one.cycles_each:+,.2f}", f"{one.share:.0%}", one.source or MISSING)
-            for one in found.ranked
+            (cause.what, f"{cause.cycles_each:+,.2f}", f"{cause.share:.0%}", cause.source or MISSING)
+            for cause in causes.ranked
         ),
         told=True,
     )
 
 
-def write(found: Comparison, output: Path) -> Path:
+def write(comparison: Comparison, output: Path) -> Path:
     """Writes the page and returns `output`. Raises WriteError."""
-    return write_bytes(output, html(found).encode())
+    return write_bytes(output, html(comparison).encode())
 
 
-def html(found: Comparison) -> str:
+def html(comparison: Comparison) -> str:
     """The whole page. Equal comparisons give equal text."""
-    return sheet("twin.html", found.verdict, found.notes, charts(found), grids(found))
+    return sheet("twin.html", comparison.verdict, comparison.notes, charts(comparison), grids(comparison))

@@ -48,8 +48,10 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     named = ("seq",) if operations else ("sample", "operation_seq")
     table = run.operations if operations else run.interrupts
     # Lazily: of a million rows with all their columns a copy would take long.
-    told = table.lazy().filter(quantity.rows).drop_nulls(quantity.column).select(*named, quantity.column)
-    found = told.collect()
+    lazy_frame = (
+        table.lazy().filter(quantity.rows).drop_nulls(quantity.column).select(*named, quantity.column)
+    )
+    found = lazy_frame.collect()
     at = found[quantity.column].arg_max()
     if at is None:
         return None

@@ -67,13 +67,13 @@ class Scaling:
 
     def room(self, one_in: int) -> Room:
         """What the board needs for it. A reallocation is an allocation and a free there."""
-        kept = self._kept(one_in)
-        kinds, sizes = self._kinds[kept], self._sizes[kept]
-        before = self._before[kept]
+        array = self._kept(one_in)
+        kinds, sizes = self._kinds[array], self._sizes[array]
+        before = self._before[array]
         enters, moves, leaves = kinds != FREE, kinds == REALLOCATE, kinds == FREE
         count = _peak(enters.astype(np.int64) - leaves, -moves.astype(np.int64))
         return Room(
-            entries=len(kept) + int(moves.sum()),
+            entries=len(array) + int(moves.sum()),
             blocks=count,
             bytes=_peak(np.where(enters, sizes, -before), np.where(moves, -before, 0)),
             gross_bytes=_peak(
@@ -94,15 +94,15 @@ class Scaling:
 
     def scaled(self, one_in: int) -> Trace:
         """The trace of one in so many blocks. Raises ScenarioError if none is left."""
-        kept = self._kept(one_in)
-        if len(kept) == 0:
+        array = self._kept(one_in)
+        if len(array) == 0:
             raise ScenarioError(
                 f"{self.trace.name} has {self.blocks:,} blocks, and one in {one_in:,} is none; "
                 "choose a smaller scale."
             )
         builder = TraceBuilder()
-        alignments = self.trace.operations[kept, ALIGNMENT].tolist()
-        rows = zip(*(part[kept].tolist() for part in (self._kinds, self._blocks, self._sizes)), strict=True)
+        alignments = self.trace.operations[array, ALIGNMENT].tolist()
+        rows = zip(*(part[array].tolist() for part in (self._kinds, self._blocks, self._sizes)), strict=True)
         for (kind, block, size), alignment in zip(rows, alignments, strict=True):
             if kind == ALLOCATE:
                 builder.allocate(block, size, alignment)
@@ -118,8 +118,8 @@ class Scaling:
         starts, counts = self._starts[chosen], self._starts[chosen + 1] - self._starts[chosen]
         ends = np.cumsum(counts)
         within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
-        kept: Numbers = np.sort(self._by_block[np.repeat(starts, counts) + within])
-        return kept
+        array: Numbers = np.sort(self._by_block[np.repeat(starts, counts) + within])
+        return array
 
     @cached_property
     def _by_block(self) -> Numbers:

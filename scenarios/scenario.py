@@ -192,16 +192,18 @@ def read(path: Path, tell: Tell | None = None) -> Scenario:
     refuses one.
     """
     document = open_toml(path, ScenarioError)
-    found = document.check(ScenarioTable)
+    scenario_table = document.check(ScenarioTable)
     with document.located():
-        generator = _generator_of(found.generator, path.parent, tell)
+        generator = _generator_of(scenario_table.generator, path.parent, tell)
     given = document.check(model(generator), "parameters").model_dump()
     parameters = located(generator, given, path.parent)
     with document.located():
         bound = generator(**parameters)
     with document.located():
-        stimulus = found.stimulus.stimulus()
-    return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)
+        stimulus = scenario_table.stimulus.stimulus()
+    return Scenario(
+        scenario_table.name, scenario_table.description, bound, stimulus, scenario_table.heap_bytes
+    )
 
 
 def _generator_of(word: str, folder: Path, tell: Tell | None) -> type[Generator]:

@@ -100,10 +100,10 @@ def _has_static_libc() -> bool:
 def version(program: Path) -> str:
     """The version that the built `program` tells; "unknown" if it tells none."""
     try:
-        found = program.stat()
+        status = program.stat()
     except OSError:
         return "unknown"
-    return _version(program, (found.st_mtime_ns, found.st_size))
+    return _version(program, (status.st_mtime_ns, status.st_size))
 
 
 @cache

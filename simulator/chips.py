@@ -44,8 +44,8 @@ def line_of(chip: str) -> Line:
 
     A chip of another line is taken for one of the usual: the simulator itself refuses it.
     """
-    found = _NAME.match(_family(Path(chip)) if chip.endswith(".toml") else chip)
-    return _lines().get(found[1].upper() if found else _FIRST, _lines()[_FIRST])
+    match = _NAME.match(_family(Path(chip)) if chip.endswith(".toml") else chip)
+    return _lines().get(match[1].upper() if match else _FIRST, _lines()[_FIRST])
 
 
 def _family(table: Path) -> str:

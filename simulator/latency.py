@@ -93,25 +93,25 @@ def ask(program: UserProgram, question: Question) -> Answers:
         command: list[str | Path] = [build(), "latency", *program.arguments, *question.arguments]
         command += ["--answers", _ANSWERS, "--stats", _STATS]
         ended = run_to_end(command, folder / _STATS)
-        found = json.loads((folder / _STATS).read_text(encoding="utf-8"))
+        document = json.loads((folder / _STATS).read_text(encoding="utf-8"))
         return Answers(
-            first_use_cycle=found["first_use_cycle"],
-            used=tuple(found["used"]),
-            handler=None if found["handler"] is None else int(found["handler"], 16),
-            sharing=found["vectors_with_this_handler"],
-            first_cycle=found["first_cycle"],
-            end_cycle=found["end_cycle"],
-            every=found["every"],
+            first_use_cycle=document["first_use_cycle"],
+            used=tuple(document["used"]),
+            handler=None if document["handler"] is None else int(document["handler"], 16),
+            sharing=document["vectors_with_this_handler"],
+            first_cycle=document["first_cycle"],
+            end_cycle=document["end_cycle"],
+            every=document["every"],
             rows=_read(folder / _ANSWERS),
             ended=ended,
-            notes=notes_of(found["notes"]),
+            notes=notes_of(document["notes"]),
         )
 
 
 def _read(path: Path) -> pl.DataFrame:
     whole = ("first_pended", "last_pended", "pends", "taken", "exception")
-    found = read_table(path, _COLUMNS)
-    return found.with_columns(
+    table = read_table(path, _COLUMNS)
+    return table.with_columns(
         *(pl.col(name).cast(pl.Int64) for name in whole),
         *map(hexadecimal, ("pc", "return_pc")),
     )

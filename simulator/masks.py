@@ -127,9 +127,9 @@ def run_marks(
 
 
 def _read(path: Path) -> pl.DataFrame:
-    found = read_table(path, _COLUMNS).select(
+    table = read_table(path, _COLUMNS).select(
         hexadecimal("mark").alias("address"),
         *(pl.col(name).cast(pl.Int64) for name in ("cycle", "end_cycle", "exception")),
         *(hexadecimal(name) for name in ("sp", "end_sp", "next_pc", "task")),
     )
-    return found.sort("cycle", maintain_order=True)
+    return table.sort("cycle", maintain_order=True)

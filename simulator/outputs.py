@@ -269,12 +269,12 @@ def read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     Raises SimulatorError if it is no such table.
     """
     try:
-        found = pl.read_csv(path, infer_schema=False)
+        table = pl.read_csv(path, infer_schema=False)
     except (OSError, PolarsError):
-        found = None
-    if found is None or tuple(found.columns) != tuple(columns):
+        table = None
+    if table is None or tuple(table.columns) != tuple(columns):
         raise SimulatorError(f"{path.name} is no table of the virtual Nucleo ({_PAGE}).")
-    return found
+    return table
 
 
 def hexadecimal(column: str) -> pl.Expr:
@@ -284,15 +284,15 @@ def hexadecimal(column: str) -> pl.Expr:
 
 def read_state(path: Path) -> State:
     """Reads a file that --save-state wrote."""
-    found = json.loads(path.read_text(encoding="utf-8"))
+    document = json.loads(path.read_text(encoding="utf-8"))
     return State(
-        cycle=found["cycle"],
-        seconds=Fraction(*found["seconds"]),
-        core_hz=Fraction(*found["core_hz"]),
-        channels=found["channels"],
-        registers=found["registers"],
-        sram_address=found["sram_address"],
-        sram=bytes.fromhex(found["sram"]),
+        cycle=document["cycle"],
+        seconds=Fraction(*document["seconds"]),
+        core_hz=Fraction(*document["core_hz"]),
+        channels=document["channels"],
+        registers=document["registers"],
+        sram_address=document["sram_address"],
+        sram=bytes.fromhex(document["sram"]),
     )
 
 
@@ -323,5 +323,5 @@ def read_stacks(path: Path) -> pl.DataFrame:
 
     Columns: `stack`, `depth`, `pc`, all Int64.
     """
-    found = read_table(path, ("stack", "depth", "pc"))
-    return found.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), hexadecimal("pc"))
+    table = read_table(path, ("stack", "depth", "pc"))
+    return table.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), hexadecimal("pc"))

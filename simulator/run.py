@@ -222,8 +222,8 @@ def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | No
 
 def _pins(start: Path | UserProgram | Snapshot, elf: Path | None) -> Mapping[str, str]:
     """Where the channels are: a snapshot does not tell, but the program `elf` that it is of."""
-    told = start if isinstance(start, Path) else elf
-    return pins_of(told) if told else PINS
+    path = start if isinstance(start, Path) else elf
+    return pins_of(path) if path else PINS
 
 
 def _manners(start: Path | UserProgram | Snapshot) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ def _be_lab(
     sys.orig_argv = [sys.executable, "-m", "cli", *words]  # by which it may start itself again
     sys.argv = ["lab", *words]
     sys.path[:0] = [folder]
-    for name in [one for one in sys.modules if one.partition(".")[0] == "base"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "base"]:
         del sys.modules[name]  # a folder that looks like the repository has its own
     from cli.shell import start
 

@@ -102,10 +102,10 @@ def pages() -> Iterator[Path]:
 def read(page: str, text: str) -> Iterator[Command]:
     """The commands in the blocks of code and in the sentences of a page, from top to bottom."""
     tokens = _PARSER.parse(text)
-    markers = [one for token in tokens if token.type == "html_block" for one in _markers(token.content)]
-    chosen = sorted((one for one in markers if one.words), key=lambda one: -len(one.words))
+    markers = [marker for token in tokens if token.type == "html_block" for marker in _markers(token.content)]
+    chosen = sorted((marker for marker in markers if marker.words), key=lambda marker: -len(marker.words))
     for command in _commands(page, tokens):
-        of_the_page = next((one for one in chosen if one.words in command.text), Marker())
+        of_the_page = next((marker for marker in chosen if marker.words in command.text), Marker())
         yield command if command.marker.kind else replace(command, marker=of_the_page)
 
 
@@ -128,7 +128,7 @@ def is_general(text: str) -> bool:
 
 
 def _markers(text: str) -> list[Marker]:
-    return [Marker(**one.groupdict(default="")) for one in _MARKER.finditer(text)]
+    return [Marker(**match.groupdict(default="")) for match in _MARKER.finditer(text)]
 
 
 def _commands(page: str, tokens: list[Token]) -> Iterator[Command]:
@@ -136,10 +136,10 @@ def _commands(page: str, tokens: list[Token]) -> Iterator[Command]:
     for token in tokens:
         first = 1 + (token.map or [0])[0]
         if token.type == "html_block":
-            marker = next((one for one in _markers(token.content) if not one.words), marker)
+            marker = next((marker for marker in _markers(token.content) if not marker.words), marker)
         elif token.type in ("code_block", "fence"):
             first += token.type == "fence"
-            yield from (replace(one, marker=marker) for one in _of_block(page, first, token.content))
+            yield from (replace(command, marker=marker) for command in _of_block(page, first, token.content))
             marker = Marker()
         elif token.type == "inline":
             for child in token.children or []:

@@ -124,8 +124,8 @@ def loaded(elf: Path) -> dict[int, bytes]:
 def symbols(elf: Path) -> dict[str, int]:
     """Addresses by name, according to nm. Those of functions are without the Thumb bit."""
     listing = subprocess.run(["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True)
-    found = re.findall(r"^([0-9a-f]{8}) \w (\w+)$", listing.stdout, re.MULTILINE)
-    return {name: int(address, 16) & ~1 for address, name in found}
+    matches = re.findall(r"^([0-9a-f]{8}) \w (\w+)$", listing.stdout, re.MULTILINE)
+    return {name: int(address, 16) & ~1 for address, name in matches}
 
 
 def instructions(elf: Path, function: str) -> list[int]:

@@ -69,7 +69,7 @@ class OrderedFirstFit:
 
     def file(self, block: Block) -> None:
         self.free_blocks.append(block)
-        self.free_blocks.sort(key=lambda one: one.start)
+        self.free_blocks.sort(key=lambda block: block.start)
         self.merge()
 
     def merge(self) -> None:
@@ -218,14 +218,14 @@ class ThreeLooks:
 
     def allocate(self, size: int) -> tuple[int | None, int]:
         units = (size + 7) // 8 + 1
-        found, looked = self.search(units)
-        if found is None:
+        block, looked = self.search(units)
+        if block is None:
             return None, looked
-        self.take_out(found)
-        if found.size > units:
-            self.file(Block(found.start + units, found.size - units))
-        self.live[found.start] = units
-        return found.start, looked
+        self.take_out(block)
+        if block.size > units:
+            self.file(Block(block.start + units, block.size - units))
+        self.live[block.start] = units
+        return block.start, looked
 
     def search(self, units: int) -> tuple[Block | None, int]:
         own = self.ring(units)

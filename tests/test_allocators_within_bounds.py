@@ -37,13 +37,13 @@ def test_no_section_is_longer_than_its_bound_wherever_the_code_lies(number: int,
     bounds = code_bounds(built.elf, allocator, knobs, flash_acr, MAX_SLOTS)
     assert (bounds["allocate"].cycles is None) == (allocator in WITHOUT)
     plan = replace(catalogue.load("mem_stress"), stimulus=NO_STIMULUS).compile()
-    found = [one for one in critical_sections.measure_built(built, plan.image) if not one.ticks]
+    found = [section for section in critical_sections.measure_built(built, plan.image) if not section.ticks]
     for name, kinds in (("allocate", "AO"), ("free", "FE")):
-        bound, sections = bounds[name], [one for one in found if one.kind in kinds]
+        bound, sections = bounds[name], [section for section in found if section.kind in kinds]
         assert sections
         if bound.cycles is not None and bound.instructions is not None:
-            assert max(one.cycles for one in sections) <= bound.cycles
-            assert max(one.instructions for one in sections) <= bound.instructions
+            assert max(section.cycles for section in sections) <= bound.cycles
+            assert max(section.instructions for section in sections) <= bound.instructions
 
 
 STATED = [

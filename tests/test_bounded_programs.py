@@ -54,14 +54,14 @@ def found(folder: Path) -> BoundsReport:
 
 def of(found: BoundsReport, function: str) -> Bounded:
     """The longest section of a function."""
-    own = [one for one in found.sections if one.function == function]
-    return max(own, key=lambda one: one.cycles or 0)
+    own = [section for section in found.sections if section.function == function]
+    return max(own, key=lambda section: section.cycles or 0)
 
 
 def test_every_section_has_a_bound_and_none_is_too_low(found: BoundsReport) -> None:
-    assert {one.function: one.why_not for one in found.all if one.cycles is None} == {}
+    assert {section.function: section.why_not for section in found.all if section.cycles is None} == {}
     assert found.violations == ()
-    assert {one.function for one in found.sections if not one.count} == {"never_run"}
+    assert {section.function for section in found.sections if not section.count} == {"never_run"}
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_every_section_has_a_bound_and_none_is_too_low(found: BoundsReport) -> N
 def test_each_way_of_holding_off_is_found_with_its_level(
     found: BoundsReport, function: str, kind: str, level: int
 ) -> None:
-    one = of(found, function)
-    assert (one.kind, one.level) == (kind, level)
+    section = of(found, function)
+    assert (section.kind, section.level) == (kind, level)
 
 
 def test_an_inner_section_does_not_end_the_outer_one(found: BoundsReport) -> None:
@@ -98,16 +98,16 @@ def test_an_inner_section_does_not_end_the_outer_one(found: BoundsReport) -> Non
 
 def test_a_call_is_seen_with_what_it_is_given(found: BoundsReport) -> None:
     """The longer of the two, not that of any number of laps."""
-    one = of(found, "told_how_often")
-    assert one.cycles is not None
-    assert one.seen is not None
-    assert one.seen <= one.cycles < 4 * one.seen
+    section = of(found, "told_how_often")
+    assert section.cycles is not None
+    assert section.seen is not None
+    assert section.seen <= section.cycles < 4 * section.seen
 
 
 def test_what_takes_longer_than_its_bound_is_told(found: BoundsReport) -> None:
-    one = of(found, "left_early")
-    assert one.seen is not None
-    wrong = replace(found, sections=(replace(one, cycles=one.seen - 1),))
+    section = of(found, "left_early")
+    assert section.seen is not None
+    wrong = replace(found, sections=(replace(section, cycles=section.seen - 1),))
     assert [it for it in wrong.violations if isinstance(it, Bounded)] == list(wrong.sections)
     assert "LONGER THAN ITS BOUND" in as_text(wrong)
 
@@ -117,9 +117,11 @@ def test_both_ends_of_a_section_are_told(found: BoundsReport) -> None:
 
 
 def test_a_priority_waits_for_the_longest_section_and_each_handler(found: BoundsReport) -> None:
-    (systick,) = [one for one in found.priorities if any("SysTick" in name for name in one.exceptions)]
-    section = max(one.cycles or 0 for one in found.sections)
-    handler = next(one for one in found.handlers if one.function == "on_systick")
+    (systick,) = [
+        priority for priority in found.priorities if any("SysTick" in name for name in priority.exceptions)
+    ]
+    section = max(section.cycles or 0 for section in found.sections)
+    handler = next(section for section in found.handlers if section.function == "on_systick")
     assert systick.cycles == systick.entry + section + (handler.cycles or 0)
     assert systick.seen is not None
     assert systick.seen <= systick.cycles
@@ -135,9 +137,11 @@ def test_without_its_bound_a_loop_is_named_with_its_line(folder: Path) -> None:
 
 
 def test_the_document_says_the_same(found: BoundsReport) -> None:
-    told: dict[str, Any] = json.loads(json.dumps(as_json(found)))
-    assert told["violations"] == 0
-    assert {one["function"] for one in told["sections"]} == {one.function for one in found.sections}
+    document: dict[str, Any] = json.loads(json.dumps(as_json(found)))
+    assert document["violations"] == 0
+    assert {one["function"] for one in document["sections"]} == {
+        section.function for section in found.sections
+    }
 
 
 @pytest.mark.parametrize(
@@ -145,17 +149,17 @@ def test_the_document_says_the_same(found: BoundsReport) -> None:
     [(0, "-O0", 2), (1, "-O1", 0x702), (11, "-Os", 0), (3, "-O2", 2)],
 )
 def test_no_random_program_takes_longer_than_its_bounds(seed: int, option: str, flash_acr: int) -> None:
-    found = compare(Trial(BRANCHING, seed, option, "stm32f401re", flash_acr))
-    assert len(found) == SECTIONS[BRANCHING]
-    assert all(one.sound and one.ratio is not None for one in found)
+    comparisons = compare(Trial(BRANCHING, seed, option, "stm32f401re", flash_acr))
+    assert len(comparisons) == SECTIONS[BRANCHING]
+    assert all(comparison.sound and comparison.ratio is not None for comparison in comparisons)
 
 
 @pytest.mark.parametrize(("seed", "flash_acr"), [(100, 2), (103, 0), (6, 0x702)])
 def test_what_has_one_way_takes_what_its_bound_says(seed: int, flash_acr: int) -> None:
-    found = compare(Trial(STRAIGHT, seed, "-O1", "stm32f401re", flash_acr))
+    comparisons = compare(Trial(STRAIGHT, seed, "-O1", "stm32f401re", flash_acr))
     most = 1.2 if flash_acr < 8 else 2
-    assert len(found) == SECTIONS[STRAIGHT]
-    for one in found:
-        assert one.sound
-        assert one.cycles is not None and one.seen is not None
-        assert one.cycles <= most * one.seen + MASKING_CYCLES, one.function
+    assert len(comparisons) == SECTIONS[STRAIGHT]
+    for comparison in comparisons:
+        assert comparison.sound
+        assert comparison.cycles is not None and comparison.seen is not None
+        assert comparison.cycles <= most * comparison.seen + MASKING_CYCLES, comparison.function

@@ -52,8 +52,8 @@ def bounded(elf: Path, until: str = UNTIL, **chosen: Any) -> BoundsReport:
     return bounds(user_program(elf), until, lambda _: None, **chosen)
 
 
-def status(found: BoundsReport) -> int:
-    return 1 if found.violations else 2 if found.missing else 0
+def status(report: BoundsReport) -> int:
+    return 1 if report.violations else 2 if report.missing else 0
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +115,8 @@ def test_without_debug_information_the_bounds_are_the_same_and_have_no_lines(
 ) -> None:
     with_lines = bounded(elf, "5ms")
     without = bounded(stripped(elf, tmp_path, "-g"), "5ms")
-    assert [one.cycles for one in with_lines.all] == [one.cycles for one in without.all]
-    assert {one.begin.line for one in without.all} == {0}
+    assert [section.cycles for section in with_lines.all] == [section.cycles for section in without.all]
+    assert {section.begin.line for section in without.all} == {0}
 
 
 def test_a_long_run_finds_nothing_longer_than_its_bound(elf: Path) -> None:
@@ -179,10 +179,10 @@ def symbols(*lines: str) -> str:
     ],
 )
 def test_what_has_no_bound_says_where_and_why(tmp_path: Path, text: str, sentence: str) -> None:
-    found = bounded(built(tmp_path, text + WORK))
-    assert status(found) == 2
-    assert any(re.search(sentence, why) for why in found.missing), found.missing
-    assert re.search(sentence, as_text(found))
+    report = bounded(built(tmp_path, text + WORK))
+    assert status(report) == 2
+    assert any(re.search(sentence, why) for why in report.missing), report.missing
+    assert re.search(sentence, as_text(report))
 
 
 OUTER = (".global work", ".type work,%function", ".thumb_func", "work: cpsid i")
@@ -201,10 +201,10 @@ REST = ("nop", "cpsie i", "bx lr")
     ids=["data within code", "overlapping symbols", "no size"],
 )
 def test_hand_written_assembler_has_bounds(tmp_path: Path, text: str) -> None:
-    found = bounded(built(tmp_path, text + WORK))
-    (one,) = found.sections
-    assert status(found) == 0
-    assert one.cycles is not None and one.seen is not None and one.cycles >= one.seen >= 2
+    report = bounded(built(tmp_path, text + WORK))
+    (section,) = report.sections
+    assert status(report) == 0
+    assert section.cycles is not None and section.seen is not None and section.cycles >= section.seen >= 2
 
 
 @pytest.mark.parametrize(
@@ -217,15 +217,15 @@ def test_hand_written_assembler_has_bounds(tmp_path: Path, text: str) -> None:
     ids=["computed branch", "table", "runs off its end"],
 )
 def test_a_section_without_an_end_is_told(tmp_path: Path, text: str) -> None:
-    found = bounded(built(tmp_path, text + WORK))
-    assert status(found) == 2
-    assert any("work" in why for why in found.missing)
+    report = bounded(built(tmp_path, text + WORK))
+    assert status(report) == 2
+    assert any("work" in why for why in report.missing)
 
 
 def test_what_is_held_off_for_ever_is_told(tmp_path: Path) -> None:
-    found = bounded(built(tmp_path, "void work(int x) { MASK; for (;;) {} }" + WORK))
-    assert "work" in {one.owner for one in found.endless}
-    assert "Held off for ever" in as_text(found)
+    report = bounded(built(tmp_path, "void work(int x) { MASK; for (;;) {} }" + WORK))
+    assert "work" in {section.owner for section in report.endless}
+    assert "Held off for ever" in as_text(report)
 
 
 @pytest.mark.parametrize(
@@ -241,9 +241,9 @@ def test_what_is_held_off_for_ever_is_told(tmp_path: Path) -> None:
     ids=["level from an argument", "tail call through a pointer"],
 )
 def test_each_section_of_the_run_has_a_row(tmp_path: Path, text: str) -> None:
-    found = bounded(built(tmp_path, text + WORK))
-    assert found.masks.all_intervals.filter(pl.col("kind") != "handler").height == 1
-    assert sum(one.count for one in found.sections) == 1
+    report = bounded(built(tmp_path, text + WORK))
+    assert report.masks.all_intervals.filter(pl.col("kind") != "handler").height == 1
+    assert sum(section.count for section in report.sections) == 1
 
 
 def test_a_mask_that_is_kept_in_memory_is_given_back(tmp_path: Path) -> None:
@@ -253,15 +253,15 @@ def test_a_mask_that_is_kept_in_memory_is_given_back(tmp_path: Path) -> None:
         ' NOINLINE void unlock(void) { __asm__ volatile("msr primask, %0" ::"r"(kept)); }'
         " void work(int x) { lock(); NOP; unlock(); }"
     )
-    found = bounded(built(tmp_path, text + WORK))
-    assert not found.missing
+    report = bounded(built(tmp_path, text + WORK))
+    assert not report.missing
 
 
 def test_a_call_into_ram_stops_its_own_section_only(tmp_path: Path) -> None:
     into_ram = "MASK; ((void (*)(void))0x20000101)(); UNMASK;"
     text = f"NOINLINE void work(int x) {{ *(volatile short *)0x20000100 = 0x4770; {into_ram} }}"
-    found = bounded(built(tmp_path, text + WORK))
-    assert any("0x20000100" in why for why in found.missing)
+    report = bounded(built(tmp_path, text + WORK))
+    assert any("0x20000100" in why for why in report.missing)
 
 
 # The longest path.
@@ -307,34 +307,36 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> BoundsReport:
 
 
 def test_the_parts_of_each_path_are_the_bound(with_path: BoundsReport, elf: Path) -> None:
-    for found in (with_path, bounded(elf, "5ms")):
-        assert found.all
-        for one in found.all:
-            told = explained.of_row(found, one)
-            assert sum(block.cycles for block in told.blocks) == one.cycles
+    for report in (with_path, bounded(elf, "5ms")):
+        assert report.all
+        for section in report.all:
+            explanation = explained.of_row(report, section)
+            assert sum(block.cycles for block in explanation.blocks) == section.cycles
 
 
 def test_each_instruction_is_passed_as_often_as_in_a_run_of_that_path(with_path: BoundsReport) -> None:
     """The run takes the dear branch each time, so it goes the longest path, and nothing else."""
-    told = explained.explain(with_path, "work")
-    passes = {code.address: one.passes for one in told.blocks if one.passes for code in one.code}
+    explanation = explained.explain(with_path, "work")
+    passes = {code.address: one.passes for one in explanation.blocks if one.passes for code in one.code}
     rows = run_marks(with_path.program, passes, UNTIL).rows
     counted = dict(rows.group_by("address").len().iter_rows())
     assert counted == passes
     assert max(passes.values()) == 10 * 12
-    assert {(one.caller, one.callee, one.times) for one in told.calls} == {
+    assert {(call.caller, call.callee, call.times) for call in explanation.calls} == {
         ("work", "add", 10),
         ("work", "lock", 1),
         ("work", "unlock", 1),
     }
-    assert {(one.times, one.cycles) for one in told.frames} == {(one.times, one.cycles) for one in told.calls}
+    assert {(frame.times, frame.cycles) for frame in explanation.frames} == {
+        (call.times, call.cycles) for call in explanation.calls
+    }
 
 
 @pytest.mark.parametrize(("function", "most"), [("work", 5 * 30), ("nest", 45)])
 def test_laps_that_differ_are_told_as_they_are(uneven: BoundsReport, function: str, most: int) -> None:
-    told = explained.explain(uneven, function)
-    assert all(one.code for one in told.blocks) and told.cycles == told.section.cycles
-    passes = {code.address: one.passes for one in told.blocks if one.passes for code in one.code}
+    explanation = explained.explain(uneven, function)
+    assert all(one.code for one in explanation.blocks) and explanation.cycles == explanation.section.cycles
+    passes = {code.address: one.passes for one in explanation.blocks if one.passes for code in one.code}
     rows = run_marks(uneven.program, passes, UNTIL).rows
     assert dict(rows.group_by("address").len().iter_rows()) == passes
     assert max(passes.values()) == most
@@ -345,9 +347,9 @@ def test_the_path_is_told_in_text_and_json(with_path: BoundsReport) -> None:
     done = lab.run("bounds", elf, "--until", UNTIL, "--explain")
     bl = [line for line in done.stdout.splitlines() if " bl " in line]
     assert done.returncode == 0 and len(bl) == 3 and all("p.c:" in line for line in bl)
-    told = json.loads(lab.run("bounds", elf, "--until", UNTIL, "--explain", "other", "--json").stdout)
-    blocks = told["explained"]["blocks"]
-    assert sum(one["cycles"] for one in blocks) == told["explained"]["bound_cycles"]
+    document = json.loads(lab.run("bounds", elf, "--until", UNTIL, "--explain", "other", "--json").stdout)
+    blocks = document["explained"]["blocks"]
+    assert sum(one["cycles"] for one in blocks) == document["explained"]["bound_cycles"]
     assert sum(one["share"] for one in blocks) == pytest.approx(1)
     assert ["nop"] in [[it["text"].strip() for it in one["instructions"]][:1] for one in blocks]
 
@@ -381,12 +383,12 @@ def test_all_functions_that_a_pointer_may_hold_count(tmp_path: Path) -> None:
         "volatile int n; void loops(void) { for (int i = 0; i < n; i++) NOP; } void done(void) { NOP; }"
         " void (*volatile p)(void); void work(int x) { p = done; MASK; p(); UNMASK; }"
     )
-    stated = tmp_path / "loops.toml"
+    path = tmp_path / "loops.toml"
     elf = built(tmp_path, text + WORK)
     for to in (["loops", "done"], ["done", "loops"]):
-        stated.write_text(f'schema = 1\n[[calls]]\nfunction = "work"\nto = {to}\nwhy = "x"\n', "utf-8")
+        path.write_text(f'schema = 1\n[[calls]]\nfunction = "work"\nto = {to}\nwhy = "x"\n', "utf-8")
         assert any(
-            "in loops: nothing in the code limits it" in why for why in bounded(elf, stated=stated).missing
+            "in loops: nothing in the code limits it" in why for why in bounded(elf, stated=path).missing
         )
 
 
@@ -544,13 +546,13 @@ DECLARED = "void work(int);"
 def test_a_loop_is_counted_each_time_it_is_entered(
     tmp_path: Path, text: str, passes: int, entries: int
 ) -> None:
-    found = bounded(built(tmp_path, DECLARED + text), observed=2.0)
-    (one,) = [it for it in found.counted if it.entries == entries]
-    assert (one.passes, one.taken) == (passes, 2 * passes)
-    (section,) = found.sections
+    report = bounded(built(tmp_path, DECLARED + text), observed=2.0)
+    (count,) = [it for it in report.counted if it.entries == entries]
+    assert (count.passes, count.taken) == (passes, 2 * passes)
+    (section,) = report.sections
     assert section.presumed and section.cycles is not None and section.seen is not None
     assert section.cycles > section.seen
-    assert status(found) == 0 and not found.complete
+    assert status(report) == 0 and not report.complete
 
 
 def test_a_handler_that_goes_round_in_between_is_counted_by_itself(tmp_path: Path) -> None:
@@ -564,10 +566,10 @@ def test_a_handler_that_goes_round_in_between_is_counted_by_itself(tmp_path: Pat
         " = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, tick };"
         f" void reset(void) {{ n = 42; {systick} spin(n); for (;;) {{}} }}"
     )
-    found = bounded(built(tmp_path, text, "-fno-toplevel-reorder"), observed=1.0)
-    assert found.masks.all_intervals.filter(pl.col("kind") == "handler").height == 1
-    (one,) = found.counted
-    assert (one.passes, one.entries) == (42, 2)
+    report = bounded(built(tmp_path, text, "-fno-toplevel-reorder"), observed=1.0)
+    assert report.masks.all_intervals.filter(pl.col("kind") == "handler").height == 1
+    (count,) = report.counted
+    assert (count.passes, count.entries) == (42, 2)
 
 
 def test_an_estimate_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
@@ -580,9 +582,13 @@ def test_an_estimate_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
     assert "is an estimate, and no bound" in page.read_text(encoding="utf-8")
     words = ("bounds", elf, "--until", UNTIL, "--json")
     observed = ("--observed", "3", "--baseline", base)
-    told = json.loads(lab.run(*words, *observed, "--update").stdout)
-    assert told["estimates"] == 1 and told["sections"][0]["estimate"] and told["sections"][0]["presumed"]
-    assert told["observed"]["margin"] == 3 and told["observed"]["loops"][0]["taken_passes"] == 27
+    document = json.loads(lab.run(*words, *observed, "--update").stdout)
+    assert (
+        document["estimates"] == 1
+        and document["sections"][0]["estimate"]
+        and document["sections"][0]["presumed"]
+    )
+    assert document["observed"]["margin"] == 3 and document["observed"]["loops"][0]["taken_passes"] == 27
     assert '"primask estimate"' in base.read_text(encoding="utf-8")
     assert lab.run(*words, *observed).returncode == 0
     assert lab.run(*words, "--baseline", base).returncode == 2  # other settings
@@ -590,10 +596,10 @@ def test_an_estimate_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
 
 def test_a_loop_that_no_run_came_to_is_not_estimated(tmp_path: Path) -> None:
     text = f"{DECLARED}{naked('cpsid i', *LAPS, 'cpsie i', 'bx lr')} void reset(void) {{ for (;;) {{}} }}"
-    found = bounded(built(tmp_path, text), observed=2.0)
-    assert not found.counted and not found.estimates
-    assert found.missing
-    assert all(why.endswith("and the run did not come to it.") for why in found.missing)
+    report = bounded(built(tmp_path, text), observed=2.0)
+    assert not report.counted and not report.estimates
+    assert report.missing
+    assert all(why.endswith("and the run did not come to it.") for why in report.missing)
 
 
 @pytest.mark.parametrize("margin", ["0.9", "nan", "inf", "x", "1001"])
@@ -633,26 +639,28 @@ def evidence_of(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, P
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_the_evidence_names_its_inputs_by_what_is_in_them(evidence_of: tuple[Path, Path, Path]) -> None:
     elf, loops, folder = evidence_of
-    told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    document = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     for name, file in (("ELF", elf), ("--loops", loops)):
-        assert told["inputs"][name]["sha256"] == sha256(file.read_bytes()).hexdigest()
+        assert document["inputs"][name]["sha256"] == sha256(file.read_bytes()).hexdigest()
     there = contents(folder)
-    assert set(told["files"]) == set(there) - {"manifest.json"}
-    assert all(told["files"][name]["sha256"] == sha256(there[name]).hexdigest() for name in told["files"])
+    assert set(document["files"]) == set(there) - {"manifest.json"}
+    assert all(
+        document["files"][name]["sha256"] == sha256(there[name]).hexdigest() for name in document["files"]
+    )
     assert there["inputs/loops/loops.toml"] == loops.read_bytes()
-    assert told["options"]["--until"] == UNTIL and told["sources"]["p.c"]
+    assert document["options"]["--until"] == UNTIL and document["sources"]["p.c"]
 
 
 def test_the_evidence_has_what_was_stated_and_whether_it_was_of_use(
     evidence_of: tuple[Path, Path, Path],
 ) -> None:
     rows = list(DictReader((evidence_of[2] / "annotations.csv").open(encoding="utf-8")))
-    assert [(one["function"], one["used"]) for one in rows] == [("work", "yes"), ("nobody", "no")]
+    assert [(row["function"], row["used"]) for row in rows] == [("work", "yes"), ("nobody", "no")]
     assert rows[0]["why"] == "the table has 64 places"
     (one,) = DictReader((evidence_of[2] / "measured.csv").open(encoding="utf-8"))
     assert int(one["cycles"]) - int(one["seen_cycles"]) == int(one["slack_cycles"]) > 0
@@ -718,12 +726,12 @@ def test_an_outcome_of_something_else_is_refused(
 
 def test_what_is_presumed_is_that_of_the_reference() -> None:
     reference = " ".join((ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8").split())
-    told = tomllib.loads((ROOT / "analysis" / "program" / "bounds" / "presumed.toml").read_text("utf-8"))
-    for one in (*told["presumed"], *told["unseen"]):
+    document = tomllib.loads((ROOT / "analysis" / "program" / "bounds" / "presumed.toml").read_text("utf-8"))
+    for one in (*document["presumed"], *document["unseen"]):
         assert one["page"] in reference, one
     table = (ROOT / "docs" / "reference" / "bounds.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.*?) \|", table.partition("## What it presumes")[2].partition("\n## ")[0], re.M)
-    assert [row for row in rows[2:] if not any(one["page"] in row for one in told["presumed"])] == []
+    assert [row for row in rows[2:] if not any(one["page"] in row for one in document["presumed"])] == []
     assert all((ROOT / name).is_file() for name, _ in evidence.TESTS)
 
 

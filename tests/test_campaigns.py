@@ -167,10 +167,10 @@ def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
     before = tables(undisturbed)
     done = lab.run("campaign", act, undisturbed, "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["complete"] == 4
+    document = json.loads(done.stdout)
+    assert document["complete"] == 4
     if act != "clean":
-        assert (found["not_complete"], found["worst"]["scenario"]) == ([], "mem_frag")
+        assert (document["not_complete"], document["worst"]["scenario"]) == ([], "mem_frag")
     assert tables(undisturbed) == before
 
 
@@ -286,9 +286,9 @@ def test_the_first_run_of_each_image_at_each_samplerate_is_verified(
     direct_folder: Path, undisturbed: Path
 ) -> None:
     runs = pl.read_parquet(direct_folder / RUNS)
-    told = runs.sort("parameters", "samplerate_hz").select("parameters", "samplerate_hz", "verified").rows()
+    rows = runs.sort("parameters", "samplerate_hz").select("parameters", "samplerate_hz", "verified").rows()
     shallow, deep = sorted(set(runs["parameters"]))
-    assert told == [
+    assert rows == [
         (shallow, 24_000_000, True),
         (shallow, 84_000_000, True),
         (deep, 24_000_000, False),
@@ -317,7 +317,9 @@ def test_placements_are_runs_of_one_campaign(tmp_path: Path, client: Client) -> 
     plan = asked.scenario(next(asked.points())).compile()
     alone = placements.measure(RunRequest(plan=plan, image=firmware.build("tlsf")), 3)
     for column in ("critical_ns", "dwt_cycles", "interrupt_latency_ns"):
-        assert runs[f"{column}_max"].to_list() == [one.greatest[column] for one in alone.measured]
+        assert runs[f"{column}_max"].to_list() == [
+            measurement.greatest[column] for measurement in alone.measured
+        ]
 
 
 def test_a_share_is_chosen_by_key() -> None:
@@ -369,25 +371,25 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
         "The direct capture is not what the real tools bring: "
         "edges.parquet differs from that by sigrok-cli: row "
     )
-    kept = store.differing(key)
-    assert same.first_difference(kept / "sigrok", kept / "direct")
-    told = json.loads((kept / "sigrok" / "run.json").read_text(encoding="utf-8"))
-    told["tool_report"]["losses"] = ["The analyzer lost a sample."]
-    (kept / "sigrok" / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    path = store.differing(key)
+    assert same.first_difference(path / "sigrok", path / "direct")
+    document = json.loads((path / "sigrok" / "run.json").read_text(encoding="utf-8"))
+    document["tool_report"]["losses"] = ["The analyzer lost a sample."]
+    (path / "sigrok" / "run.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(TailscopeError, match=r"could not be verified, .* The analyzer lost a sample"):
-        work.difference(kept / "sigrok", kept / "direct")
+        work.difference(path / "sigrok", path / "direct")
     store.write_runs()
     status = lab.run("campaign", "status", store.folder)
     assert status.returncode == 1
     assert status.stdout.startswith(f"Stopped. mem_frag on tlsf, run {key[:12]}: The direct capture")
-    assert f"Both runs are kept in {kept}." in status.stdout.splitlines()[0]
+    assert f"Both runs are kept in {path}." in status.stdout.splitlines()[0]
 
     # With the simulator mended, the same command goes on.
     before = len(store.results)
     forgotten = json.loads(lab.run("campaign", "clean", store.folder, "--json").stdout)["forgotten"]
     assert forgotten == before
     store, course = conducted(direct, store.folder, client)
-    assert course.differs is None and not kept.exists()
+    assert course.differs is None and not path.exists()
     store.write_runs()
     assert tables(store.folder) == tables(direct_folder)
 

@@ -100,7 +100,7 @@ def test_a_firmware_within_its_limits_passes(stranger: Stranger) -> None:
     assert [case.get("name") for case in cases] == ["limit any", "limit basepri 0x50"]
     assert '"program.elf' not in stranger.report("json").read_text("utf-8")
     assert '"fw.elf update_table primask"' in stranger.report("json").read_text("utf-8")
-    assert {one.name for one in stranger.folder.iterdir()} == {"fw.elf", "summary", "tailscope-report"}
+    assert {path.name for path in stranger.folder.iterdir()} == {"fw.elf", "summary", "tailscope-report"}
 
 
 def test_a_firmware_above_a_limit_fails(stranger: Stranger) -> None:
@@ -279,7 +279,9 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
     made = Stranger(folder, folder)
     name = str(PAGE.relative_to(ROOT))
     commands = pages.read(name, PAGE.read_text("utf-8"))
-    first = next(one for one in commands if one.text.startswith("./lab gate") and not one.in_a_sentence)
+    first = next(
+        command for command in commands if command.text.startswith("./lab gate") and not command.in_a_sentence
+    )
     for line in (STEPS["measure"], f"cd tailscope\n{first.script.replace('RUN', 'runs/*')}"):
         done = made.run(_less(line), PYTHONPATH=str(ROOT))
         assert done.returncode == 0, done.stdout + done.stderr

@@ -25,15 +25,17 @@ def lab(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_inventory_is_json() -> None:
-    found = json.loads(lab("list", "--json").stdout)
-    assert {entry["name"] for entry in found["scenarios"]} >= {"mem_stress", "mem_frag"}
-    described = {entry["id"]: entry for entry in found["allocators"]}
+    document = json.loads(lab("list", "--json").stdout)
+    assert {entry["name"] for entry in document["scenarios"]} >= {"mem_stress", "mem_frag"}
+    described = {entry["id"]: entry for entry in document["allocators"]}
     assert described["tlsf"]["kind"] == "index"
     assert (described["seglist"]["allocate"], described["seglist"]["free"]) == ("O(n)", "O(1)")
     assert described["heap_4"]["locking"] == ["scheduler"]
     assert "crate rlsf" in described["rlsf"]["origin"]
     assert all(entry["licence"] for entry in described.values())
-    assert [entry["samplerate_hz"] for entry in found["boards"] if entry["name"] == "virtual"] == [84_000_000]
+    assert [entry["samplerate_hz"] for entry in document["boards"] if entry["name"] == "virtual"] == [
+        84_000_000
+    ]
 
 
 def test_the_doctor_names_every_tool() -> None:

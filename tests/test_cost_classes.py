@@ -138,8 +138,8 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Bounded]:
     folder: Path = tmp_path_factory.mktemp("classes")
     source = folder / "classes.c"
     source.write_text(program(), encoding="utf-8")
-    found = bounds(user_program(masked_sections.build(folder, source=source)), "5ms", lambda _: None)
-    return {one.function: one for one in found.sections}
+    report = bounds(user_program(masked_sections.build(folder, source=source)), "5ms", lambda _: None)
+    return {section.function: section for section in report.sections}
 
 
 def test_each_class_of_the_simulators_table_is_tried() -> None:
@@ -151,6 +151,6 @@ def test_each_class_of_the_simulators_table_is_tried() -> None:
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{name}: {text}" for name, text in CASES])
 def test_a_bound_is_what_the_simulator_takes(sections: dict[str, Bounded], number: int) -> None:
-    one = sections[f"k{number}"]
-    assert one.cycles is not None and one.seen is not None
-    assert one.seen <= one.cycles <= one.seen + MASKING_CYCLES
+    section = sections[f"k{number}"]
+    assert section.cycles is not None and section.seen is not None
+    assert section.seen <= section.cycles <= section.seen + MASKING_CYCLES

@@ -108,13 +108,13 @@ def test_a_run_says_who_counted_and_says_so_again_when_redecoded(
 ) -> None:
     plan = catalogue.load("mem_frag", {"depth": 4}).compile()
     result = conduct.run(Sigrok(RunRequest(plan, firmware.build(allocator), runs=tmp_path)))
-    kept = [result.folder / name for name in ("run.json", "operations.parquet")]
-    before = [path.read_bytes() for path in kept]
+    paths = [result.folder / name for name in ("run.json", "operations.parquet")]
+    before = [path.read_bytes() for path in paths]
     manifest = json.loads(before[0])
     assert manifest["probes_source"] == source
     assert manifest["probes"]["n"] == (0 if source == "no search loop" else 12)
     conduct.redecode(result.folder)
-    assert [path.read_bytes() for path in kept] == before
+    assert [path.read_bytes() for path in paths] == before
 
 
 def test_counting_changes_nothing_that_is_measured(tmp_path: Path) -> None:

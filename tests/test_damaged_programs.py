@@ -67,8 +67,11 @@ def bounds_of(elf: Path) -> tuple[int, str]:
 def places(whole: bytes) -> dict[str, range]:
     """Where the sections of the whole file lie in it."""
     sections = ELFFile(io.BytesIO(whole)).iter_sections()
-    found = {one.name: range(one["sh_offset"], one["sh_offset"] + one["sh_size"]) for one in sections}
-    return {name: where for name, where in found.items() if name and where}
+    ranges = {
+        section.name: range(section["sh_offset"], section["sh_offset"] + section["sh_size"])
+        for section in sections
+    }
+    return {name: where for name, where in ranges.items() if name and where}
 
 
 def _any_bit(chance: random.Random, damaged: bytearray, _: dict[str, range]) -> None:

@@ -317,11 +317,11 @@ def test_a_run_again_is_equal_to_the_byte_also_with_sixteen_inputs(on_desk: Path
 
 def test_the_twin_names_what_is_amiss_on_the_desk(tmp_path: Path) -> None:
     """A clock that is off and a flash that works otherwise than its register says."""
-    found = compare(run_on(tmp_path / "runs", clock_error_ppm=120, flash_acr=2))
-    clock = re.search(r"([\d.]+) ± ([\d.]+) ppm slow against the analyzer", found.verdict)
-    assert clock and abs(float(clock[1]) - 120) <= float(clock[2]) < 2, found.verdict
-    assert "FLASH_ACR=0x00000002" in found.verdict
-    assert found.explained
+    comparison = compare(run_on(tmp_path / "runs", clock_error_ppm=120, flash_acr=2))
+    clock = re.search(r"([\d.]+) ± ([\d.]+) ppm slow against the analyzer", comparison.verdict)
+    assert clock and abs(float(clock[1]) - 120) <= float(clock[2]) < 2, comparison.verdict
+    assert "FLASH_ACR=0x00000002" in comparison.verdict
+    assert comparison.explained
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

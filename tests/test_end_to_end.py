@@ -210,12 +210,12 @@ def test_other_samplerates_agree_within_their_own_resolution(
 CLASSED_BY_SAMPLE = ("interrupt_latency_hit_ns", "interrupt_latency_clear_ns")
 
 
-def assert_same_distributions(one: RunResult, other: RunResult) -> None:
+def assert_same_distributions(result: RunResult, other: RunResult) -> None:
     """The n-th smallest values of both runs differ by no more than their two error budgets."""
-    exact, sampled = manifest(one.folder), manifest(other.folder)
+    exact, sampled = manifest(result.folder), manifest(other.folder)
     tables = [
         [pl.read_parquet(run.folder / f"{name}.parquet") for name in ("operations", "interrupts")]
-        for run in (one, other)
+        for run in (result, other)
     ]
     for quantity in QUANTITIES:
         if quantity.key in CLASSED_BY_SAMPLE:

@@ -104,24 +104,24 @@ def shown(page: Path, what: str) -> int:
 def test_a_healthy_desk_comes_to_its_number(tmp_path: Path) -> None:
     """Its analyzer's clock is 120 ppm fast, which the step of the clock must find."""
     with EmulatedDesk(clock_error_ppm=120) as desk:
-        found = BroughtUp(desk, tmp_path)
-    assert found.status == 0, found.lines
-    assert found.told["whole"] and tuple(found.states) == KEYS
-    assert set(found.states.values()) - {"look"} == {"right"}
-    clock = found.figure("clock", "by the cycle counter")
+        bring_up = BroughtUp(desk, tmp_path)
+    assert bring_up.status == 0, bring_up.lines
+    assert bring_up.told["whole"] and tuple(bring_up.states) == KEYS
+    assert set(bring_up.states.values()) - {"look"} == {"right"}
+    clock = bring_up.figure("clock", "by the cycle counter")
     assert abs(clock["value"] - 120) <= clock["plus_minus"] < 2
-    samples = found.figure("rate", "samples")
+    samples = bring_up.figure("rate", "samples")
     assert samples["value"] == samples["n"] > 24_000_000 * 0.5
-    number = found.figure("number", "longest section, wire")
-    counter = found.figure("number", "longest section, counter")
+    number = bring_up.figure("number", "longest section, wire")
+    counter = bring_up.figure("number", "longest section, counter")
     # The pin rises before the counter is read, and falls behind it: an empty section shows it.
     counted_ns = (counter["value"] + BESIDE_THE_COUNTER_CYCLES) / 84e6 * 1e9
     assert abs(number["value"] - counted_ns) <= number["plus_minus"]
     assert number["n"] > 100
-    assert found.number_of_parcel() == pytest.approx(number["value"], abs=0.05)
-    assert found.told["versions"]["sigrok_cli"] and len(found.told["runs"]) == 3
-    assert shown(found.page, ".steps-done > li") == len(STEPS)
-    assert shown(found.page, ".drawing svg") == 1
+    assert bring_up.number_of_parcel() == pytest.approx(number["value"], abs=0.05)
+    assert bring_up.told["versions"]["sigrok_cli"] and len(bring_up.told["runs"]) == 3
+    assert shown(bring_up.page, ".steps-done > li") == len(STEPS)
+    assert shown(bring_up.page, ".drawing svg") == 1
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -140,36 +140,40 @@ def test_each_board_comes_to_its_number(name: str, tmp_path: Path, pytestconfig:
 
 def test_exchanged_clips_stop_it_at_the_wiring(tmp_path: Path) -> None:
     with EmulatedDesk(clips="D0=PA9,D1=PA8") as desk:
-        found = BroughtUp(desk, tmp_path)
-    assert found.status == 1
-    assert list(found.states) == list(KEYS[:7]) and found.states["wiring"] == "stop"
-    assert any("→ D0 sees OP and D1 sees CRIT: swap the clips of D0 and D1." in line for line in found.lines)
-    clips = {clip["input"]: clip["state"] for clip in found.told["steps"][-1]["clips"]}
+        bring_up = BroughtUp(desk, tmp_path)
+    assert bring_up.status == 1
+    assert list(bring_up.states) == list(KEYS[:7]) and bring_up.states["wiring"] == "stop"
+    assert any(
+        "→ D0 sees OP and D1 sees CRIT: swap the clips of D0 and D1." in line for line in bring_up.lines
+    )
+    clips = {clip["input"]: clip["state"] for clip in bring_up.told["steps"][-1]["clips"]}
     assert {name for name, state in clips.items() if state == "swapped"} == {"D0", "D1"}
-    assert shown(found.page, ".state.stop") == 1
-    assert shown(found.page, "text=7 further steps") == 1
+    assert shown(bring_up.page, ".state.stop") == 1
+    assert shown(bring_up.page, "text=7 further steps") == 1
 
 
 def test_samples_that_are_lost_stop_it_at_the_rate(tmp_path: Path) -> None:
     """Wiring and line are right; 1,000 samples are missing, and no driver says so."""
     with EmulatedDesk() as desk:
-        found = BroughtUp(desk, tmp_path, "threshold", "fault lose 1000 at 3000000")
-    assert found.status == 1
-    assert list(found.states) == list(KEYS[:11]) and found.states["rate"] == "stop"
-    assert {state for key, state in found.states.items() if key != "rate"} == {"right"}
-    told = found.told["steps"][-1]["todo"]
+        bring_up = BroughtUp(desk, tmp_path, "threshold", "fault lose 1000 at 3000000")
+    assert bring_up.status == 1
+    assert list(bring_up.states) == list(KEYS[:11]) and bring_up.states["rate"] == "stop"
+    assert {state for key, state in bring_up.states.items() if key != "rate"} == {"right"}
+    told = bring_up.told["steps"][-1]["todo"]
     assert "samples were lost" in told[0] and "lower samplerate" in told[-1]
 
 
 def test_a_line_that_damages_records_is_tried_slower(tmp_path: Path) -> None:
     """The desk inverts bits of one capture; the next one, at half the rate, is whole."""
     with EmulatedDesk() as desk:
-        found = BroughtUp(desk, tmp_path, "wiring", "serial noise 97 at 2000")
-    assert found.status == 1
-    assert list(found.states) == list(KEYS[:8]) and found.states["line"] == "stop"
-    assert found.told["steps"][-1]["todo"][0].startswith("At 500,000 baud they came whole: set baud = 500000")
-    assert found.figure("line", "lines that cannot be read")["value"] > 0
-    assert len(found.told["runs"]) == 2
+        bring_up = BroughtUp(desk, tmp_path, "wiring", "serial noise 97 at 2000")
+    assert bring_up.status == 1
+    assert list(bring_up.states) == list(KEYS[:8]) and bring_up.states["line"] == "stop"
+    assert bring_up.told["steps"][-1]["todo"][0].startswith(
+        "At 500,000 baud they came whole: set baud = 500000"
+    )
+    assert bring_up.figure("line", "lines that cannot be read")["value"] > 0
+    assert len(bring_up.told["runs"]) == 2
 
 
 def test_the_page_has_the_steps_and_their_remedies() -> None:
@@ -183,10 +187,10 @@ def test_the_page_has_the_steps_and_their_remedies() -> None:
 def test_a_probe_that_is_absent_stops_it_before_anything_is_loaded(tmp_path: Path) -> None:
     with EmulatedDesk() as desk:
         desk.ask("unplug probe")
-        found = BroughtUp(desk, tmp_path)
-    assert found.status == 1
-    assert list(found.states) == list(KEYS[:3]) and found.states["desk"] == "stop"
-    assert "pyOCD finds none" in found.told["steps"][-1]["todo"][0] and found.told["runs"] == []
+        bring_up = BroughtUp(desk, tmp_path)
+    assert bring_up.status == 1
+    assert list(bring_up.states) == list(KEYS[:3]) and bring_up.states["desk"] == "stop"
+    assert "pyOCD finds none" in bring_up.told["steps"][-1]["todo"][0] and bring_up.told["runs"] == []
 
 
 def test_a_virtual_board_skips_what_means_nothing_there(tmp_path: Path) -> None:
@@ -196,9 +200,9 @@ def test_a_virtual_board_skips_what_means_nothing_there(tmp_path: Path) -> None:
         *("--output", page, "--runs", tmp_path / "runs"),
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told == json.loads(page.with_suffix(".json").read_text())
-    states = {step["key"]: step["state"] for step in told["steps"]}
+    document = json.loads(done.stdout)
+    assert document == json.loads(page.with_suffix(".json").read_text())
+    states = {step["key"]: step["state"] for step in document["steps"]}
     skipped = {"rights", "desk", "probe", "load", "again", "noise", "threshold", "twin"}
     assert {key for key, state in states.items() if state == "skipped"} == skipped
     assert {states[key] for key in set(KEYS) - skipped} == {"right"}

@@ -56,11 +56,11 @@ def test_an_operation_has_those_of_its_critical_sections(
     assert min(expected) > 0
     # Kernel calls enter several sections.
     assert scenario != "kernel_masking" or windows.height > 48 + table.height
-    told = json.loads((result.folder / "run.json").read_text())
+    document = json.loads((result.folder / "run.json").read_text())
     measured = table.filter("measured", pl.col("kind") == "A")["instructions"]
     if len(measured):
-        assert told["instructions"]["mean"] == pytest.approx(measured.mean())
-        assert told["maxima"]["instructions"]["value"] == measured.max()
+        assert document["instructions"]["mean"] == pytest.approx(measured.mean())
+        assert document["maxima"]["instructions"]["value"] == measured.max()
 
 
 @pytest.fixture(scope="module")

@@ -312,9 +312,9 @@ def test_a_page_of_help_needs_no_compiler_and_a_run_does(machine: Machine) -> No
 
 def test_the_simulator_is_linked_as_the_bench_looks_for_it() -> None:
     """Other words to rustc would be another program: the first command would build it again."""
-    found = re.search(r"static=\((-C .*?)\)", (ROOT / "lab").read_text("utf-8"))
-    assert found is not None
-    assert tuple(found[1].split()) == STATIC
+    match = re.search(r"static=\((-C .*?)\)", (ROOT / "lab").read_text("utf-8"))
+    assert match is not None
+    assert tuple(match[1].split()) == STATIC
 
 
 @pytest.mark.skipif(not shutil.which("apt-cache"), reason="this is no Debian")

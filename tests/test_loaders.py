@@ -55,8 +55,8 @@ def run_of(folder: Path, *words: str, environment: dict[str, str] | None = None)
     )
     assert done.returncode == 0, done.stdout + done.stderr
     (manifest,) = (folder / "runs").glob("*/run.json")
-    found: dict[str, object] = json.loads(manifest.read_text())
-    return found
+    document: dict[str, object] = json.loads(manifest.read_text())
+    return document
 
 
 def test_stock_openocd_loads_a_run_that_is_complete(tmp_path: Path) -> None:

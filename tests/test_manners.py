@@ -63,8 +63,8 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answered(*words: str | Path, status: int = 0) -> dict[str, Any]:
     done = lab.run(*words, "--json")
     assert done.returncode == status, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
 
 
 def test_masks_tell_it_in_text_and_json(odd: Path) -> None:

@@ -197,23 +197,23 @@ def test_a_program_that_enables_no_interrupt_is_told_so(tmp_path: Path) -> None:
         "static void *const vectors[] = {stack_top, (void *)reset};\n"
         "void reset(void) { for (;;) {} }\n"
     )
-    found = measured(masked_sections.build(tmp_path, source=source))
-    told = as_json(found)
+    report = measured(masked_sections.build(tmp_path, source=source))
+    told = as_json(report)
     assert told["worst"] == told["open"] == []
     assert {one["count"] for one in told["priorities"]} == {0}
     assert all(kind["count"] == 0 for kind in told["intervals"].values())
     (note,) = told["notes"]
     assert "enabled no interrupt" in note
-    assert note in as_text(found)
+    assert note in as_text(report)
 
 
 def test_an_interval_that_does_not_end_is_told_as_open(elf: Path) -> None:
-    found = measured(elf, until="cycles:1000")
-    told = as_json(found)
+    report = measured(elf, until="cycles:1000")
+    told = as_json(report)
     (still,) = told["open"]
     assert still["begin"]["function"] == "update_table" and still["end"] is still["cycles"] is None
     assert told["intervals"]["primask"]["count"] == 3 and told["intervals"]["primask"]["open"] == 1
-    assert "Still open at the end, and not counted" in as_text(found)
+    assert "Still open at the end, and not counted" in as_text(report)
 
 
 def test_a_stripped_program_has_addresses_and_the_same_cycles(

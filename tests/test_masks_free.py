@@ -67,7 +67,9 @@ def test_the_log_agrees_with_the_wire_and_is_free(tmp_path: Path, allocator: str
     program = Program(elf)
     stacks = pl.read_csv(tmp_path / "stacks.csv")
     for stack in inside["stack"].unique():
-        found = stacks.filter(stack=stack)["pc"].str.strip_prefix("0x").str.to_integer(base=16)
-        names = [getattr(program.function_at(pc - (depth > 0)), "name", "") for depth, pc in enumerate(found)]
+        series = stacks.filter(stack=stack)["pc"].str.strip_prefix("0x").str.to_integer(base=16)
+        names = [
+            getattr(program.function_at(pc - (depth > 0)), "name", "") for depth, pc in enumerate(series)
+        ]
         assert {"heap_allocate", "heap_allocate_aligned", "heap_free"} & set(names), names
         assert names[-1] == "run_bench", names

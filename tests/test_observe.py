@@ -47,9 +47,9 @@ def no_run_is_left() -> Iterator[None]:
 def observed(*words: str | Path, status: int = 0) -> dict[str, Any]:
     done = lab.run("observe", *words, "--json")
     assert done.returncode == status, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    kept.append(Path(found["folder"]))
-    return found
+    document: dict[str, Any] = json.loads(done.stdout)
+    kept.append(Path(document["folder"]))
+    return document
 
 
 @pytest.fixture(scope="module")
@@ -121,11 +121,11 @@ def test_what_needs_operations_says_so(on_virtual: dict[str, Any], command: str)
 def with_image(elf: Path, image: bytes, to: Path) -> Path:
     """One ELF file with the segments of `elf`, and `image` where the firmware looks for it."""
     with elf.open("rb") as file:
-        found = ELFFile(file)
-        entry = found["e_entry"]
+        elf_file = ELFFile(file)
+        entry = elf_file["e_entry"]
         parts = [
             (part["p_vaddr"], part["p_paddr"], part.data(), part["p_memsz"])
-            for part in found.iter_segments()
+            for part in elf_file.iter_segments()
             if part["p_type"] == "PT_LOAD"
         ]
     place = image_address(elf)
@@ -237,7 +237,7 @@ def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
         *("run.json", "observed.json", "kept.parquet", "windows"),
     }
     windows = found["kept"]["windows"]
-    assert [one["name"] for one in windows] == ["CRIT-1", "CRIT-2", "OP-1", "OP-2", "end"]
+    assert [window["name"] for window in windows] == ["CRIT-1", "CRIT-2", "OP-1", "OP-2", "end"]
     longest = max(end - begin for begin, end in pulses_of(edges, "CRIT"))
     assert windows[0]["end"] - windows[0]["start"] == longest
     for place in windows:
@@ -251,8 +251,8 @@ def test_windows_that_are_kept_are_those_of_the_whole_capture() -> None:
     (folder / "windows" / "CRIT-1.sr").unlink()
     (folder / "run.json").unlink()
     assert lab.run("redecode", folder).returncode == 1  # what the tools said went with run.json
-    told = json.loads((folder / "run.json").read_text())
-    assert told["verdict"] == "inconclusive" and told["widths_ns"] == found["widths_ns"]
+    document = json.loads((folder / "run.json").read_text())
+    assert document["verdict"] == "inconclusive" and document["widths_ns"] == found["widths_ns"]
     assert (
         read_sr(folder / "windows" / "CRIT-1.sr").total_samples == windows[0]["until"] - windows[0]["begin"]
     )
@@ -305,6 +305,6 @@ def test_ctrl_c_keeps_what_was_recorded() -> None:
     assert bench.returncode == 128 + signal.SIGINT
     folder = Path(said[1].rpartition("kept in ")[2].strip().rstrip("."))
     kept.append(folder)
-    found = json.loads((folder / "run.json").read_text())
-    assert found["verdict"] == "truncated" and found["tool_report"]["interrupted"]
-    assert found["widths_ns"]["ISR"]["n"] == 16
+    document = json.loads((folder / "run.json").read_text())
+    assert document["verdict"] == "truncated" and document["tool_report"]["interrupted"]
+    assert document["widths_ns"]["ISR"]["n"] == 16

@@ -73,9 +73,9 @@ def manifest(cut: tuple[Path, EdgeList, float]) -> Manifest:
 def test_run_json_has_the_wait_and_that_it_is_open(
     cut: tuple[Path, EdgeList, float], manifest: Manifest
 ) -> None:
-    found = manifest.statistics[LATENCY.key]
-    assert found.max == pytest.approx(cut[2])
-    assert found.open == 1
+    summary = manifest.statistics[LATENCY.key]
+    assert summary.max == pytest.approx(cut[2])
+    assert summary.open == 1
     greatest = manifest.maxima[LATENCY.key]
     assert greatest is not None and greatest.open
     assert manifest.possible_wait is not None and manifest.possible_wait.open
@@ -107,7 +107,7 @@ def test_comparison_and_gate_cannot_say(cut: tuple[Path, EdgeList, float]) -> No
     run = read_run(SimpleNamespace(folder=cut[0], manifest=manifest))  # type: ignore[arg-type]
     extreme = Extreme.of(run, LATENCY)
     assert extreme is not None and extreme.at_least
-    (found,) = [one for one in worst_cases(run, run, True, None) if one.quantity is LATENCY]
+    (found,) = [case for case in worst_cases(run, run, True, None) if case.quantity is LATENCY]
     assert found.finding == "not told"
     measured = SimpleNamespace(manifest=manifest, exact=True, told=[])
     states = {
@@ -133,9 +133,9 @@ def test_the_wire_alone_says_at_least(cut: tuple[Path, EdgeList, float]) -> None
     end = find_frames(edges, CORE_HZ).end
     assert end is not None
     lasted_ns = until_last_edge_ns - (int(end[-1] - end[0]) + 1) * edges.sample_ns
-    found = read_observed(edges, core_hz=CORE_HZ)
-    assert found.latencies_ns["STIM to ISR"].max == pytest.approx(lasted_ns)
-    (row,) = [line for line in wire_table.lines({}, {}, found.latencies_ns) if line.startswith("STIM to ISR")]
+    wire = read_observed(edges, core_hz=CORE_HZ)
+    assert wire.latencies_ns["STIM to ISR"].max == pytest.approx(lasted_ns)
+    (row,) = [line for line in wire_table.lines({}, {}, wire.latencies_ns) if line.startswith("STIM to ISR")]
     assert row.endswith(f"≥ {lasted_ns / 1e3:.2f}")
     growing = Growing(tick_hz=CORE_HZ)
     growing.add(

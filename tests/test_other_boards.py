@@ -136,9 +136,9 @@ def test_a_board_whose_hsi_makes_less_is_believed_at_what_it_makes(tmp_path: Pat
 
 
 def test_a_virtual_board_samples_each_of_its_cycles() -> None:
-    found = read_bench().board("virtual:nucleo-f411re")
-    assert found.analyzer.samplerate_hz == found.board.core_hz
-    assert found.name == "virtual_nucleo_f411re"
+    board = read_bench().board("virtual:nucleo-f411re")
+    assert board.analyzer.samplerate_hz == board.board.core_hz
+    assert board.name == "virtual_nucleo_f411re"
 
 
 @pytest.mark.parametrize("board", ["nucleo-f103rb", "nucleo-f072rb"])
@@ -208,11 +208,11 @@ def test_stock_tools_load_and_capture_it_on_the_emulated_desk(board: str, tmp_pa
     command = (sys.executable, "-m", "cli", *words, "--board", f"desk:{board}", "--runs", str(tmp_path))
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    (found,) = tmp_path.glob("*/run.json")
-    manifest = read_manifest(found)
+    (path,) = tmp_path.glob("*/run.json")
+    manifest = read_manifest(path)
     assert manifest.complete, manifest.reasons
     assert manifest.asked is not None and manifest.asked.board == board
     assert {"pyocd", "sigrok_cli"} <= set(manifest.tools)
-    boot = parse((found.parent / "uart.log").read_bytes()).first(Boot)
+    boot = parse((path.parent / "uart.log").read_bytes()).first(Boot)
     clocked = boards.board(board).clock.at_osc_in == "clock"
     assert boot is not None and boot.clock == ("bypass" if clocked else "internal")

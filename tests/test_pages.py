@@ -35,8 +35,8 @@ def settled(commands: Iterable[Command]) -> dict[str, Command]:
     """Of each command the place that says how it is tried: by a marker, by a block, or first."""
     best: dict[str, Command] = {}
     for one in commands:
-        known = best.setdefault(one.text, one)
-        if _says(one) > _says(known):
+        command = best.setdefault(one.text, one)
+        if _says(one) > _says(command):
             best[one.text] = one
     return best
 
@@ -49,19 +49,20 @@ def to_run(commands: dict[str, Command]) -> list[Command]:
     """Also what only a sentence has, unless another command has all of its words."""
     others = [set(text.split()) for text in commands]
     return [
-        one
-        for one in commands.values()
-        if one.kind == "run"
-        or (one.kind == "mentioned" and not any(set(one.text.split()) < words for words in others))
+        command
+        for command in commands.values()
+        if command.kind == "run"
+        or (command.kind == "mentioned" and not any(set(command.text.split()) < words for words in others))
     ]
 
 
 def unmarked(commands: Iterable[Command]) -> list[str]:
     """A sentence for each command that is to be run and that nobody said may be run."""
     return [
-        f"{one}\n    needs a marker before its block: run, elsewhere or parsed (tests/pages.py)."
-        for one in commands
-        if not one.marker.kind and (pages.program(one.text) not in pages.SAFE or HARMFUL.match(one.text))
+        f"{command}\n    needs a marker before its block: run, elsewhere or parsed (tests/pages.py)."
+        for command in commands
+        if not command.marker.kind
+        and (pages.program(command.text) not in pages.SAFE or HARMFUL.match(command.text))
     ]
 
 
@@ -98,20 +99,20 @@ def _there(word: str) -> str:
 
 def _found(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
     """The command, the context that it stands in, and the words behind it. Raises UsageError."""
-    one: click.Command = start.lab()
-    context = click.Context(one, info_name=start.PROGRAM)
-    while isinstance(one, click.Group) and words and not words[0].startswith("-"):
-        name, found, words = one.resolve_command(context, words)
-        assert found
-        one = found
-        context = click.Context(one, context, name) if isinstance(one, click.Group) else context
-    return one, context, words
+    group: click.Command = start.lab()
+    context = click.Context(group, info_name=start.PROGRAM)
+    while isinstance(group, click.Group) and words and not words[0].startswith("-"):
+        name, command, words = group.resolve_command(context, words)
+        assert command
+        group = command
+        context = click.Context(group, context, name) if isinstance(group, click.Group) else context
+    return group, context, words
 
 
 COMMANDS = list(found())
 SETTLED = settled(COMMANDS)
 RUN = to_run(SETTLED)
-PAGES = list(dict.fromkeys(one.page for one in RUN))
+PAGES = list(dict.fromkeys(command.page for command in RUN))
 
 
 @pytest.fixture(scope="module")
@@ -126,12 +127,16 @@ def test_every_command_may_be_run_or_has_a_marker() -> None:
 
 
 def test_lab_takes_every_command_of_the_pages() -> None:
-    wrong = [f"{one}\n    {said}" for one in COMMANDS if "./lab" in one.text and (said := refused(one))]
+    wrong = [
+        f"{command}\n    {said}"
+        for command in COMMANDS
+        if "./lab" in command.text and (said := refused(command))
+    ]
     assert not wrong, "\n".join(wrong)
 
 
 def test_a_page_has_every_command_of_lab() -> None:
-    tried = [one.text for one in SETTLED.values() if one.marker.kind or one in RUN]
+    tried = [command.text for command in SETTLED.values() if command.marker.kind or command in RUN]
     missing = [path for path in _words(start.lab()) if not any(text.startswith(path) for text in tried)]
     assert not missing, f"No page has a reader type {', '.join(missing)}."
 
@@ -139,17 +144,21 @@ def test_a_page_has_every_command_of_lab() -> None:
 def _words(group: click.Group, path: str = start.PROGRAM) -> Iterator[str]:
     context = click.Context(group)
     for word in group.list_commands(context):
-        one = group.get_command(context, word)
-        yield from _words(one, f"{path} {word}") if isinstance(one, click.Group) else [f"{path} {word}"]
+        command = group.get_command(context, word)
+        yield from (
+            _words(command, f"{path} {word}") if isinstance(command, click.Group) else [f"{path} {word}"]
+        )
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_do_what_it_says(page: str, checkout: Checkout) -> None:
-    wrong = [said for one in RUN if one.page == page and (said := checkout.tried(one))]
+    wrong = [said for command in RUN if command.page == page and (said := checkout.tried(command))]
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.parametrize("command", [one for one in SETTLED.values() if one.kind == "elsewhere"], ids=str)
+@pytest.mark.parametrize(
+    "command", [command for command in SETTLED.values() if command.kind == "elsewhere"], ids=str
+)
 def test_what_is_run_elsewhere_is_still_run_there(command: Command) -> None:
     place, _, name = command.marker.detail.partition("::")
     source = (ROOT / place).read_text(encoding="utf-8")
@@ -169,18 +178,18 @@ def test_a_module_is_there_to_be_run() -> None:
 
 def test_what_was_not_tried_on_a_board_says_so() -> None:
     """Where a page means a board on the desk, it leads to the account of what was tried instead."""
-    for page in {one.page for one in COMMANDS if re.search("(?<!plan) --board nucleo", one.text)}:
+    for page in {command.page for command in COMMANDS if re.search("(?<!plan) --board nucleo", command.text)}:
         assert WHAT_WAS_TRIED.search((ROOT / page).read_text(encoding="utf-8")), page
 
 
 @pytest.mark.parametrize("word", ["run", "serve", "desk", "latency", "capture"])
 def test_the_virtual_board_knows_the_options_that_pages_name(word: str) -> None:
     program = simulator.build()
-    known = subprocess.run([program, word, "--help"], capture_output=True, text=True, check=True).stdout
+    stdout = subprocess.run([program, word, "--help"], capture_output=True, text=True, check=True).stdout
     for command in COMMANDS:
         if re.search(rf"\bvirtual-nucleo {word}\b", command.text):
             for option in re.findall(r"--[a-z-]+", command.text):
-                assert re.search(rf"{option}\b", known), command
+                assert re.search(rf"{option}\b", stdout), command
 
 
 ART = "./lab scenario mem_frag --art off"
@@ -228,7 +237,7 @@ def test_a_page_is_read_from_top_to_bottom() -> None:
         ),
         Command("page.md", 23, "python -c \" print('#')\"", f"{setup}python -c \"\nprint('#')\""),
     ]
-    assert [one.kind for one in read] == ["mentioned", "mentioned", "run", "run", "parsed", "run"]
+    assert [command.kind for command in read] == ["mentioned", "mentioned", "run", "run", "parsed", "run"]
     assert read[2].marker.settings == {"in": "there", "status": "1"}
 
 

@@ -43,12 +43,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_the_run_is_placement_0(folders: list[Path]) -> None:
     for folder in folders:
-        found, manifest = read(folder), read_manifest(folder / MANIFEST)
-        assert found is not None
-        assert [one.number for one in found.measured] == [0, 1, 2, 3]
-        assert found.measured[0].elf_sha256 == manifest.firmware.elf_sha256
-        assert found.measured[0].greatest["critical_ns"] == manifest.statistics["critical_ns"].max
-        assert len({one.elf_sha256 for one in found.measured}) == 4
+        placements, manifest = read(folder), read_manifest(folder / MANIFEST)
+        assert placements is not None
+        assert [measurement.number for measurement in placements.measured] == [0, 1, 2, 3]
+        assert placements.measured[0].elf_sha256 == manifest.firmware.elf_sha256
+        assert placements.measured[0].greatest["critical_ns"] == manifest.statistics["critical_ns"].max
+        assert len({measurement.elf_sha256 for measurement in placements.measured}) == 4
 
 
 def test_a_run_of_one_link_has_no_such_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,11 +59,11 @@ def test_a_run_of_one_link_has_no_such_file(tmp_path: Path, capsys: pytest.Captu
 
 def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> None:
     runs = [load_run(folder) for folder in folders]
-    found = read(folders[0])
-    assert found is not None
-    over = found.headlines["critical_ns"]
+    placements = read(folders[0])
+    assert placements is not None
+    over = placements.headlines["critical_ns"]
     least, median, greatest = (f"{ns / 1000:,.2f}" for ns in (over.least, over.median, over.greatest))
-    leading = found.headlines["section_ns"]
+    leading = placements.headlines["section_ns"]
     words = f"4 placements {leading.least / 1000:,.2f} to {leading.greatest / 1000:,.2f}"
     (grid,) = (block for block in matrix(by_scenario(runs)).blocks)
     cells = [line.cells[0] for group in grid.groups for line in group.lines if line.name == "tlsf"]  # type: ignore[union-attr]
@@ -78,7 +78,7 @@ def test_ranges_stand_in_the_terminal_and_the_matrix(folders: list[Path]) -> Non
 
 def test_neighbours_whose_ranges_meet_are_named(folders: list[Path]) -> None:
     series = by_scenario([load_run(folder) for folder in folders])["mem_frag"]
-    ranges = [one.run.placements.headlines["critical_ns"] for one in series]  # type: ignore[union-attr]
+    ranges = [member.run.placements.headlines["critical_ns"] for member in series]  # type: ignore[union-attr]
     sentences = [
         words for words in undecided(series) if words.startswith("Longest critical section on the wire:")
     ]

@@ -176,9 +176,11 @@ def test_several_builds_give_one_table(programs: dict[str, Path]) -> None:
     rows = {line.split("  ")[0]: line.split()[2:] for line in done.stdout.splitlines() if ": " in line}
     assert rows["update_table: primask"] == ["1,001", "1,201", "1,001", "+0", "(+0.0%)"]
     assert rows["fault_masked: faultmask"] == ["301", "301", "-", "-"]
-    told = json.loads(masks(programs["first"], programs["longer"], "--json").stdout)
-    assert [build["elf"] for build in told["builds"]] == [str(programs[name]) for name in ("first", "longer")]
-    assert {row["function"]: row["cycles"] for row in told["rows"]}["update_table"] == [1001, 1201]
+    document = json.loads(masks(programs["first"], programs["longer"], "--json").stdout)
+    assert [build["elf"] for build in document["builds"]] == [
+        str(programs[name]) for name in ("first", "longer")
+    ]
+    assert {row["function"]: row["cycles"] for row in document["rows"]}["update_table"] == [1001, 1201]
     assert masks(programs["first"], programs["longer"], "--limit", "any=5").returncode == 2
 
 
@@ -205,7 +207,7 @@ def test_a_mask_that_is_never_cleared_breaks_its_limit(programs: dict[str, Path]
     ],
 )
 def test_limits_are_kept_or_broken(programs: dict[str, Path], limits: list[str], status: int) -> None:
-    assert masks(programs["first"], *(f"--limit={one}" for one in limits)).returncode == status
+    assert masks(programs["first"], *(f"--limit={limit}" for limit in limits)).returncode == status
 
 
 def test_a_program_that_stopped_says_nothing(programs: dict[str, Path], tmp_path: Path) -> None:

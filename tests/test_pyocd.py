@@ -44,8 +44,8 @@ def test_reset_halts_at_the_vector_and_steps_go_by_instructions(board: ProbedBoa
 def read_back(board: ProbedBoard, elf: Path, scratch: Path) -> dict[int, bytes]:
     """What a debugger reads at the segments of the ELF file, by address."""
     saved = {address: scratch / f"{address:#x}.bin" for address in loaded(elf)}
-    asked = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(elf).items())
-    board.commander("halt", *asked)
+    generator = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(elf).items())
+    board.commander("halt", *generator)
     return {address: file.read_bytes() for address, file in saved.items()}
 
 

@@ -40,9 +40,9 @@ def lines_of(name: str) -> list[str]:
     """The lines of one section of its publication's page."""
     source, _ = published.find(name)
     text = (PAGES / f"{source.key}.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    assert found is not None, f"{name} has no section"
-    return found[1].splitlines()
+    match = re.search(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert match is not None, f"{name} has no section"
+    return match[1].splitlines()
 
 
 def cells(line: str) -> list[str]:
@@ -105,8 +105,8 @@ def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() ->
     knobs = THESIS_KNOBS["ublox_buddy"]
     study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, HEAP_BYTES, knobs=knobs).measure()
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
-    found = [over_seeds(study[column].to_list(), 1) for column in columns]
-    shown = [reproduce_beside.ranged(one, "bytes") for one in found if one]
+    figures = [over_seeds(study[column].to_list(), 1) for column in columns]
+    shown = [reproduce_beside.ranged(figure, "bytes") for figure in figures if figure]
     told = [cells(line) for line in lines_of("thesis-b-heap")]
     start = next(number for number, line in enumerate(told) if line[0].startswith("**Large**"))
     line = next(line for line in told[start:] if line[:2] == ["", "here"])

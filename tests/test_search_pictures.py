@@ -41,5 +41,5 @@ def test_the_reads_are_those_of_the_walk() -> None:
     of_the_class = [number for number in reversed(FREED) if 128 < LARGE[number] <= 256]
     assert [LARGE[number] >= REQUEST_BYTES for number in of_the_class] == [False] * 6 + [True]
     headers = [found.free[number].offset - HEADER_BYTES for number in of_the_class]
-    looked = [max(one for one in headers if one <= read) for read in found.allocate]
+    looked = [max(header for header in headers if header <= read) for read in found.allocate]
     assert list(dict.fromkeys(looked)) == headers

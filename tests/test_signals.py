@@ -206,9 +206,9 @@ def test_a_bench_that_is_killed_leaves_a_run_that_can_be_judged(bench: Bench) ->
         [ROOT / "lab", "redecode", folder], capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )
     assert judged.stdout.startswith("truncated: The run was interrupted"), judged
-    found = json.loads((folder / "run.json").read_text())
-    assert found["verdict"] == "truncated" and found["counts"]["operations"] > 0
-    assert found["tool_report"]["interrupted"] is True
+    document = json.loads((folder / "run.json").read_text())
+    assert document["verdict"] == "truncated" and document["counts"]["operations"] > 0
+    assert document["tool_report"]["interrupted"] is True
     assert {path.name for path in folder.iterdir()} >= WHOLE
     assert not (folder / "progress.json").exists()
 

@@ -93,15 +93,15 @@ def test_a_reader_finds_a_page_without_network(built: Path) -> None:
         browser.open(built / "index.html")
         browser.page.locator("[name=query]").focus()
         browser.page.keyboard.type("gdb")
-        found = browser.page.locator(".md-search-result__link").first
-        assert (built / "docs" / "how-to" / "debugging.html").as_uri() in found.evaluate("one => one.href")
+        first = browser.page.locator(".md-search-result__link").first
+        assert (built / "docs" / "how-to" / "debugging.html").as_uri() in first.evaluate("one => one.href")
         # An explanation comes before a field of a file.
         for words in ("bound", "verdict", "interrupt latency"):
             browser.page.locator("[name=query]").fill("")
             browser.page.keyboard.type(words)
-            found = browser.page.locator(".md-search-result__link").first
+            first = browser.page.locator(".md-search-result__link").first
             browser.page.wait_for_timeout(700)
-            assert "/docs/reference/" not in found.evaluate("one => one.href"), words
+            assert "/docs/reference/" not in first.evaluate("one => one.href"), words
         browser.resize(390, 800)
         browser.open(built / "docs" / "reference" / "words.html")
         assert browser.evaluate("document.documentElement.scrollWidth") == 390

@@ -65,9 +65,9 @@ class Desk:
     def word(self, address: int) -> int:
         """A word that is read with nothing but attaching."""
         said = self.commander(f"read32 {address:#x}", options=ATTACHED)
-        found = re.search(rf"^{address:08x}:\s+([0-9a-f]{{8}})", said, re.MULTILINE)
-        assert found, said
-        return int(found[1], 16)
+        match = re.search(rf"^{address:08x}:\s+([0-9a-f]{{8}})", said, re.MULTILINE)
+        assert match, said
+        return int(match[1], 16)
 
     def cpu_s(self) -> float:
         """The processor time that the simulator has used, in seconds."""
@@ -99,8 +99,8 @@ def test_what_pyocd_flashes_is_in_flash_and_the_core_stays_halted(desk: Desk, tm
     assert done.returncode == 0, done.stderr
     assert desk.is_halted()
     saved = {address: tmp_path / f"{address:#x}.bin" for address in loaded(other)}
-    asked = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(other).items())
-    desk.commander(*asked, options=ATTACHED)
+    generator = (f"savemem {at:#x} {len(content)} {saved[at]}" for at, content in loaded(other).items())
+    desk.commander(*generator, options=ATTACHED)
     assert {address: file.read_bytes() for address, file in saved.items()} == loaded(other)
 
 

@@ -193,7 +193,7 @@ def test_no_change_of_a_run_folder_breaks_a_command(kept: Path, tmp_path: Path) 
             assert "a secret" not in printed, told
             assert status != start.CANNOT_SAY or printed.strip(), told
             assert len(printed) < 100_000, told
-            assert [(one.name, one.read_text(encoding="utf-8")) for one in outside.iterdir()] == [
+            assert [(path.name, path.read_text(encoding="utf-8")) for path in outside.iterdir()] == [
                 ("secret", "a secret\n")
             ], told
     assert tried == MUTATIONS * COMMANDS_OF_EACH

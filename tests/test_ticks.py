@@ -85,8 +85,8 @@ def test_what_no_tick_touched_has_no_outliers(evidence: Evidence) -> None:
     cycles = (calm["isr_latency_ns"] * evidence.wire.core_hz / 1e9).to_numpy()
     sample, tick = calm["sample"].to_numpy(), calm["tick"].to_numpy()
     # The handler of the control interrupt may still return for a while after its pin falls.
-    begun = sample - CONTROL_EXIT_CYCLES
-    controlled = high_within(evidence.edges, "CISR", begun, sample + np.rint(cycles).astype(np.int64))
+    array = sample - CONTROL_EXIT_CYCLES
+    controlled = high_within(evidence.edges, "CISR", array, sample + np.rint(cycles).astype(np.int64))
     touched, free = cycles[tick], cycles[~tick & ~controlled]
     assert len(touched) > 5 and len(free) > 500
     assert np.ptp(free) < 30 < touched.max() - free.min()

@@ -84,7 +84,8 @@ def test_it_waits_for_what_is_left_of_the_others_section(made: Any, allocator: s
     assert np.isin(stimuli, stim.sample).all()
     begins, ends = crit.sample[crit.level], crit.sample[~crit.level]
     answers, has_the_heap = (
-        rises[np.searchsorted(rises, stimuli)] for rises in (one.sample[one.level] for one in (isr, task))
+        rises[np.searchsorted(rises, stimuli)]
+        for rises in (transitions.sample[transitions.level] for transitions in (isr, task))
     )
     next_end = np.searchsorted(ends, stimuli, "right")
     met = begins[next_end] < answers

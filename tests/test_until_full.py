@@ -80,4 +80,6 @@ def test_an_altered_kind_is_noticed(
     seal(folder)
     result = conduct.redecode(folder)
     assert result.verdict == "inconclusive"
-    assert any("another operation than the plan" in one or "recorded as" in one for one in result.reasons)
+    assert any(
+        "another operation than the plan" in reason or "recorded as" in reason for reason in result.reasons
+    )

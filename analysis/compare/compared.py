@@ -59,9 +59,9 @@ class Compared:
             for sentence in (_not_complete(run), run.contradiction)
             if sentence
         ) + tuple(
-            f"{one.words}: a run does not tell how wrong it may be; ./lab redecode it."
-            for one in self.worst
-            if one.finding == "not told" and one.budget is None
+            f"{worst.words}: a run does not tell how wrong it may be; ./lab redecode it."
+            for worst in self.worst
+            if worst.finding == "not told" and worst.budget is None
         )
 
     @cached_property
@@ -82,9 +82,9 @@ class Compared:
 
     @property
     def status(self) -> Status:
-        if any(one.finding == "worse" for one in self.worst) and not self._unbelieved:
+        if any(worst.finding == "worse" for worst in self.worst) and not self._unbelieved:
             return "worse"
-        if self.doubts or all(one.finding == "not told" for one in self.worst):
+        if self.doubts or all(worst.finding == "not told" for worst in self.worst):
             return "cannot say"
         return "equal" if self._equal else "not worse"
 
@@ -101,8 +101,8 @@ class Compared:
             return self.same
         return not (
             self.operations.changed
-            or any(one.finding not in ("equal", "within the budgets") for one in self.worst)
-            or any(one.beyond for one in self.distributions)
+            or any(worst.finding not in ("equal", "within the budgets") for worst in self.worst)
+            or any(distribution.beyond for distribution in self.distributions)
         )
 
 
@@ -136,7 +136,7 @@ def _allowed(a: Run, b: Run) -> dict[str, float]:
         if quantity.table == "operations" and (budget := allowed(a, b, quantity)) is not None:
             by_column[quantity.column] = max(budget, by_column.get(quantity.column, 0.0))
     by_column["wire_operation_ns"] = by_column.get("wire_critical_ns", 0.0)
-    return {one.name: by_column.get(one.name, 0.0) for one in COLUMNS}
+    return {column.name: by_column.get(column.name, 0.0) for column in COLUMNS}
 
 
 def _not_complete(run: Run) -> str | None:
@@ -168,19 +168,24 @@ def _notes(compared: Compared) -> Iterator[str]:
         )
     if compared.way == "budgets" and a.exact and b.exact:
         yield "The runs were sampled at different rates, so the wire is compared within the error budgets."
-    yield from (one.sentence() for one in compared.placements if one.smaller)
-    yield from (_hidden(one) for one in compared.distributions if one.hidden)
-    for one in compared.worst:
-        if one.a is None or one.b is None:
-            yield f"Not compared, since run {'A' if one.a is None else 'B'} has no sample of it: {one.words}."
-    if compared.operations and compared.status != "equal" and all(one.tool for one in compared.settings):
+    yield from (ranges.sentence() for ranges in compared.placements if ranges.smaller)
+    yield from (_hidden(distribution) for distribution in compared.distributions if distribution.hidden)
+    for worst in compared.worst:
+        if worst.a is None or worst.b is None:
+            run = "A" if worst.a is None else "B"
+            yield f"Not compared, since run {run} has no sample of it: {worst.words}."
+    if (
+        compared.operations
+        and compared.status != "equal"
+        and all(change.tool for change in compared.settings)
+    ):
         yield _nothing_changed(compared.way)
 
 
-def _hidden(one: Distribution) -> str:
+def _hidden(distribution: Distribution) -> str:
     return (
-        f"{one.quantity.words}: the difference lies within what {one.undecided:,} undecided interrupts may "
-        "do, of which the wire does not tell what they hit."
+        f"{distribution.quantity.words}: the difference lies within what {distribution.undecided:,} "
+        "undecided interrupts may do, of which the wire does not tell what they hit."
     )
 
 
@@ -213,7 +218,7 @@ class Comparison:
     @property
     def status(self) -> Status:
         """The worst of all pairs. A run that could not be read leaves nothing equal."""
-        found = {one.status for one in self.compared}
+        found = {comparison.status for comparison in self.compared}
         if "worse" in found:
             return "worse"
         if "cannot say" in found or self.unreadable or not found:

@@ -16,40 +16,40 @@ from base.metrology.intervals import CONFIDENCE
 SCHEMA = 1
 
 
-def as_json(found: Comparison) -> dict[str, Any]:
+def as_json(comparison: Comparison) -> dict[str, Any]:
     """The whole document."""
     return {
         "schema": SCHEMA,
-        "a": str(found.a.path),
-        "b": str(found.b.path),
-        "status": found.status,
-        "headline": overall(found),
+        "a": str(comparison.a.path),
+        "b": str(comparison.b.path),
+        "status": comparison.status,
+        "headline": overall(comparison),
         "confidence": CONFIDENCE,
-        "pairs": [_pair(one) for one in found.compared],
-        "only_a": [_stored(one) for one in found.pairing.only_a],
-        "only_b": [_stored(one) for one in found.pairing.only_b],
-        "older_a": found.pairing.older["a"],
-        "older_b": found.pairing.older["b"],
-        "unreadable": list(found.unreadable),
-        "left_out": list(found.left_out),
+        "pairs": [_pair(one) for one in comparison.compared],
+        "only_a": [_stored(one) for one in comparison.pairing.only_a],
+        "only_b": [_stored(one) for one in comparison.pairing.only_b],
+        "older_a": comparison.pairing.older["a"],
+        "older_b": comparison.pairing.older["b"],
+        "unreadable": list(comparison.unreadable),
+        "left_out": list(comparison.left_out),
     }
 
 
-def _pair(one: Compared) -> dict[str, Any]:
+def _pair(comparison: Compared) -> dict[str, Any]:
     return {
-        "a": _run(one.a),
-        "b": _run(one.b),
-        "paired_by": one.pair.by,
-        "way": one.way,
-        "status": one.status,
-        "headline": headline(one),
-        "doubts": list(one.doubts),
-        "notes": list(one.notes),
-        "settings": [asdict(change) for change in one.settings],
-        "worst": [_worst(worst) for worst in one.worst],
-        "operations": None if one.operations is None else _operations(one.operations),
-        "placements": [each.as_json() for each in one.placements],
-        "distributions": [_distribution(each) for each in one.distributions],
+        "a": _run(comparison.a),
+        "b": _run(comparison.b),
+        "paired_by": comparison.pair.by,
+        "way": comparison.way,
+        "status": comparison.status,
+        "headline": headline(comparison),
+        "doubts": list(comparison.doubts),
+        "notes": list(comparison.notes),
+        "settings": [asdict(change) for change in comparison.settings],
+        "worst": [_worst(worst) for worst in comparison.worst],
+        "operations": None if comparison.operations is None else _operations(comparison.operations),
+        "placements": [each.as_json() for each in comparison.placements],
+        "distributions": [_distribution(each) for each in comparison.distributions],
     }
 
 
@@ -84,58 +84,58 @@ def _worst(worst: Worst) -> dict[str, Any]:
     }
 
 
-def _operations(found: Operations) -> dict[str, Any]:
+def _operations(operations: Operations) -> dict[str, Any]:
     return {
-        "joined": found.joined,
-        "only_a": found.only_a,
-        "only_b": found.only_b,
-        "changed": found.changed,
-        "first": found.first,
-        "other_outcome": list(found.other_outcome),
-        "met_otherwise": found.met_otherwise,
-        "columns": [_changed(one) for one in found.columns],
-        "kinds": [asdict(one) for one in found.kinds],
+        "joined": operations.joined,
+        "only_a": operations.only_a,
+        "only_b": operations.only_b,
+        "changed": operations.changed,
+        "first": operations.first,
+        "other_outcome": list(operations.other_outcome),
+        "met_otherwise": operations.met_otherwise,
+        "columns": [_changed(change) for change in operations.columns],
+        "kinds": [asdict(kind) for kind in operations.kinds],
     }
 
 
-def _changed(one: Changed) -> dict[str, Any]:
+def _changed(change: Changed) -> dict[str, Any]:
     return {
-        "column": one.column.name,
-        "unit": one.column.unit,
-        "changed": one.changed,
-        "total": one.total,
-        "first": _moved(one.first),
-        "increase": _moved(one.increase),
-        "decrease": _moved(one.decrease),
+        "column": change.column.name,
+        "unit": change.column.unit,
+        "changed": change.changed,
+        "total": change.total,
+        "first": _moved(change.first),
+        "increase": _moved(change.increase),
+        "decrease": _moved(change.decrease),
         "met_alike": {
-            "changed": one.met_alike,
-            "increase": _moved(one.increase_met_alike),
-            "decrease": _moved(one.decrease_met_alike),
+            "changed": change.met_alike,
+            "increase": _moved(change.increase_met_alike),
+            "decrease": _moved(change.decrease_met_alike),
         },
     }
 
 
-def _moved(one: Moved | None) -> dict[str, Any] | None:
-    return None if one is None else {**asdict(one), "change": one.change}
+def _moved(move: Moved | None) -> dict[str, Any] | None:
+    return None if move is None else {**asdict(move), "change": move.change}
 
 
-def _distribution(one: Distribution) -> dict[str, Any]:
-    effect = one.effect
+def _distribution(distribution: Distribution) -> dict[str, Any]:
+    effect = distribution.effect
     return {
-        "quantity": one.quantity.key,
-        "unit": one.quantity.unit,
-        "a": one.a.model_dump(),
-        "b": one.b.model_dump(),
-        "budget": one.budget,
+        "quantity": distribution.quantity.key,
+        "unit": distribution.quantity.unit,
+        "a": distribution.a.model_dump(),
+        "b": distribution.b.model_dump(),
+        "budget": distribution.budget,
         "delta": effect.delta if effect else None,
         "shift": effect.shift if effect else None,
-        "delta_interval": _interval(one, effect.delta_interval if effect else None),
-        "shift_interval": _interval(one, effect.shift_interval if effect else None),
-        "no_interval": one.no_interval or None,
-        "undecided": one.undecided,
-        "beyond": one.beyond,
+        "delta_interval": _interval(distribution, effect.delta_interval if effect else None),
+        "shift_interval": _interval(distribution, effect.shift_interval if effect else None),
+        "no_interval": distribution.no_interval or None,
+        "undecided": distribution.undecided,
+        "beyond": distribution.beyond,
     }
 
 
-def _interval(one: Distribution, ends: tuple[float, float] | None) -> list[float] | None:
-    return None if ends is None or one.no_interval else list(ends)
+def _interval(distribution: Distribution, ends: tuple[float, float] | None) -> list[float] | None:
+    return None if ends is None or distribution.no_interval else list(ends)

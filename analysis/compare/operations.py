@@ -126,7 +126,7 @@ def compare(a: Run, b: Run, allowed: Mapping[str, float]) -> Operations:
     none. A column that is null on one side is not compared there.
     """
     joined = join(a, b)
-    differs = {one.name: _differs(one.name, allowed.get(one.name, 0.0)) for one in COLUMNS}
+    differs = {column.name: _differs(column.name, allowed.get(column.name, 0.0)) for column in COLUMNS}
     outcome = pl.col(_OUTCOME + _OF_A) != pl.col(_OUTCOME + _OF_B)
     marked = joined.with_columns(
         **{f"differs_{name}": expression for name, expression in differs.items()},
@@ -142,7 +142,7 @@ def compare(a: Run, b: Run, allowed: Mapping[str, float]) -> Operations:
         first=None if changed.is_empty() else int(changed["seq"][0]),
         other_outcome=tuple(marked.filter("outcome_differs")["seq"]),
         met_otherwise=int(changed["met_otherwise"].sum()),
-        columns=tuple(_changed(one, marked) for one in COLUMNS if _told(one.name, joined)),
+        columns=tuple(_changed(column, marked) for column in COLUMNS if _told(column.name, joined)),
         kinds=tuple(_kinds(marked)),
     )
 
@@ -159,34 +159,34 @@ def _told(name: str, joined: pl.DataFrame) -> bool:
 
 def _changed(column: Column, marked: pl.DataFrame) -> Changed:
     change = pl.col(column.name + _OF_B).cast(pl.Float64) - pl.col(column.name + _OF_A).cast(pl.Float64)
-    found = marked.filter(f"differs_{column.name}").with_columns(change=change)
-    alike = found.filter(~pl.col("met_otherwise"))
+    table = marked.filter(f"differs_{column.name}").with_columns(change=change)
+    alike = table.filter(~pl.col("met_otherwise"))
     return Changed(
         column=column,
-        changed=found.height,
-        first=_moved(column, found),
-        increase=_increase(column, found),
-        decrease=_decrease(column, found),
-        total=float(found["change"].sum()),
+        changed=table.height,
+        first=_moved(column, table),
+        increase=_increase(column, table),
+        decrease=_decrease(column, table),
+        total=float(table["change"].sum()),
         met_alike=alike.height,
         increase_met_alike=_increase(column, alike),
         decrease_met_alike=_decrease(column, alike),
     )
 
 
-def _increase(column: Column, found: pl.DataFrame) -> Moved | None:
-    return _moved(column, found.filter(pl.col("change") > 0).sort("change", "seq", descending=[True, False]))
+def _increase(column: Column, table: pl.DataFrame) -> Moved | None:
+    return _moved(column, table.filter(pl.col("change") > 0).sort("change", "seq", descending=[True, False]))
 
 
-def _decrease(column: Column, found: pl.DataFrame) -> Moved | None:
-    return _moved(column, found.filter(pl.col("change") < 0).sort("change", "seq"))
+def _decrease(column: Column, table: pl.DataFrame) -> Moved | None:
+    return _moved(column, table.filter(pl.col("change") < 0).sort("change", "seq"))
 
 
-def _moved(column: Column, found: pl.DataFrame) -> Moved | None:
+def _moved(column: Column, table: pl.DataFrame) -> Moved | None:
     """The first of them."""
-    if found.is_empty():
+    if table.is_empty():
         return None
-    told = found.row(0, named=True)
+    told = table.row(0, named=True)
     return Moved(
         seq=told["seq"],
         kind=told[_OUTCOME + _OF_B],

@@ -54,10 +54,10 @@ def find(path: Path) -> SideRuns:
         raise CompareError(f"{path}: is no folder; name a run folder, or a folder of runs.")
     if _is_run(path):
         return SideRuns(path, True, (_read(path),))
-    inside = next((one for one in (path, path / _RUNS) if any(_below(one))), None)
+    inside = next((path for path in (path, path / _RUNS) if any(_below(path))), None)
     if inside is None:
         raise CompareError(f"{path}: holds no run, nor does its {_RUNS}/; name a folder that does.")
-    return _several(path, sorted(_below(inside), key=lambda one: began(one.resolve().name)))
+    return _several(path, sorted(_below(inside), key=lambda path: began(path.resolve().name)))
 
 
 def _several(path: Path, folders: list[Path]) -> SideRuns:
@@ -96,7 +96,7 @@ def _read(folder: Path) -> Stored:
 
 def _below(path: Path) -> Iterator[Path]:
     if path.is_dir():
-        yield from (one for one in path.iterdir() if one.is_dir() and _is_run(one))
+        yield from (folder for folder in path.iterdir() if folder.is_dir() and _is_run(folder))
 
 
 def _is_run(path: Path) -> bool:

@@ -53,13 +53,13 @@ class Ranges:
 
 
 def of_worst_cases(
-    worst: Sequence[Worst], a: Mapping[str, Range], b: Mapping[str, Range]
+    cases: Sequence[Worst], a: Mapping[str, Range], b: Mapping[str, Range]
 ) -> tuple[Ranges, ...]:
     """Of two runs, by the ranges of both."""
     return tuple(
-        Ranges(one.quantity, a[one.quantity.key], b[one.quantity.key], one.finding != "equal")
-        for one in worst
-        if one.quantity.key in a and one.quantity.key in b
+        Ranges(worst.quantity, a[worst.quantity.key], b[worst.quantity.key], worst.finding != "equal")
+        for worst in cases
+        if worst.quantity.key in a and worst.quantity.key in b
     )
 
 

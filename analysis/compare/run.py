@@ -82,9 +82,9 @@ class Run:
     def contradiction(self) -> str | None:
         """A sentence if the tables are not those that run.json sums up."""
         for quantity in QUANTITIES:
-            told = self.manifest.statistics.get(quantity.key)
-            found = self.samples(quantity)[quantity.column]
-            if told is not None and (told.n, told.max) != (len(found), found.max()):
+            summary = self.manifest.statistics.get(quantity.key)
+            series = self.samples(quantity)[quantity.column]
+            if summary is not None and (summary.n, summary.max) != (len(series), series.max()):
                 return (
                     f"{self.stored.folder}: run.json and the tables do not tell the same of "
                     f"{quantity.key}; ./lab redecode it."

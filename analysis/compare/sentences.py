@@ -22,26 +22,30 @@ def headline(compared: Compared) -> str:
     if compared.status == "equal":
         return _equal(compared)
     for finding in ("worse", "better", "chance"):
-        leading = next((one for one in compared.worst if one.finding == finding), None)
+        leading = next((worst for worst in compared.worst if worst.finding == finding), None)
         if leading:
             return f"{worst_sentence(leading)}{_operations(compared)}"
     return f"{_no_worst_case(compared)}{_operations(compared)}"
 
 
-def overall(found: Comparison) -> str:
+def overall(comparison: Comparison) -> str:
     """All pairs in one sentence."""
-    if len(found.compared) == 1 and not found.unreadable:
-        return headline(found.compared[0])
-    counts = Counter(one.status for one in found.compared)
-    if not found.compared:
-        return f"No run of {found.a.path} has its like in {found.b.path}: there is nothing to compare."
+    if len(comparison.compared) == 1 and not comparison.unreadable:
+        return headline(comparison.compared[0])
+    counts = Counter(one.status for one in comparison.compared)
+    if not comparison.compared:
+        return (
+            f"No run of {comparison.a.path} has its like in {comparison.b.path}: there is nothing to compare."
+        )
     told = ", ".join(
         f"{counts[status]:,} {status}"
         for status in ("worse", "cannot say", "not worse", "equal")
         if counts[status]
     )
-    unread = f"; {_counted(len(found.unreadable), 'run')} could not be read" if found.unreadable else ""
-    return f"{_counted(len(found.compared), 'pair')} of runs: {told}{unread}."
+    unread = (
+        f"; {_counted(len(comparison.unreadable), 'run')} could not be read" if comparison.unreadable else ""
+    )
+    return f"{_counted(len(comparison.compared), 'pair')} of runs: {told}{unread}."
 
 
 def described(stored: Stored) -> str:
@@ -66,22 +70,24 @@ def effects(compared: Compared) -> list[str]:
     return [
         "Cliff's delta: the share of pairs in which B's sample is greater, less that in which A's is. "
         f"Shift: the Hodges–Lehmann estimate of B less A. In brackets {100 * CONFIDENCE:g} % intervals.",
-        *dict.fromkeys(one.no_interval for one in compared.distributions if one.no_interval),
+        *dict.fromkeys(
+            distribution.no_interval for distribution in compared.distributions if distribution.no_interval
+        ),
     ]
 
 
-def left_out(found: Comparison) -> list[str]:
+def left_out(comparison: Comparison) -> list[str]:
     """The runs that are in no pair, and why."""
     return [
-        *(f"Only in A: {described(one)}" for one in found.pairing.only_a),
-        *(f"Only in B: {described(one)}" for one in found.pairing.only_b),
+        *(f"Only in A: {described(one)}" for one in comparison.pairing.only_a),
+        *(f"Only in B: {described(one)}" for one in comparison.pairing.only_b),
         *(
             f"Of {side} {_counted(count, 'older run')} with the same options "
             f"{'is' if count == 1 else 'are'} not compared."
-            for side, count in (("A", found.pairing.older["a"]), ("B", found.pairing.older["b"]))
+            for side, count in (("A", comparison.pairing.older["a"]), ("B", comparison.pairing.older["b"]))
             if count
         ),
-        *(f"Not compared: {one}" for one in (*found.unreadable, *found.left_out)),
+        *(f"Not compared: {one}" for one in (*comparison.unreadable, *comparison.left_out)),
     ]
 
 
@@ -155,12 +161,12 @@ def _no_worst_case(compared: Compared) -> str:
 
 
 def _operations(compared: Compared) -> str:
-    found = compared.operations
-    if found is None:
+    operations = compared.operations
+    if operations is None:
         return ""
-    if not found.changed:
-        return f"; none of {_counted(found.joined, 'operation')} changed"
-    return f"; {found.changed:,} of {_counted(found.joined, 'operation')} changed"
+    if not operations.changed:
+        return f"; none of {_counted(operations.joined, 'operation')} changed"
+    return f"; {operations.changed:,} of {_counted(operations.joined, 'operation')} changed"
 
 
 def _counted(n: int, word: str) -> str:

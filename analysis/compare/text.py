@@ -20,11 +20,11 @@ _WIDE_COLUMNS = 220
 """Of tables with many columns, which name their runs."""
 
 
-def as_text(found: Comparison) -> str:
+def as_text(comparison: Comparison) -> str:
     """The headline; one pair in full, or a table of several and what got worse; the rest."""
     console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
     with console.capture() as captured:
-        for part in _parts(found):
+        for part in _parts(comparison):
             console.print(part)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
@@ -41,15 +41,15 @@ def printed(parts: Sequence[str | Rows]) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _parts(found: Comparison) -> Iterator[RenderableType]:
-    yield overall(found)
-    if len(found.compared) == 1:
-        yield from _one(found.compared[0])
-    elif found.compared:
+def _parts(comparison: Comparison) -> Iterator[RenderableType]:
+    yield overall(comparison)
+    if len(comparison.compared) == 1:
+        yield from _one(comparison.compared[0])
+    elif comparison.compared:
         yield ""
-        yield _table(rows.of_pairs(found.compared))
-        yield from _worse(found.compared)
-    rest = left_out(found)
+        yield _table(rows.of_pairs(comparison.compared))
+        yield from _worse(comparison.compared)
+    rest = left_out(comparison)
     yield from ("", *rest) if rest else ()
 
 
@@ -75,31 +75,32 @@ def _one(compared: Compared) -> Iterator[RenderableType]:
         yield from effects(compared)
 
 
-def _operations(found: Operations) -> Iterator[RenderableType]:
-    yield rows.operations_sentence(found)
-    if found.other_outcome:
-        yield f"Of another outcome: {_listed(found.other_outcome)}"
-    if not found.changed:
+def _operations(operations: Operations) -> Iterator[RenderableType]:
+    yield rows.operations_sentence(operations)
+    if operations.other_outcome:
+        yield f"Of another outcome: {_listed(operations.other_outcome)}"
+    if not operations.changed:
         return
-    yield _table(rows.of_operations(found))
+    yield _table(rows.of_operations(operations))
     yield from (
-        rows.sections_sentence(one)
-        for one in found.columns
-        if one.column.name == "dwt_cycles" and one.changed
+        rows.sections_sentence(change)
+        for change in operations.columns
+        if change.column.name == "dwt_cycles" and change.changed
     )
     yield ""
-    yield _table(rows.of_kinds(found))
+    yield _table(rows.of_kinds(operations))
 
 
 def _worse(compared: Sequence[Compared]) -> Iterator[RenderableType]:
-    for one in compared:
-        if one.status != "worse":
+    for comparison in compared:
+        if comparison.status != "worse":
             continue
         yield ""
-        yield f"{one.b.manifest.scenario}, {one.b.manifest.configuration}: {one.b.stored.folder}"
-        yield from (f"  {worst_sentence(each)}" for each in one.worst if each.finding == "worse")
-        if one.settings:
-            yield "  settings: " + "; ".join(map(str, one.settings))
+        run = comparison.b
+        yield f"{run.manifest.scenario}, {run.manifest.configuration}: {run.stored.folder}"
+        yield from (f"  {worst_sentence(each)}" for each in comparison.worst if each.finding == "worse")
+        if comparison.settings:
+            yield "  settings: " + "; ".join(map(str, comparison.settings))
 
 
 def _listed(numbers: Sequence[int], most: int = 8) -> str:

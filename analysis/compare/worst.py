@@ -158,13 +158,13 @@ class Extreme:
     @classmethod
     def of(cls, run: Run, quantity: Quantity) -> Extreme | None:
         """The extreme of the run; None if it has no sample."""
-        found = run.greatest(quantity)
-        if found is None:
+        greatest = run.greatest(quantity)
+        if greatest is None:
             return None
         place: dict[str, Any] = {
-            name: found[name] for name in ("value", "seq", "kind", "size", "label", "times")
+            name: greatest[name] for name in ("value", "seq", "kind", "size", "label", "times")
         }
-        return cls(**place, at_least=AT_LEAST if found.get("open") else "")
+        return cls(**place, at_least=AT_LEAST if greatest.get("open") else "")
 
 
 @dataclass(frozen=True)
@@ -210,8 +210,8 @@ def worst_cases(a: Run, b: Run, exact: bool, joined: pl.DataFrame | None) -> tup
     `exact`: whether a value is what it is, to the cycle. `joined` are the operations of both, as
     analysis/compare/operations.py joins them; None where they are not the same.
     """
-    found = (_worst(a, b, quantity, exact, joined) for quantity in WORST_CASES)
-    return tuple(one for one in found if one.a or one.b)
+    generator = (_worst(a, b, quantity, exact, joined) for quantity in WORST_CASES)
+    return tuple(worst for worst in generator if worst.a or worst.b)
 
 
 def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame | None) -> Worst:

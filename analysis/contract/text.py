@@ -41,54 +41,54 @@ _ASSERTION = re.compile(r"^(?:.*/)?(?P<where>\w+\.c:[0-9]+): (?P<what>.*)$", re.
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def as_text(found: Contract) -> str:
+def as_text(contract: Contract) -> str:
     """Lines: what was tried, what broke and how, what is not stated."""
-    return "\n".join(_lines(found))
+    return "\n".join(_lines(contract))
 
 
-def _lines(found: Contract) -> Iterator[str]:
-    source = found.row.source
+def _lines(contract: Contract) -> Iterator[str]:
+    source = contract.row.source
     yield (
-        f"{found.row.id}: {source.format}, {source.file.name}, sha256 {source.sha256}"
+        f"{contract.row.id}: {source.format}, {source.file.name}, sha256 {source.sha256}"
         if source
-        else found.row.id
+        else contract.row.id
     )
-    for broken in found.broken:
+    for broken in contract.broken:
         yield f"breaks the contract: {sentence(broken)}"
         yield from _operations(broken)
-    if not found.broken:
-        yield f"{found.lists} lists of operations hold"
-    if found.suites:
-        yield from _suites(found)
-    if found.defect is not None:
+    if not contract.broken:
+        yield f"{contract.lists} lists of operations hold"
+    if contract.suites:
+        yield from _suites(contract)
+    if contract.defect is not None:
         yield (
-            f"a known defect, which the bench's judge keeps from it: {sentence(found.defect)} "
-            f"{found.row.gives_too_large}."
+            f"a known defect, which the bench's judge keeps from it: {sentence(contract.defect)} "
+            f"{contract.row.gives_too_large}."
         )
-    if found.not_stated:
-        yield from _not_stated(found)
-    yield "the contract holds" if found.holds else "the contract is broken"
+    if contract.not_stated:
+        yield from _not_stated(contract)
+    yield "the contract holds" if contract.holds else "the contract is broken"
 
 
-def _suites(found: Contract) -> Iterator[str]:
-    if any(broken.judged.rule == "misaligned" for broken in found.broken):
+def _suites(contract: Contract) -> Iterator[str]:
+    if any(broken.judged.rule == "misaligned" for broken in contract.broken):
         yield "all else, with payloads held to multiples of 4:"
-    yield from map(_suite, found.suites)
-    if found.fuzzed:
+    yield from map(_suite, contract.suites)
+    if contract.fuzzed:
         yield "the shortest operations of the fuzzer that break it; the last one does:"
-        yield from _numbered(found.fuzzed)
+        yield from _numbered(contract.fuzzed)
 
 
-def _not_stated(found: Contract) -> Iterator[str]:
-    source = found.row.source
+def _not_stated(contract: Contract) -> Iterator[str]:
+    source = contract.row.source
     if source is None:
-        yield f"not promised, so not tested: {', '.join(found.not_stated)}"
+        yield f"not promised, so not tested: {', '.join(contract.not_stated)}"
         return
     yield (
         "not stated, so not tested: to have it tested, state what is true of yours as promises = […] in "
         f"{source.file.with_suffix('.toml').name} beside it:"
     )
-    yield from (f"  {promise:14} {MEANINGS[promise]}" for promise in found.not_stated)
+    yield from (f"  {promise:14} {MEANINGS[promise]}" for promise in contract.not_stated)
 
 
 def _suite(suite: Suite) -> str:

@@ -50,7 +50,7 @@ class Known:
     def away(self) -> list[Stretch]:
         """When handlers ran, from where the core began to enter them."""
         parts = filter(_handler, self.parts)
-        return [(one.begin_cycle, one.begin_cycle + one.cycles) for one in parts]
+        return [(part.begin_cycle, part.begin_cycle + part.cycles) for part in parts]
 
 
 def anatomy(known: Known) -> Anatomy:
@@ -84,7 +84,7 @@ def _sentence(known: Known, loop: Loop | None) -> str:
     took: Counter[str] = Counter()
     for part in filter(_handler, known.parts):
         took[part.words] += part.cycles
-    own = [one for one in known.executed if one.address and not _within(one.cycle, known.away)]
+    own = [step for step in known.executed if step.address and not _within(step.cycle, known.away)]
     took.update({total.name: total.cycles for total in by_function(own)})
     if not took:
         return "Nothing was executed."
@@ -209,7 +209,7 @@ def _within(cycle: int, times: Sequence[Stretch]) -> bool:
 
 def _place(offset: int, pieces: Sequence[Piece]) -> Block:
     """The block that has this byte."""
-    piece = pieces[bisect_right(pieces, offset, key=lambda one: one.offset) - 1]
+    piece = pieces[bisect_right(pieces, offset, key=lambda piece: piece.offset) - 1]
     return Block(offset=piece.offset, bytes=piece.bytes)
 
 

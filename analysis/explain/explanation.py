@@ -185,9 +185,9 @@ def _heap(run: _Run, program: Program, replayed: Replay, worst: Worst) -> HeapMa
     if catalogue.allocators()[manifest.allocator].kind == "index":
         header_bytes = int(manifest.knobs.get("HDR", "16"))
         return heap_map.block_layer_map(program, replayed.heap, region_bytes, header_bytes)
-    begun = run.operations.filter(pl.col("start_sample") < worst.heap_at)
+    table = run.operations.filter(pl.col("start_sample") < worst.heap_at)
     # An operation whose own section is explained has begun, but has not changed the heap yet.
-    done = begun.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))
+    done = table.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))
     return heap_map.live_map(program, replayed.heap, region_bytes, _live(run.folder, done))
 
 
@@ -215,13 +215,13 @@ def _keep(
     executed: list[execution.Step],
     made_of: Anatomy | None = None,
 ) -> None:
-    kept = RunFolder(run.folder / FOLDER)
+    run_folder = RunFolder(run.folder / FOLDER)
     if made_of is not None:
-        kept.write_json(f"{found.quantity}{SUFFIX}", made_of.model_dump(by_alias=True))
-    kept.write(f"{found.quantity}.sr", lambda path: write_sr(path, _cut(run.edges, worst)))
+        run_folder.write_json(f"{found.quantity}{SUFFIX}", made_of.model_dump(by_alias=True))
+    run_folder.write(f"{found.quantity}.sr", lambda path: write_sr(path, _cut(run.edges, worst)))
     if executed:
-        kept.write_bytes(f"{found.quantity}-instructions.csv", _table(executed))
-    kept.write_json(f"{found.quantity}.json", found.document())
+        run_folder.write_bytes(f"{found.quantity}-instructions.csv", _table(executed))
+    run_folder.write_json(f"{found.quantity}.json", found.document())
 
 
 def _cut(edges: EdgeList, worst: Worst) -> EdgeList:

@@ -66,7 +66,9 @@ class _Decoder:
 def _read(instruction: capstone.CsInsn, registers: Registers, after: Registers, before: State) -> int | None:
     """The address that the instruction read; None where it is no load, or read nothing."""
     size = _LOADS.get(instruction.mnemonic.partition(".")[0])
-    memory = next((one for one in instruction.operands if one.type == capstone.arm.ARM_OP_MEM), None)
+    memory = next(
+        (operand for operand in instruction.operands if operand.type == capstone.arm.ARM_OP_MEM), None
+    )
     if size is None or memory is None or memory.mem.base == capstone.arm.ARM_REG_PC:
         return None
     address = registers[_called(instruction, memory.mem.base)]

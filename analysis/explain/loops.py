@@ -37,22 +37,22 @@ class Ran:
         return sum(end - begin for begin, end in self.stretches)
 
 
-def dominating(found: Sequence[Called], executed: Sequence[Step], away: Sequence[Stretch]) -> Ran | None:
+def dominating(calls: Sequence[Called], executed: Sequence[Step], away: Sequence[Stretch]) -> Ran | None:
     """The loop that took at least MOST_OF_IT of the time; of several around each other the
     innermost. None without such a loop.
 
     `away` are the stretches in which handlers ran.
     """
     whole = sum(step.cycles for step in executed)
-    loops = [_ran(found, executed, away, *place) for place in _heads(found, executed)]
+    loops = [_ran(calls, executed, away, *place) for place in _heads(calls, executed)]
     long = [loop for loop in loops if loop.cycles >= MOST_OF_IT * whole > 0]
     return max(long, key=lambda loop: (loop.passes, -loop.cycles), default=None)
 
 
-def _heads(found: Sequence[Called], executed: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
+def _heads(calls: Sequence[Called], executed: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
     """Function, first and last address of each loop: where a branch led back within one call."""
     last: dict[tuple[str, int], int] = {}
-    for call in found:
+    for call in calls:
         if call.in_handler:
             continue
         for before, after in pairwise(call.own):
@@ -64,7 +64,7 @@ def _heads(found: Sequence[Called], executed: Sequence[Step]) -> Iterator[tuple[
 
 
 def _ran(
-    found: Sequence[Called],
+    calls: Sequence[Called],
     executed: Sequence[Step],
     away: Sequence[Stretch],
     name: str,
@@ -73,7 +73,7 @@ def _ran(
 ) -> Ran:
     times: Counter[int] = Counter()
     stretches: list[Stretch] = []
-    for call in found:
+    for call in calls:
         if call.name != name or call.in_handler:
             continue
         begin: int | None = None

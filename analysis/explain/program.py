@@ -301,7 +301,9 @@ class Program:
             others = self._dwarf.EH_CFI_entries() if self._dwarf.has_EH_CFI() else []
             entries = [*self.call_frames, *(entry for entry in others if isinstance(entry, FDE))]
         headers = [entry.header for entry in entries]
-        firsts = [(int(one.initial_location) & ~1, int(one.address_range)) for one in headers]
+        firsts = [
+            (int(container.initial_location) & ~1, int(container.address_range)) for container in headers
+        ]
         return sorted((first, first + size) for first, size in firsts)
 
     @cached_property

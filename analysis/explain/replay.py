@@ -65,8 +65,8 @@ def _admit(manifest: Manifest, named: Path | None) -> None:
     told = manifest.outside
     if told is None:
         return
-    known = catalogue.OUTSIDE.get(manifest.allocator)
-    if named is None and known and known.source and known.source.sha256 == told.sha256:
+    allocator = catalogue.OUTSIDE.get(manifest.allocator)
+    if named is None and allocator and allocator.source and allocator.source.sha256 == told.sha256:
         return
     file = named or outside.remembered(manifest.allocator, told.sha256)
     if file is None:

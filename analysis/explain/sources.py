@@ -65,7 +65,7 @@ def _hidden_folders(elf: Path) -> list[tuple[Path, Path]]:
         return [(Path(packaged.ROOM.name), packaged.ROOM)]
     try:
         commands = json.loads((elf.parent / "compile_commands.json").read_text(encoding="utf-8"))
-        words = {word for one in commands for word in shlex.split(one["command"])}
+        words = {word for command in commands for word in shlex.split(command["command"])}
     except (OSError, ValueError, KeyError, TypeError):
         return []
     maps = [word.removeprefix(_MAP).rpartition("=") for word in sorted(words) if word.startswith(_MAP)]

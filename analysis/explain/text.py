@@ -13,28 +13,28 @@ _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8
 
 
-def as_text(found: Explanation, made_of: Anatomy | None = None) -> str:
+def as_text(replay: Explanation, made_of: Anatomy | None = None) -> str:
     """The explanation as a screenful of lines, with what it is `made_of` if that is known."""
-    lines = [_title(found), *([made_of.sentence] if made_of else []), *_operation(found)]
-    if isinstance(found, Unreplayed):
-        return "\n".join([*lines, *found.unknown])
+    lines = [_title(replay), *([made_of.sentence] if made_of else []), *_operation(replay)]
+    if isinstance(replay, Unreplayed):
+        return "\n".join([*lines, *replay.unknown])
     lines += [
-        f"Replayed on the virtual board, equal to the capture to the sample: {found.instructions:,} "
-        f"instructions in {found.cycles:,} cycles, from {found.begins} to {found.ends}.",
+        f"Replayed on the virtual board, equal to the capture to the sample: {replay.instructions:,} "
+        f"instructions in {replay.cycles:,} cycles, from {replay.begins} to {replay.ends}.",
         "",
-        *_parts(found.parts, found.cycles),
+        *_parts(replay.parts, replay.cycles),
         "",
-        *_totals("cycles by function", found.functions[:_MOST_FUNCTIONS], found.cycles),
+        *_totals("cycles by function", replay.functions[:_MOST_FUNCTIONS], replay.cycles),
         "",
-        *_totals("most expensive instructions", found.dearest[:_MOST_INSTRUCTIONS], found.cycles),
+        *_totals("most expensive instructions", replay.dearest[:_MOST_INSTRUCTIONS], replay.cycles),
         "",
-        *_lines(found),
+        *_lines(replay),
         "",
-        f"call stack at cycle {found.moment.cycle:,}",
-        *(f"  {frame.shown:<40} {frame.source}" for frame in found.stack),
+        f"call stack at cycle {replay.moment.cycle:,}",
+        *(f"  {frame.shown:<40} {frame.source}" for frame in replay.stack),
         "",
-        *_heap(found.heap),
-        *(_search(made_of.search, found.maximum.probes) if made_of and made_of.search else []),
+        *_heap(replay.heap),
+        *(_search(made_of.search, replay.maximum.probes) if made_of and made_of.search else []),
     ]
     return "\n".join(lines)
 
@@ -56,9 +56,9 @@ def _operation(found: Explanation) -> list[str]:
         live = "" if maximum.live is None else f", {maximum.live:,} blocks live after it"
         lines.append(f"Operation {own.seq:,}: {own.words}{label}{probes}{live}.")
     beside = [
-        f"{which} it operation {one.seq:,}, {one.words}"
-        for which, one in (("before", found.previous), ("after", found.next))
-        if one is not None
+        f"{which} it operation {operation.seq:,}, {operation.words}"
+        for which, operation in (("before", found.previous), ("after", found.next))
+        if operation is not None
     ]
     since = "" if found.start_ns is None else f", {found.start_ns / 1e9:.9f} s after the capture's start"
     lines.append(f"Sample {found.start_sample:,}{since}{'; ' if beside else ''}{'; '.join(beside)}.")
@@ -78,11 +78,11 @@ def _parts(parts: list[Part], cycles: int) -> list[str]:
     return ["what the time went to", *rows]
 
 
-def _lines(found: Replayed) -> list[str]:
+def _lines(replay: Replayed) -> list[str]:
     rows = [
-        f"  {line.cycles:>8,} {line.cycles / max(found.cycles, 1):>6.1%}  {line.source:<24} "
-        f"{found.sources.get(line.source, '')}".rstrip()
-        for line in found.lines[:_MOST_INSTRUCTIONS]
+        f"  {line.cycles:>8,} {line.cycles / max(replay.cycles, 1):>6.1%}  {line.source:<24} "
+        f"{replay.sources.get(line.source, '')}".rstrip()
+        for line in replay.lines[:_MOST_INSTRUCTIONS]
     ]
     return ["most expensive source lines", *rows]
 

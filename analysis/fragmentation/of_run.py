@@ -78,7 +78,7 @@ def memory_by(program: Callable[[], Path], heap_bytes: int, plan: Plan, log: Rec
 
 def _operations(plan: Plan) -> Operations:
     entries = decode(plan.image).operations
-    return of_steps(plan.name, (Step(one) for one in entries if not isinstance(one, Mark))).operations
+    return of_steps(plan.name, (Step(entry) for entry in entries if not isinstance(entry, Mark))).operations
 
 
 def program_of(image: FirmwareImage, *, static: bool = False) -> Path:
@@ -117,8 +117,8 @@ def _contradiction(operations: Operations, replay: Replay, log: RecordLog) -> st
     fresh = (replay.free_blocks_at_start, replay.free_bytes_at_start)
     if boot is None or (boot.free_blocks, boot.free_bytes) != fresh:
         return "The fresh heap on the PC is not the board's: its blocks lie elsewhere."
-    told = _outcomes(operations, replay)
-    for record, outcome in zip(_records(log), told, strict=True):
+    outcomes = _outcomes(operations, replay)
+    for record, outcome in zip(_records(log), outcomes, strict=True):
         if (record.kind, record.probes, record.bytes_in_use) != outcome:
             return f"From operation {record.seq} on the replay on the PC does not do what the board did."
     return None
@@ -145,7 +145,7 @@ def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame
         "largest_free_bytes": (replay.largest_free, asks & (replay.largest_free != UNKNOWN)),
     }
     seq = plan.operations.filter(pl.col("kind") != "K")["seq"]
-    known = {name: pl.when(pl.Series(there)).then(pl.Series(all_)) for name, (all_, there) in values.items()}
+    thens = {name: pl.when(pl.Series(there)).then(pl.Series(all_)) for name, (all_, there) in values.items()}
     return pl.DataFrame({"seq": seq}).with_columns(
-        known[name].cast(dtype).alias(name) for name, dtype in COLUMNS.items()
+        thens[name].cast(dtype).alias(name) for name, dtype in COLUMNS.items()
     )

@@ -107,10 +107,10 @@ class Study:
         allocator, trace, file = pair
         program = host_heap.build(allocator, self.heap_bytes, self.knobs)
         replay = host_heap.run(program, file, self.heap_bytes)
-        found = CostMetric(None, 0)
+        metric = CostMetric(None, 0)
         if self.searches:
             search = Search(allocator, self.knobs, file, jobs, self.exhaustive)
-            found = search.find(least_bytes(trace.operations, replay.block_overhead_bytes))
+            metric = search.find(least_bytes(trace.operations, replay.block_overhead_bytes))
         return Row(
             allocator,
             trace.name,
@@ -119,8 +119,10 @@ class Study:
             self.heap_bytes,
             host_heap.static_ram_bytes(program),
             metrics(trace.operations, replay),
-            found,
-            None if found.smallest_bytes is None else self._at(allocator, trace, file, found.smallest_bytes),
+            metric,
+            None
+            if metric.smallest_bytes is None
+            else self._at(allocator, trace, file, metric.smallest_bytes),
         )
 
     def _at(self, allocator: str, trace: Trace, file: Path, heap_bytes: int) -> Metrics:

@@ -76,8 +76,8 @@ def _spread(rows: Sequence[Row]) -> list[str | Table]:
         table.add_column(heading, justify="right", no_wrap=True)
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
         given = [row.given for row in group]
-        first = [one.fragmentation_percent for one in given]
-        start = [one.fragmentation_from_start_percent for one in given]
+        first = [metrics.fragmentation_percent for metrics in given]
+        start = [metrics.fragmentation_from_start_percent for metrics in given]
         table.add_row(Text(allocator), *_moments(first), *_moments(start))
     return ["", table]
 
@@ -132,7 +132,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
         of_one = list(group)
         failing = [row for row in of_one if row.cost_metric.failing_above_bytes]
         if failing:
-            row = max(failing, key=lambda one: one.cost_metric.failing_above_bytes[-1])
+            row = max(failing, key=lambda row: row.cost_metric.failing_above_bytes[-1])
             found.append(
                 f"{allocator}: serving is not monotonic"
                 f"{f' with {len(failing)} of {len(of_one)} seeds' if len(of_one) > 1 else ''}; "

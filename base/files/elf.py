@@ -43,9 +43,9 @@ def other_core(elf: ELFFile, core: str = "cortex-m4") -> str:
 
     Empty if they do not. Every Armv7-M program runs on a Cortex-M4. Raises what DAMAGED has.
     """
-    found = _build_attributes(elf)
-    architecture = found.get("TAG_CPU_ARCH")
-    of_m = architecture != _V7 or found.get("TAG_CPU_ARCH_PROFILE") not in _NOT_M
+    attributes = _build_attributes(elf)
+    architecture = attributes.get("TAG_CPU_ARCH")
+    of_m = architecture != _V7 or attributes.get("TAG_CPU_ARCH_PROFILE") not in _NOT_M
     if architecture is None or (of_m and architecture in _RUNS_ON[core]):
         return ""
     return _MADE_FOR_M[architecture] if of_m and architecture in _MADE_FOR_M else _named(architecture)
@@ -88,10 +88,10 @@ def _build_attributes(elf: ELFFile) -> dict[str, int]:
     if not isinstance(section, ARMAttributesSection):
         return {}
     return {
-        one.tag: one.value
+        attribute.tag: attribute.value
         for vendor in section.iter_subsections("aeabi")
         for scope in vendor.iter_subsubsections("TAG_FILE")
-        for one in scope.iter_attributes()
+        for attribute in scope.iter_attributes()
     }
 
 
@@ -109,7 +109,7 @@ def _address_of(elf: Path, symbol: str, _changed_ns: int) -> int | None:
     try:
         with elf.open("rb") as file:
             section = ELFFile(file).get_section_by_name(".symtab")
-            found = section.get_symbol_by_name(symbol) if isinstance(section, SymbolTableSection) else None
-            return int(found[0]["st_value"]) if found else None
+            symbols = section.get_symbol_by_name(symbol) if isinstance(section, SymbolTableSection) else None
+            return int(symbols[0]["st_value"]) if symbols else None
     except (OSError, *DAMAGED):
         return None

@@ -44,10 +44,10 @@ def _case(title: str, case: Case) -> ElementTree.Element:
     if case.element is None:
         ElementTree.SubElement(made, "system-out").text = _plain(case.sentence)
         return made
-    found = ElementTree.SubElement(made, case.element, message=_plain(case.sentence))
+    element = ElementTree.SubElement(made, case.element, message=_plain(case.sentence))
     if case.element != "skipped":
-        found.set("type", case.kind)
-        found.text = _plain("\n".join([case.sentence, *case.details]))
+        element.set("type", case.kind)
+        element.text = _plain("\n".join([case.sentence, *case.details]))
     return made
 
 

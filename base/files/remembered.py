@@ -32,7 +32,7 @@ def remembered(
     with suppress(OSError, WriteError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(file, text.encode())
-        kept = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-        for oldest in kept[:-MOST]:
+        paths = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+        for oldest in paths[:-MOST]:
             oldest.unlink(missing_ok=True)
     return json.loads(text)

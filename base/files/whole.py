@@ -44,12 +44,12 @@ def open_regular(path: Path, most_bytes: int) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
-def _check(path: Path, found: os.stat_result, most_bytes: int) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def _check(path: Path, status: os.stat_result, most_bytes: int) -> None:
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, NO_FILE, str(path))
-    if found.st_size > most_bytes:
+    if status.st_size > most_bytes:
         raise _too_long(path, most_bytes)
 
 
@@ -153,8 +153,8 @@ def why(error: Exception) -> str:
 
 def _number_of(error: Exception) -> int | None:
     """The system's number of an error that polars tells in words of its own."""
-    found = _OF_SYSTEM.search(str(error))
-    return int(found[1]) if found else None
+    match = _OF_SYSTEM.search(str(error))
+    return int(match[1]) if match else None
 
 
 def sync(path: Path) -> None:

@@ -104,7 +104,7 @@ def _deviation(sure: Floats, perhaps: Floats) -> tuple[float, float] | None:
     for count, sum_, square in (inner, outer):
         n = len(sure) + count
         variances.append((own_squares + square - sum_**2 / n) / (n - 1))
-    low, high = (np.sqrt(np.maximum(one, 0.0)) for one in variances)
+    low, high = (np.sqrt(np.maximum(variance, 0.0)) for variance in variances)
     return low.min().item(), high.max().item()
 
 

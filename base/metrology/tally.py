@@ -50,10 +50,10 @@ class Counted:
 
     def summary(self, unit: float) -> Summary:
         """The summary of all values, times `unit`: that of summarise() where `bin` is 1."""
-        found = summarise_counted(self.values * unit, self.counts)
+        summary = summarise_counted(self.values * unit, self.counts)
         if self.least is None or self.greatest is None:
-            return found
-        return found.model_copy(update={"min": self.least * unit, "max": self.greatest * unit})
+            return summary
+        return summary.model_copy(update={"min": self.least * unit, "max": self.greatest * unit})
 
 
 class Tally:

@@ -67,9 +67,9 @@ def index(folder: Path, kept_in: Path | None = None) -> pl.DataFrame:
     return table.select(COLUMNS.names())
 
 
-def _refreshed(found: list[_Found], kept: pl.DataFrame) -> pl.DataFrame:
+def _refreshed(found: list[_Found], table: pl.DataFrame) -> pl.DataFrame:
     """The rows of `found`: those that are kept and still true, and new ones for the others."""
-    facts = {row[0]: row[1:] for row in kept.select(_FACTS).iter_rows()}
+    facts = {row[0]: row[1:] for row in table.select(_FACTS).iter_rows()}
     same: dict[str, _Found] = {}
     made: list[dict[str, Any]] = []
     for one in found:
@@ -87,20 +87,20 @@ def _refreshed(found: list[_Found], kept: pl.DataFrame) -> pl.DataFrame:
         row = rows.row_of(one.folder, one.id)
         made.append(row | {"mtime_ns": one.mtime_ns, "bytes": one.bytes, "sha256": digest})
     return (
-        pl.concat([_still_true(kept, same), pl.DataFrame(made, schema=_KEPT, orient="row")])
+        pl.concat([_still_true(table, same), pl.DataFrame(made, schema=_KEPT, orient="row")])
         .sort("time", "id", descending=True, nulls_last=True)
         .rechunk()
     )
 
 
-def _still_true(kept: pl.DataFrame, same: dict[str, _Found]) -> pl.DataFrame:
+def _still_true(table: pl.DataFrame, same: dict[str, _Found]) -> pl.DataFrame:
     """The rows of `same`, with the times that their files have now."""
     now = pl.DataFrame(
         [(one.id, one.mtime_ns) for one in same.values()],
         schema={"id": pl.String, "mtime_ns": pl.Int64},
         orient="row",
     )
-    return kept.drop("mtime_ns").join(now, on="id", how="inner").select(_KEPT.names())
+    return table.drop("mtime_ns").join(now, on="id", how="inner").select(_KEPT.names())
 
 
 def _find(folder: Path) -> Iterator[_Found]:

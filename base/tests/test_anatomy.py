@@ -43,9 +43,9 @@ def written(run: Path, content: object) -> Path:
 
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
-    found = read(written(tmp_path, MADE_OF))
-    assert found.model_dump(by_alias=True) == MADE_OF
-    assert read_all(tmp_path) == {"allocate": found}
+    anatomy = read(written(tmp_path, MADE_OF))
+    assert anatomy.model_dump(by_alias=True) == MADE_OF
+    assert read_all(tmp_path) == {"allocate": anatomy}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ Slice = tuple[int, int]
 def made(slices: list[Slice], most: int, kept: Sequence[Slice] = ()) -> Timeline:
     """A timeline of one track, times in µs."""
     found = Timeline(most)
-    begin, end = ([1000 * one[at] for one in slices] for at in (0, 1))
+    begin, end = ([1000 * slice_[at] for slice_ in slices] for at in (0, 1))
     found.slices("group", "track", begin, end, lambda number: (str(number), {}), label="held")
     for first, last in kept:
         found.keep(1000 * first, 1000 * last)
@@ -31,15 +31,19 @@ def made(slices: list[Slice], most: int, kept: Sequence[Slice] = ()) -> Timeline
 def drawn(timeline: Timeline) -> tuple[list[dict[str, Any]], list[str]]:
     """The slices of the track, times in whole µs, and the names of what is beside it."""
     events = timeline.document()["traceEvents"]
-    tracks = {one["tid"]: one["args"]["name"] for one in events if one["name"] == "thread_name"}
-    slices = [one for one in events if one["ph"] == "X"]
-    beside = [one["name"] for one in slices if tracks[one["tid"]] != "track"]
-    return [one for one in slices if tracks[one["tid"]] == "track"], beside
+    tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    slices = [event for event in events if event["ph"] == "X"]
+    beside = [slice_["name"] for slice_ in slices if tracks[slice_["tid"]] != "track"]
+    return [slice_ for slice_ in slices if tracks[slice_["tid"]] == "track"], beside
 
 
 def test_few_slices_stay_as_they_are() -> None:
     slices, beside = drawn(made([(0, 1), (2, 3), (4, 5)], 3))
-    assert [(one["name"], one["ts"], one["dur"]) for one in slices] == [("0", 0, 1), ("1", 2, 1), ("2", 4, 1)]
+    assert [(slice_["name"], slice_["ts"], slice_["dur"]) for slice_ in slices] == [
+        ("0", 0, 1),
+        ("1", 2, 1),
+        ("2", 4, 1),
+    ]
     assert beside == []
 
 
@@ -49,7 +53,7 @@ def test_short_slices_become_one_for_each_stretch_that_says_what_it_holds() -> N
     timeline = made(spans, 4)
     said = timeline.draw()
     slices, beside = drawn(timeline)
-    assert [(one["name"], one["ts"], one["dur"], one["args"]) for one in slices] == [
+    assert [(slice_["name"], slice_["ts"], slice_["dur"], slice_["args"]) for slice_ in slices] == [
         ("2 × held", 0, 4, {"folded": 2, "longest_ns": 2000, "total_ns": 3000}),
         ("3 × held", 5, 5, {"folded": 3, "longest_ns": 1000, "total_ns": 3000}),
         ("5", 11, 2, {}),
@@ -65,8 +69,8 @@ def test_short_slices_become_one_for_each_stretch_that_says_what_it_holds() -> N
 def test_what_is_kept_or_long_stays_and_parts_the_groups_around_it() -> None:
     spans = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 40)]
     slices, _ = drawn(made(spans, 4, [(3, 5)]))
-    assert [one["name"] for one in slices] == ["2 × held", "2", "2 × held", "5"]
-    assert [one["ts"] for one in slices] == [0, 4, 6, 10]
+    assert [slice_["name"] for slice_ in slices] == ["2 × held", "2", "2 × held", "5"]
+    assert [slice_["ts"] for slice_ in slices] == [0, 4, 6, 10]
 
 
 def test_what_lies_in_a_folded_slice_counts_and_is_not_summed_twice() -> None:
@@ -95,24 +99,24 @@ def test_folded_slices_nest_and_none_is_lost(seed: int) -> None:
     chance.shuffle(spans)
     kept = [(at, at + chance.randrange(1, 9)) for at in chance.sample(range(400), 4)]
     slices, _ = drawn(made(spans, 40, kept))
-    alone = {int(one["name"]): one for one in slices if "folded" not in one["args"]}
-    groups = [one for one in slices if "folded" in one["args"]]
+    alone = {int(slice_["name"]): slice_ for slice_ in slices if "folded" not in slice_["args"]}
+    groups = [slice_ for slice_ in slices if "folded" in slice_["args"]]
     assert len(alone) + sum(one["args"]["folded"] for one in groups) == len(spans)
-    for number, one in alone.items():
-        assert (one["ts"], one["ts"] + one["dur"]) == spans[number]
+    for number, group in alone.items():
+        assert (group["ts"], group["ts"] + group["dur"]) == spans[number]
     for number, (begin, end) in enumerate(spans):
         assert number in alone or not any(begin < last and first < end for first, last in kept)
-    for pair in combinations([(one["ts"], one["ts"] + one["dur"]) for one in slices], 2):
+    for pair in combinations([(slice_["ts"], slice_["ts"] + slice_["dur"]) for slice_ in slices], 2):
         (_, end), (begin, last) = sorted(pair, key=lambda span: (span[0], -span[1]))
         assert end <= begin or last <= end
     rest = [span for number, span in enumerate(spans) if number not in alone]
-    for one in groups:
-        begin, end = one["ts"], one["ts"] + one["dur"]
+    for group in groups:
+        begin, end = group["ts"], group["ts"] + group["dur"]
         within = [span for span in rest if begin <= span[0] and span[1] <= end]
-        assert len(within) == one["args"]["folded"]
-        assert 1000 * max(last - first for first, last in within) == one["args"]["longest_ns"]
+        assert len(within) == group["args"]["folded"]
+        assert 1000 * max(last - first for first, last in within) == group["args"]["longest_ns"]
         covered = {at for first, last in within for at in range(first, last)}
-        assert 1000 * len(covered) == one["args"]["total_ns"]
+        assert 1000 * len(covered) == group["args"]["total_ns"]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -81,8 +81,8 @@ def of_plan(
         elf_sha256="unknown",
         tools={"python": platform.python_version()},
     )
-    asked = AskedFirmware(allocator=allocator, outside=outside, board=board or _board_of(heard))
-    return Beside(Account(plan, asked, setting), heard)
+    firmware = AskedFirmware(allocator=allocator, outside=outside, board=board or _board_of(heard))
+    return Beside(Account(plan, firmware, setting), heard)
 
 
 def _board_of(log: bytes) -> str:

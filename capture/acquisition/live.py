@@ -100,9 +100,9 @@ class Counted:
         elif record.kind == "F":
             self.free = self._longer(self.free, record)
 
-    def _longer(self, known: Section | None, record: OperationRecord) -> Section | None:
-        if self._core_hz is None or (known is not None and record.critical_cycles <= known.cycles):
-            return known
+    def _longer(self, section: Section | None, record: OperationRecord) -> Section | None:
+        if self._core_hz is None or (section is not None and record.critical_cycles <= section.cycles):
+            return section
         cycles = record.critical_cycles
         return Section(
             seq=record.seq, size=record.size, cycles=cycles, ns=cycles * _NANOSECONDS / self._core_hz

@@ -236,8 +236,8 @@ def _device(analyzer: AnalyzerResource, manager: Any) -> None:
     found, wanted = _devices(manager), str(analyzer.settings.get("device", ""))
     if not found:
         raise CaptureError(f"{TOOL} sees no analyzer: plug it in, and run again.")
-    listed = ", ".join(f"{one.device_id} ({one.title})" for one in found)
-    if wanted and wanted not in [one.device_id for one in found]:
+    listed = ", ".join(f"{device.device_id} ({device.title})" for device in found)
+    if wanted and wanted not in [device.device_id for device in found]:
         raise CaptureError(
             f"{TOOL} sees no analyzer {wanted!r}, which bench.toml names as device; it sees {listed}."
         )

@@ -196,15 +196,17 @@ class SigrokCapture:
         self._stderr.start()
 
     def _sink(self) -> Sink:
-        asked = self._request
-        if asked.keeping is None:
-            return EdgeWriter(self._path, asked.samplerate_hz, asked.taken, asked.samples)
+        capture_request = self._request
+        if capture_request.keeping is None:
+            return EdgeWriter(
+                self._path, capture_request.samplerate_hz, capture_request.taken, capture_request.samples
+            )
         self._keeper = Keeper(
             self._path.parent,
-            asked.samplerate_hz,
-            asked.taken,
-            asked.samples,
-            asked.keeping,
+            capture_request.samplerate_hz,
+            capture_request.taken,
+            capture_request.samples,
+            capture_request.keeping,
             self._watched,
         )
         return self._keeper

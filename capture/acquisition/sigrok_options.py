@@ -153,15 +153,15 @@ def _why(analyzer: AnalyzerResource, tool: str, said: list[str]) -> str:
     words = with_remedy(said[-1]) if said else "it does not say why"
     if any(line.startswith(f"Driver {driver} not found") for line in said):
         drivers = read_drivers(_run([tool, "--list-supported"]).stdout)
-        known = analyzer.known
+        preset = analyzer.known
         remedy = (
             "it came later: name a newer sigrok-cli by sigrok = PATH beside it"
-            if known and known.newer
+            if preset and preset.newer
             else f"{TOOL} --list-supported prints those that there are.{near_miss(driver, drivers)}"
         )
         words = f"{tool} has no driver {driver!r}, which bench.toml names; {remedy}"
         return words if words[-1] in ".?" else f"{words}."
-    if several := next((found for line in said if (found := _SEVERAL.search(line))), None):
+    if several := next((match for line in said if (match := _SEVERAL.search(line))), None):
         return (
             f"{several[1]} analyzers of the driver {driver} answer: write the connection of one into "
             f"bench.toml; {TOOL} --scan prints them."
@@ -190,7 +190,7 @@ def tool_versions(analyzer: AnalyzerResource) -> dict[str, str]:
 def read_drivers(listed: str) -> tuple[str, ...]:
     """The hardware drivers that `sigrok-cli --list-supported` printed."""
     part = listed.partition(_DRIVERS_HEADING)[2].partition("\n\n")[0]
-    return tuple(found["driver"] for found in _SUPPORTED.finditer(part))
+    return tuple(match["driver"] for match in _SUPPORTED.finditer(part))
 
 
 def read_options(shown: str) -> Options:
@@ -204,10 +204,10 @@ def read_options(shown: str) -> Options:
     steps: tuple[int, int, int] | None = None
     key = ""
     for line in after.splitlines()[1:]:
-        if found := _OPTION.fullmatch(line):
-            key = found["key"]
-            keys[key] = tuple(_choices(found["rest"]))
-            if key == _RATE_KEY and (spans := _STEPS.fullmatch(found["rest"])):
+        if match := _OPTION.fullmatch(line):
+            key = match["key"]
+            keys[key] = tuple(_choices(match["rest"]))
+            if key == _RATE_KEY and (spans := _STEPS.fullmatch(match["rest"])):
                 steps, keys[key] = (*map(read_rate, spans.groups()),), ()  # type: ignore[assignment]
         elif (value := _VALUE.fullmatch(line)) and key:
             keys[key] = (*keys[key], value["value"].removesuffix(_CURRENT))
@@ -215,8 +215,8 @@ def read_options(shown: str) -> Options:
 
 
 def _most(shown: str) -> int:
-    found = _MOST_SAMPLES.search(shown)
-    return int(found[1]) if found else 0
+    match = _MOST_SAMPLES.search(shown)
+    return int(match[1]) if match else 0
 
 
 def _choices(rest: str) -> Iterator[str]:

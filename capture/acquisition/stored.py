@@ -42,9 +42,9 @@ def read_stored(folder: Path) -> Taken:
     edges, asked_samples = _capture(folder, origin.files if origin else {})
     setting = _setting(folder, origin)
     # A run that was killed tells no more of what was asked for than the allocator.
-    asked = origin.asked if origin else AskedFirmware(allocator=setting.allocator)
+    firmware = origin.asked if origin else AskedFirmware(allocator=setting.allocator)
     return Taken(
-        Account(_plan(folder), asked, setting),
+        Account(_plan(folder), firmware, setting),
         Observation(
             edges,
             serial_bytes=read_observed(folder, names.SERIAL_LOG),

@@ -78,10 +78,10 @@ class Captures:
         """Do the records come, whole and in order? Where they do not, slower lines are tried."""
         baud = self.board.baud
         self._first = self._run(short_plan(self.board.board))
-        found = of_serial(serial := _manifest(self._first).serial, baud)
-        return found if found.state == "right" or not serial.bytes else self._slower(found, baud)
+        outcome = of_serial(serial := _manifest(self._first).serial, baud)
+        return outcome if outcome.state == "right" or not serial.bytes else self._slower(outcome, baud)
 
-    def _slower(self, found: Outcome, baud: int) -> Outcome:
+    def _slower(self, outcome: Outcome, baud: int) -> Outcome:
         """What was found at `baud`, with the fastest of SLOWER_BAUDS at which all comes."""
         slower = [one for one in SLOWER_BAUDS if one < baud]
         for one in slower:
@@ -89,11 +89,13 @@ class Captures:
             serial = _manifest(self._run(short_plan(self.board.board), baud=one)).serial
             if of_serial(serial, one).state == "right":
                 told = f"At {one:,} baud they came whole: set baud = {one} in bench.toml if this recurs."
-                return replace(found, todo=(told, *found.todo), figures=(*found.figures, _whole_at(one)))
+                return replace(
+                    outcome, todo=(told, *outcome.todo), figures=(*outcome.figures, _whole_at(one))
+                )
         tried = (
             f"At {' and '.join(f'{one:,}' for one in slower)} baud it is no better: the rate is not at fault."
         )
-        return replace(found, todo=(tried, *found.todo)) if slower else found
+        return replace(outcome, todo=(tried, *outcome.todo)) if slower else outcome
 
     def rest(self) -> Outcome:
         """Does an input see pulses where no pin moves?"""
@@ -258,7 +260,9 @@ def of_rate(outcomes: list[tuple[RunResult, Manifest]]) -> Outcome:
     got = sum(manifest.total_samples for _, manifest in outcomes)
     seconds = sum(manifest.total_samples / manifest.samplerate_hz for _, manifest in outcomes)
     edges = sum(manifest.clock.start_edges + manifest.clock.end_edges for _, manifest in outcomes)
-    stimuli = sum(one.interrupts.stimuli + one.interrupts.control_stimuli for _, one in outcomes)
+    stimuli = sum(
+        manifest.interrupts.stimuli + manifest.interrupts.control_stimuli for _, manifest in outcomes
+    )
     figures = (
         Figure("captured", round(seconds, 3), "s", n=len(outcomes)),
         Figure("samples", got, n=asked),

@@ -63,9 +63,11 @@ class Desk:
         if self.is_virtual:
             return Outcome("skipped", NOTHING_PLUGGED_IN)
         known = self._rights + self._probe
-        found = [one for one in advice.advise(self._board, self._facts) if one not in known]
-        figures = tuple(Figure(one.subject, one.words) for one in found if one.state == "used")
-        return _of(found, "Analyzer, probe and serial port are there.", figures)
+        findings = [finding for finding in advice.advise(self._board, self._facts) if finding not in known]
+        figures = tuple(
+            Figure(finding.subject, finding.words) for finding in findings if finding.state == "used"
+        )
+        return _of(findings, "Analyzer, probe and serial port are there.", figures)
 
     def probe_firmware(self) -> Outcome:
         """Is the firmware of the probe new enough?"""
@@ -111,25 +113,25 @@ class Desk:
 
     def wiring(self) -> Outcome:
         """Is each clip on its pin?"""
-        found = check(self._board)
-        return of_clips(found)
+        findings = check(self._board)
+        return of_clips(findings)
 
 
 def _taken(words: str, remarks: tuple[str, ...], figures: tuple[Figure, ...]) -> Outcome:
     return Outcome("look" if remarks else "right", words, remarks, figures)
 
 
-def of_clips(found: Findings) -> Outcome:
+def of_clips(findings: Findings) -> Outcome:
     """What the check of the clips means: a wrong one ends it, a noisy one does not."""
-    clips = found.clips
-    states = [verdict.state for verdict in found.verdicts]
+    clips = findings.clips
+    states = [verdict.state for verdict in findings.verdicts]
     right = states.count("right")
     figures = (Figure("clips that are right", right, n=len(states)),)
-    if found.right:
+    if findings.right:
         return Outcome("right", "All eight clips are where they belong.", (), figures, clips)
     sound = all(state in _SOUND_CLIPS for state in states)
     words = f"{len(states) - right} of {len(states)} clips are not as they should be."
-    return Outcome("look" if sound else "stop", words, found.remedies, figures, clips)
+    return Outcome("look" if sound else "stop", words, findings.remedies, figures, clips)
 
 
 def _loaded_bytes(elf: Path) -> int:
@@ -139,10 +141,10 @@ def _loaded_bytes(elf: Path) -> int:
         return sum(int(segment["p_filesz"]) for segment in segments)
 
 
-def _of(found: Sequence[Finding], all_well: str, figures: tuple[Figure, ...] = ()) -> Outcome:
+def _of(findings: Sequence[Finding], all_well: str, figures: tuple[Figure, ...] = ()) -> Outcome:
     """Findings as a step: the wrong ones end it, the odd ones are to be looked at."""
-    wrong = tuple(one.words for one in found if one.state == "wrong")
-    odd = tuple(one.words for one in found if one.state == "odd")
+    wrong = tuple(finding.words for finding in findings if finding.state == "wrong")
+    odd = tuple(finding.words for finding in findings if finding.state == "odd")
     if wrong:
         keep = f"{_count(len(wrong), 'thing keeps', 'things keep')} the bench from running."
         return Outcome("stop", keep, (*wrong, *odd), figures)

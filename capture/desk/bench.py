@@ -508,11 +508,11 @@ class _BoardTable(Table):
     @model_validator(mode="after")
     def _is_known(self) -> _BoardTable:
         try:
-            found = boards.named(self.board)
+            board = boards.named(self.board)
         except BoardError as error:
             raise WrongValueError(f"cannot be {quoted(self.board)}: {error}", "board") from None
         if self.serial:
-            self.serial.check_made_of(found.apb1_hz)
+            self.serial.check_made_of(board.apb1_hz)
         return self
 
     @model_validator(mode="after")
@@ -551,12 +551,12 @@ def read_bench(path: Path = BENCH) -> Bench:
     Raises CaptureError with one sentence that names file, line and key.
     """
     document = _opened(path)
-    found = document.check(_BenchTable)
-    own = {name: board.resource(name) for name, board in found.boards.items()}
+    bench_table = document.check(_BenchTable)
+    own = {name: board.resource(name) for name, board in bench_table.boards.items()}
     boards = own | {name: board for name, board in _that_come_along().items() if name not in own}
-    if found.default not in boards:
-        raise document.wrong(not_among(found.default, boards, "default"))
-    return Bench(found.default, boards)
+    if bench_table.default not in boards:
+        raise document.wrong(not_among(bench_table.default, boards, "default"))
+    return Bench(bench_table.default, boards)
 
 
 def read_board(path: Path) -> BoardResource:

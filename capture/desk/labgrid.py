@@ -59,10 +59,10 @@ class Place:
 @cache
 def ask(name: str) -> Place:
     """The resources of an acquired place, asked for once. Raises CaptureError."""
-    found = _resources(name, _yaml(name, _said(name)))
-    serial = _one(name, "serial ports", found, _SERIAL)
-    analyzer = _one(name, "analyzers", found, _ANALYZERS)
-    probe = _one(name, "debug probes", found, _PROBES)
+    resources = _resources(name, _yaml(name, _said(name)))
+    serial = _one(name, "serial ports", resources, _SERIAL)
+    analyzer = _one(name, "analyzers", resources, _ANALYZERS)
+    probe = _one(name, "debug probes", resources, _PROBES)
     if not (serial or analyzer or probe):
         raise CaptureError(
             f"The place {quoted(name)} has no serial port, analyzer or debug probe; add a match by {CLIENT}."

@@ -24,7 +24,7 @@ class OptionBytes:
 
     def why_not(self, said: str) -> str | None:
         """The objection by what pyOCD prints of the registers; None also where one is not there."""
-        values = {int(found[1], 16): int(found[2], 16) for found in _READ.finditer(said)}
+        values = {int(match[1], 16): int(match[2], 16) for match in _READ.finditer(said)}
         if not all(register in values for register in self.registers):
             return None
         return self.objection(tuple(values[register] for register in self.registers))

@@ -51,24 +51,24 @@ def _loader(base: LoaderResource, probe: labgrid.Probe | None) -> LoaderResource
     return base.model_copy(update={"probe": called})
 
 
-def _analyzer(place: str, base: AnalyzerResource, found: labgrid.Analyzer | None) -> AnalyzerResource:
+def _analyzer(place: str, base: AnalyzerResource, analyzer: labgrid.Analyzer | None) -> AnalyzerResource:
     """The base's, at another connection; or of another driver, by the preset of that."""
-    if found is None:
+    if analyzer is None:
         return base
-    if found.driver == base.driver:
+    if analyzer.driver == base.driver:
         values: dict[str, Any] = base.model_dump(exclude_unset=True)
     else:
         preset = next(
-            (key for key, row in presets().items() if row.driver == found.driver and not row.refused), ""
+            (key for key, row in presets().items() if row.driver == analyzer.driver and not row.refused), ""
         )
         if not preset:
             raise CaptureError(
-                f"The analyzer of the place {quoted(place)} has the driver {found.driver!r}, of which no "
+                f"The analyzer of the place {quoted(place)} has the driver {analyzer.driver!r}, of which no "
                 "preset is known: add a board of this place to bench.toml, with its analyzer."
             )
         values = {"preset": preset}
-    values |= {"connection": found.connection}
-    values |= {"channels": dict(found.channels)} if found.channels else {}
+    values |= {"connection": analyzer.connection}
+    values |= {"channels": dict(analyzer.channels)} if analyzer.channels else {}
     try:
         return AnalyzerResource.model_validate(values)
     except ValidationError as error:

@@ -61,8 +61,8 @@ def read_dsview_csv(
     joined = settled(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     total = max(last + 1, 0 if blocks.cut else count) - first
     named = {name: names[index] for name, index in chosen.items()}
-    found = EdgeList(joined[0] - first, joined[1], rate_hz, total, tuple(chosen))
-    return found, named, stated_hz is not None, blocks.cut
+    edge_list = EdgeList(joined[0] - first, joined[1], rate_hz, total, tuple(chosen))
+    return edge_list, named, stated_hz is not None, blocks.cut
 
 
 def _heading(file: BinaryIO) -> tuple[list[str], int | None, int]:
@@ -70,10 +70,10 @@ def _heading(file: BinaryIO) -> tuple[list[str], int | None, int]:
     rate_hz: int | None = None
     count = 0
     while line := file.readline(LINE_MOST_BYTES + 1).decode("utf-8", errors="replace").strip():
-        if found := _RATE.fullmatch(line):
-            rate_hz = stated_in(found[1])
-        elif found := _COUNT.fullmatch(line):
-            count = min(_whole(found[1], _UNITS[found[2]]), MOST_SAMPLES)
+        if match := _RATE.fullmatch(line):
+            rate_hz = stated_in(match[1])
+        elif match := _COUNT.fullmatch(line):
+            count = min(_whole(match[1], _UNITS[match[2]]), MOST_SAMPLES)
         elif not line.lstrip("\ufeff").startswith(";"):
             break
     first, *names = (cell.strip() for cell in line.split(","))

@@ -46,8 +46,8 @@ class _Channel:
 
 def files_in(folder: Path) -> dict[str, Path]:
     """The files of an export by the names of their channels, in order."""
-    found = {path.stem: path for path in folder.iterdir() if _FILE.fullmatch(path.name)}
-    return dict(sorted(found.items(), key=lambda item: int(item[0].partition("_")[2])))
+    paths = {path.stem: path for path in folder.iterdir() if _FILE.fullmatch(path.name)}
+    return dict(sorted(paths.items(), key=lambda item: int(item[0].partition("_")[2])))
 
 
 def read_saleae_binary(files: Mapping[str, Path], selection: Selection) -> tuple[Timed, dict[str, str]]:

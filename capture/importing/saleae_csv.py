@@ -75,12 +75,12 @@ def _rows(lines: Lines) -> Iterator[list[str]]:
 
 def _time(text: str) -> tuple[float, int]:
     """The time in seconds, and how many decimals it is told to."""
-    found = _TIME.fullmatch(text)
-    if not found:
+    match = _TIME.fullmatch(text)
+    if not match:
         raise CaptureError(
             f"its time {quoted(text)} is no number of seconds; export without ISO 8601 timestamps."
         )
-    return float(text), len(found[1] or "")
+    return float(text), len(match[1] or "")
 
 
 def _level(text: str, name: str) -> bool:

@@ -62,10 +62,10 @@ def _heading(file: BinaryIO) -> tuple[list[str], int | None]:
     names: list[str] = []
     rate_hz: int | None = None
     while line := file.readline(LINE_MOST_BYTES + 1).decode("utf-8", errors="replace").rstrip("\r\n"):
-        if found := _RATE.fullmatch(line):
-            rate_hz = stated_in(found[1])
-        elif found := _CHANNELS.fullmatch(line):
-            names = found[1].split(", ")
+        if match := _RATE.fullmatch(line):
+            rate_hz = stated_in(match[1])
+        elif match := _CHANNELS.fullmatch(line):
+            names = match[1].split(", ")
         elif not line.startswith(COMMENT):
             break
     if not names or line.split(",") != [_LOGIC] * len(names):

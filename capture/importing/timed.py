@@ -82,7 +82,7 @@ def sampled(timed: Timed, samplerate_hz: int | None) -> tuple[EdgeList, RateFrom
     if rate_from != "resolution":
         _check_grid(places, rate_hz, timed.resolution_s)
     samples = {name: np.rint(place).astype(np.int64) + first for name, place in places.items()}
-    last = max((int(found[-1]) for found in samples.values() if found.size), default=0)
+    last = max((int(sample[-1]) for sample in samples.values() if sample.size), default=0)
     rows, words = _merged(timed.initial, samples)
     edges = EdgeList(rows, words, rate_hz, max(round(total), last + 1), tuple(timed.initial))
     return edges, rate_from
@@ -119,7 +119,7 @@ def _merged(initial: dict[str, bool], samples: dict[str, Samples]) -> tuple[Samp
     """The rows of the edge list. Two changes of a channel within one sample cancel each other."""
     begin = sum(level << bit for bit, level in enumerate(initial.values()))
     place = np.concatenate((np.zeros(1, np.int64), *samples.values()))
-    flips = [np.full(found.size, 1 << bit, np.uint8) for bit, found in enumerate(samples.values())]
+    flips = [np.full(array.size, 1 << bit, np.uint8) for bit, array in enumerate(samples.values())]
     flip = np.concatenate((np.array([begin], np.uint8), *flips))
     order = np.argsort(place, kind="stable")
     return settled(place[order], np.bitwise_xor.accumulate(flip[order]))

@@ -42,10 +42,10 @@ class _Header:
     def take(self, keyword: str, words: list[str]) -> None:
         text = " ".join(words)
         if keyword == "$timescale":
-            found = _TIMESCALE.fullmatch(text)
-            if not found:
+            match = _TIMESCALE.fullmatch(text)
+            if not match:
                 raise CaptureError(f"its timescale {quoted(text)} is none.")
-            self.unit_s = int(found[1]) * _UNITS[found[2]]
+            self.unit_s = int(match[1]) * _UNITS[match[2]]
         elif keyword == "$comment" and (stated := _STATED_RATE.search(text)):
             self.samplerate_hz = stated_in(stated[1])
         elif keyword == "$var":

@@ -59,9 +59,9 @@ def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
         edges = wire.edges_of(channel)
         due = _intervals(channel, edges, stimulus, wire.samples_per_cycle)
         if due is not None and len(edges) > 1:
-            found = _first_step(edges, due, wire.samples_per_cycle)
-            if found is not None:
-                yield Step(channel, *found)
+            first_step = _first_step(edges, due, wire.samples_per_cycle)
+            if first_step is not None:
+                yield Step(channel, *first_step)
 
 
 def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float) -> Ticks | None:

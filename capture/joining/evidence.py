@@ -69,8 +69,8 @@ class Evidence:
         """
         if calibrated_ns is None:
             return None
-        cycles = (one.from_others_cycles for one in self.latencies if one.of.channels == interval)
-        return max(calibrated_ns, *(self.wire.ns_of(found) for found in cycles), 0.0)
+        cycles = (witness.from_others_cycles for witness in self.latencies if witness.of.channels == interval)
+        return max(calibrated_ns, *(self.wire.ns_of(cycle) for cycle in cycles), 0.0)
 
     @cached_property
     def budgets(self) -> dict[str, Budget]:

@@ -50,17 +50,17 @@ class _OfStimuli(NamedTuple):
     open: pl.Series
 
 
-def _of_stimuli(wire: Wire, sample: Samples, found: Waits) -> _OfStimuli:
+def _of_stimuli(wire: Wire, sample: Samples, waits: Waits) -> _OfStimuli:
     """`found` as columns beside the stimuli at `sample`, int64[n]."""
-    begin, end, merged = found.stimulus, found.answer, found.merged
-    if found.open:
-        begin, end = np.append(begin, found.open.since), np.append(end, wire.until_end.total_samples)
-        merged = np.append(merged, found.open.merged)
+    begin, end, merged = waits.stimulus, waits.answer, waits.merged
+    if waits.open:
+        begin, end = np.append(begin, waits.open.since), np.append(end, wire.until_end.total_samples)
+        merged = np.append(merged, waits.open.merged)
     at = np.searchsorted(sample, begin)
     answer = np.full(len(sample), -1)
     answer[at] = end
     is_open = np.zeros(len(sample), dtype=np.bool_)
-    is_open[at[len(found.stimulus) :]] = True
+    is_open[at[len(waits.stimulus) :]] = True
     count = np.zeros(len(sample), dtype=np.int64)
     count[at] = merged
     began = pl.Series(answer >= 0)

@@ -62,7 +62,7 @@ class Join:
     @cached_property
     def samples(self) -> dict[str, pl.DataFrame]:
         """The rows that have each quantity, by its key: several figures are drawn from them."""
-        return {one.key: one.samples(self.operations, self.interrupts) for one in QUANTITIES}
+        return {quantity.key: quantity.samples(self.operations, self.interrupts) for quantity in QUANTITIES}
 
 
 _OF_COUNTER = ("dwt_cycles", "dwt_operation_cycles")
@@ -103,10 +103,10 @@ def _joinable(records: Sequence[OperationRecord], limit: int) -> list[OperationR
 
 def _one_whole_pulse(pulses: PulseTrain, windows: Windows) -> Levels:
     """Whether each window holds exactly one pulse, from its rise to its fall: bool[windows]."""
-    one: Levels = pulses.counts_in(windows) == 1
+    array: Levels = pulses.counts_in(windows) == 1
     first, _ = pulses.ranges_in(windows)
-    one[one] = pulses.end[first[one]] <= windows.end[one]
-    return one
+    array[array] = pulses.end[first[array]] <= windows.end[array]
+    return array
 
 
 def _operation_table(
@@ -199,12 +199,12 @@ def _interrupted(wire: Wire, windows: Windows, ticks: Ticks | None) -> pl.Series
 
 def _columns_of_timers(log: RecordLog, seq: list[int]) -> dict[str, pl.Series]:
     """The answers of each operation by the timers."""
-    told = {record.seq: record for record in log.all(InterruptsRecord)}
+    interrupts_records = {record.seq: record for record in log.all(InterruptsRecord)}
     none = 0 if log.first(Boot) else None
     names = [name for name in OPERATIONS if name.startswith("timer_")]
     return {
         name: pl.Series(
-            [getattr(told.get(number), name.removeprefix("timer_"), none) for number in seq],
+            [getattr(interrupts_records.get(number), name.removeprefix("timer_"), none) for number in seq],
             dtype=OPERATIONS[name],
         )
         for name in names

@@ -172,7 +172,7 @@ def latency_witnesses(instruments: Instruments, joined: Join, core: str = "") ->
         return ()
     every = [_witness(instruments, joined.operations, stat, of) for of in CLASSES]
     sooner = TASK_SOONER_CYCLES.get(core, TASK_SOONER_USUALLY)
-    return tuple(replace(one, offset_of_others=_of_others(one, every, sooner)) for one in every)
+    return tuple(replace(witness, offset_of_others=_of_others(witness, every, sooner)) for witness in every)
 
 
 def _of_others(
@@ -184,7 +184,7 @@ def _of_others(
     known = [one for one in every if one.offset is not None and one is not witness]
     apart = [one for one in known if one.of.channels[0] != witness.of.channels[0]]
     # Of a handler, another handler tells more than the task.
-    for other in sorted(apart or known, key=lambda one: one.of.of_task):
+    for other in sorted(apart or known, key=lambda witness: witness.of.of_task):
         assert other.offset is not None
         least, most = sooner if other.of.of_task else (0, 0)
         handler = (other.offset.cycles + least, other.offset.cycles + most)
@@ -220,12 +220,12 @@ def _witness(
 
 def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass) -> Answers:
     """The answers between the frames that were waited for."""
-    found = wire.waits(*of.channels)
-    row, met, missed = _operations_met(operations, found.answer)
+    waits = wire.waits(*of.channels)
+    row, met, missed = _operations_met(operations, waits.answer)
     return Answers(
-        sample=found.answer,
-        least=found.length,
-        most=found.length + _interrupted(wire, found.answer, of),
+        sample=waits.answer,
+        least=waits.length,
+        most=waits.length + _interrupted(wire, waits.answer, of),
         row=row,
         met=met,
         missed=missed,
@@ -241,8 +241,8 @@ def _interrupted(wire: Wire, rises: Samples, of: LatencyClass) -> Samples:
     next_ = np.minimum(np.searchsorted(control.start, rises, "right"), len(control) - 1)
     came = (control.start[next_] > rises) & (control.start[next_] <= rises + BETWEEN_CYCLES * cycle)
     took = control.width[next_] + np.ceil(CONTROL_AROUND_CYCLES * cycle)
-    found: Samples = np.where(came, took, 0.0).astype(np.int64)
-    return found
+    array: Samples = np.where(came, took, 0.0).astype(np.int64)
+    return array
 
 
 def _operations_met(operations: pl.DataFrame, rises: Samples) -> tuple[Samples, Levels, Levels]:
@@ -282,14 +282,14 @@ def _by_operation(answers: Answers, operations: pl.DataFrame, of: LatencyClass) 
             most=pl.when("sure").then("most").otherwise(pl.max_horizontal("most", 0)).sum(),
         )
     )
-    told = operations.with_row_index("row").select(
+    table = operations.with_row_index("row").select(
         pl.col("row").cast(pl.Int64),
         pl.col("seq"),
         number=pl.col(of.answers).cast(pl.Int64),
         ticks=pl.col(of.ticks).cast(pl.Int64),
         whole=pl.col("wire_operation_samples").is_not_null(),
     )
-    both = told.join(wire, on="row", how="left").with_columns(
+    both = table.join(wire, on="row", how="left").with_columns(
         pl.col("least_number", "most_number", "least", "most").fill_null(0)
     )
     return both.filter((pl.col("number") > 0) | (pl.col("most_number") > 0)).sort("row")

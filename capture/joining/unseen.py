@@ -32,7 +32,7 @@ def unseen_ns(
         return 0.0
     if quantity.interval == ("CRIT", "CRIT"):
         return wire.ns_of(2 * tolerance_cycles)
-    witness = next((one for one in latencies if one.of.channels == quantity.interval), None)
+    witness = next((witness for witness in latencies if witness.of.channels == quantity.interval), None)
     if witness is None or witness.compared.is_empty():
         return None
     together = witness.compared["number"] * witness.compared["allowed_cycles"]
@@ -49,7 +49,7 @@ def rank_ns(quantity: Quantity, values: npt.NDArray[np.float64]) -> float:
     if quantity.table != "interrupts" or len(values) < 2:
         return 0.0
     steps = np.diff(np.sort(values))
-    told = (share for share in PERCENTILES.values() if len(values) >= samples_needed(share))
-    at = {rank(len(values), share) - 1 for share in told}
+    generator = (share for share in PERCENTILES.values() if len(values) >= samples_needed(share))
+    at = {rank(len(values), share) - 1 for share in generator}
     beside = {step for place in at for step in (place - 1, place) if 0 <= step < len(steps)}
     return float(steps[sorted(beside)].max())

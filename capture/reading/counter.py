@@ -45,9 +45,9 @@ class _Pulses:
         rises, falls = moved.sample[moved.level], moved.sample[~moved.level]
         if was_high and self.since is None:  # it was high when the capture began
             falls = falls[1:]
-        begun = rises if self.since is None else np.append(self.since, rises)
-        self.since = int(begun[-1]) if begun.size > falls.size else None
-        return begun[: falls.size], falls
+        array = rises if self.since is None else np.append(self.since, rises)
+        self.since = int(array[-1]) if array.size > falls.size else None
+        return array[: falls.size], falls
 
     def take_begins(self, start: Samples) -> tuple[Samples, Samples]:
         """From each begin to the next."""
@@ -69,15 +69,15 @@ class _Answers:
     late: bool = False
     merged: int = 0
 
-    def take(self, asked: Samples, rises: Samples, late: int) -> tuple[Samples, Samples]:
+    def take(self, array: Samples, rises: Samples, late: int) -> tuple[Samples, Samples]:
         """Where the waits began that are over now, and their answers."""
-        if not asked.size and not rises.size:
-            return asked, rises
-        if self.late and rises.size and not (asked.size and asked[0] < rises[0]):
+        if not array.size and not rises.size:
+            return array, rises
+        if self.late and rises.size and not (array.size and array[0] < rises[0]):
             self.merged -= 1
         elif self.late:
             self.stimuli = self.stimuli[:0]
-        stimuli = np.append(self.stimuli, asked)
+        stimuli = np.append(self.stimuli, array)
         counted = max(self.stimuli.size - 1, 0)
         found = waits(stimuli, rises, late)
         self.merged += int(found.merged.sum()) - counted
@@ -115,8 +115,8 @@ class WireCounter:
             return []
         before = int(new.word[0]) if self._word is None else self._word
         moved = {name: transitions_of(new, bit, before) for bit, name in enumerate(new.channels)}
-        for name, one in moved.items():
-            self.edges[name] += one.sample.size
+        for name, transitions in moved.items():
+            self.edges[name] += transitions.sample.size
         self._word = int(new.word[-1])
         highs = {name: bool(before >> bit & 1) for bit, name in enumerate(new.channels)}
         return [*self._pulsed(moved, highs), *self._answered(moved, new.samplerate_hz)]
@@ -128,7 +128,7 @@ class WireCounter:
     @property
     def since(self) -> dict[str, int]:
         """Where the pulse under way began, of the channels that have one."""
-        return {name: one.since for name, one in self._pulses.items() if one.since is not None}
+        return {name: pulses.since for name, pulses in self._pulses.items() if pulses.since is not None}
 
     @property
     def waiting(self) -> dict[str, int]:
@@ -157,9 +157,9 @@ class WireCounter:
             if set(pair) <= set(moved):
                 stimulus, answer = (moved[name] for name in pair)
                 answers = self._answers.setdefault(pair, _Answers())
-                asked = asked_by(stimulus, self.which)
+                array = asked_by(stimulus, self.which)
                 late = late_samples(pair[1], samplerate_hz)
-                took = answers.take(asked, answer.sample[answer.level], late)
+                took = answers.take(array, answer.sample[answer.level], late)
                 found.append(Found("latency", named(pair), *took))
         return found
 

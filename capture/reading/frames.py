@@ -63,11 +63,11 @@ def trains(sync: Transitions, spacing_samples: float, part: float) -> list[Sampl
     tolerance = part * spacing_samples + 1
     fits = np.abs(np.diff(sync.sample) - spacing_samples) <= tolerance
     borders = np.flatnonzero(np.diff(np.concatenate(([False], fits, [False])).astype(np.int8)))
-    found = []
+    arrays = []
     for first, last in borders.reshape(-1, 2):
         if last - first == FRAME_EDGES - 1 and sync.level[first]:
-            found.append(sync.sample[first : last + 1])
-    return found
+            arrays.append(sync.sample[first : last + 1])
+    return arrays
 
 
 def fit_clock(start: Samples | None, end: Samples | None, tick_hz: int, samplerate_hz: int) -> ClockFit:

@@ -78,12 +78,12 @@ class Growing:
         """From a stimulus to its answer, by both names: `STIM to ISR`. A wait that is not over
         counts where it is the longest so far.
         """
-        found = self._summaries("latency")
+        summaries = self._summaries("latency")
         for name, since in (self._counter.waiting | self._cut).items():
             lasted_ns = (min(self._end, self._after) - since) * NS_PER_S / self._samplerate_hz
-            if self._first <= since < self._after and lasted_ns > (found.get(name, _NOTHING).max or 0):
-                found[name] = found.get(name, _NOTHING).waiting(lasted_ns)
-        return found
+            if self._first <= since < self._after and lasted_ns > (summaries.get(name, _NOTHING).max or 0):
+                summaries[name] = summaries.get(name, _NOTHING).waiting(lasted_ns)
+        return summaries
 
     def _summaries(self, kind: Kind) -> dict[str, Summary]:
         unit_ns = NS_PER_S / self._samplerate_hz
@@ -119,9 +119,9 @@ class Growing:
 
     def _keep(self, new: NewEdges) -> None:
         """Keeps the last rows: the first has the levels at the sample that all count from."""
-        kept = self._rows
-        sample = new.sample if kept is None else np.append(kept.sample + self._base, new.sample)
-        word = new.word if kept is None else np.append(kept.word, new.word)
+        edges = self._rows
+        sample = new.sample if edges is None else np.append(edges.sample + self._base, new.sample)
+        word = new.word if edges is None else np.append(edges.word, new.word)
         sample, word = sample[-RECENT_ROWS:], word[-RECENT_ROWS:]
         self._base = int(sample[0]) if sample.size else 0
         self._rows = EdgeList(

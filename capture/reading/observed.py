@@ -62,8 +62,8 @@ class ObservedWire:
         of a wait which was not over at the end.
         """
         summaries = {
-            named(pair): summarise(found.length * self.edges.sample_ns)
-            for pair, found in self.answers.items()
+            named(pair): summarise(waits.length * self.edges.sample_ns)
+            for pair, waits in self.answers.items()
         }
         return beside_open(summaries, self.open_ns)
 
@@ -71,17 +71,17 @@ class ObservedWire:
     def merged(self) -> dict[str, int]:
         """How many stimuli came while an earlier one waited, by the names of latencies_ns."""
         return {
-            named(pair): int(found.merged.sum()) + (found.open.merged if found.open else 0)
-            for pair, found in self.answers.items()
+            named(pair): int(waits.merged.sum()) + (waits.open.merged if waits.open else 0)
+            for pair, waits in self.answers.items()
         }
 
     @property
     def open_ns(self) -> dict[str, float]:
         """How long the waits that were not over had lasted at the end, by the same names."""
         return {
-            named(pair): (self.after - found.open.since) * self.edges.sample_ns
-            for pair, found in self.answers.items()
-            if found.open
+            named(pair): (self.after - waits.open.since) * self.edges.sample_ns
+            for pair, waits in self.answers.items()
+            if waits.open
         }
 
 

@@ -26,11 +26,11 @@ class Stated(NamedTuple):
     searches: bool
 
 
-def stated_of(boot: Boot | None, asked: AskedFirmware | None) -> Stated | None:
+def stated_of(boot: Boot | None, firmware: AskedFirmware | None) -> Stated | None:
     """What is known of the allocator that BOOT names; None where nobody knows it."""
     if boot is None:
         return None
-    outside = asked.outside if asked and asked.allocator == boot.allocator else None
+    outside = firmware.outside if firmware and firmware.allocator == boot.allocator else None
     if outside is not None:
         return Stated(outside.promises, outside.knobs, outside.searches)
     row = catalogue.own().get(boot.allocator)
@@ -73,14 +73,14 @@ class Probes:
         return window.looks if window else None
 
 
-def read_probes(log: RecordLog, counts: bytes | None, asked: AskedFirmware | None = None) -> Probes:
+def read_probes(log: RecordLog, counts: bytes | None, firmware: AskedFirmware | None = None) -> Probes:
     """The probes of the run whose records are `log`.
 
     `counts` is the table of the virtual board, if it made one, `asked` what the firmware was built
     to be, if that is known. Raises CaptureError where it is
     damaged.
     """
-    known = stated_of(log.first(Boot), asked)
+    known = stated_of(log.first(Boot), firmware)
     if known is None or "counts_probes" in known.promises:
         return Probes("records")
     if not known.searches:

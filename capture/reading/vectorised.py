@@ -32,9 +32,9 @@ def pulses(edges: EdgeList, channel: str) -> PulseTrain:
 def waits_for(edges: EdgeList, stimulus: str, answer: str, first: int = 0, which: Stimuli = "both") -> Waits:
     """The waits from the edges of `stimulus` to the rises of `answer`, from sample `first` on."""
     moved = edges.transitions(answer)
-    asked, rises = asked_by(edges.transitions(stimulus), which), moved.sample[moved.level]
+    array, rises = asked_by(edges.transitions(stimulus), which), moved.sample[moved.level]
     late = late_samples(answer, edges.samplerate_hz)
-    return waits(asked[asked >= first], rises[rises >= first], late)
+    return waits(array[array >= first], rises[rises >= first], late)
 
 
 def asked_by(stimuli: Transitions, which: Stimuli) -> Samples:
@@ -52,8 +52,8 @@ def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:
         raise CaptureError(f"A sample lies outside the capture's 0 … {edges.total_samples - 1}.")
     transitions = edges.transitions(channel)
     level = np.concatenate(([edges.initial_level(channel)], transitions.level))
-    found: Levels = level[np.searchsorted(transitions.sample, samples, side="right")]
-    return found
+    array: Levels = level[np.searchsorted(transitions.sample, samples, side="right")]
+    return array
 
 
 def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples) -> Levels:
@@ -73,8 +73,8 @@ def surely_high_within(
     It is sure where it is so with all pulses longer at both ends by `moved` samples, and with all
     of them shorter by as much.
     """
-    found = [_high_within(edges, channel, first, last, by) for by in (0, moved, -moved)]
-    return found[0], found[1] == found[2]
+    arrays = [_high_within(edges, channel, first, last, by) for by in (0, moved, -moved)]
+    return arrays[0], arrays[1] == arrays[2]
 
 
 def _high_within(edges: EdgeList, channel: str, first: Samples, last: Samples, longer: int) -> Levels:

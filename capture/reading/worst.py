@@ -111,16 +111,16 @@ class WorstWindows:
         for candidate in self._waiting():
             if candidate.end + self._around <= new.end:
                 candidate.rows = self._cut(candidate.start, candidate.end, new.end)
-        begins = [*unfinished, *(one.start for one in self._waiting()), new.end]
+        begins = [*unfinished, *(candidate.start for candidate in self._waiting()), new.end]
         self._recent.forget(min(begins) - self._around)
 
     def windows(self, new: NewEdges) -> Iterator[Window]:
         """All of them, as after the last part; the last is that at the end of the capture."""
         for (kind, of), best in self._best.items():
-            for rank, one in enumerate(best, 1):
-                rows = one.rows or self._cut(one.start, one.end, new.end)
+            for rank, candidate in enumerate(best, 1):
+                rows = candidate.rows or self._cut(candidate.start, candidate.end, new.end)
                 name = f"{of.replace(' ', '-')}-{rank}"
-                yield self._window(new, name, (kind, of), rank, (one.start, one.end), rows)
+                yield self._window(new, name, (kind, of), rank, (candidate.start, candidate.end), rows)
         rows = self._cut(new.end, new.end, new.end)
         yield self._window(new, LAST, (LAST, LAST), 1, (new.end, new.end), rows)
 
@@ -133,11 +133,11 @@ class WorstWindows:
         for number in longer.tolist():
             start, end = int(found.start[number]), int(found.end[number])
             best.append(_Candidate((found.kind, found.name), start, end))
-        best.sort(key=lambda one: one.order)
+        best.sort(key=lambda candidate: candidate.order)
         del best[self._worst :]
 
     def _waiting(self) -> list[_Candidate]:
-        return [one for best in self._best.values() for one in best if one.rows is None]
+        return [candidate for best in self._best.values() for candidate in best if candidate.rows is None]
 
     def _cut(self, start: int, end: int, total: int) -> tuple[int, Samples, Words]:
         until = min(end + self._around, total)

@@ -57,5 +57,7 @@ def _longest_observed(name: str, evidence: Evidence) -> int | None:
 
 def aligned_allocations(evidence: Evidence) -> list[int]:
     """The numbers of the operations that ask for an alignment of their own."""
-    operations = (one for one in decode(evidence.plan.image).operations if not isinstance(one, Mark))
+    operations = (
+        operation for operation in decode(evidence.plan.image).operations if not isinstance(operation, Mark)
+    )
     return [seq for seq, one in enumerate(operations) if isinstance(one, Allocate) and one.align_log2]

@@ -117,7 +117,7 @@ def _agreement(evidence: Evidence) -> dict[str, float | int | None]:
 
 def _timer_agreement(evidence: Evidence) -> dict[str, Any] | None:
     """How far wire and timers agree, by quantity; None where the records tell of no timer."""
-    return {one.of.quantity.key: _latency_agreement(one) for one in evidence.latencies} or None
+    return {witness.of.quantity.key: _latency_agreement(witness) for witness in evidence.latencies} or None
 
 
 def _latency_agreement(witness: LatencyWitness) -> dict[str, float | int | None]:

@@ -64,7 +64,9 @@ def _windows(kept: Kept) -> KeptWindows:
     return KeptWindows(
         kept_samples=_covered([(place.begin, place.until) for place in places]),
         windows=places,
-        bin_samples={f"{kind} {name}": one.bin for (kind, name), one in kept.counted.items() if one.bin > 1},
+        bin_samples={
+            f"{kind} {name}": count.bin for (kind, name), count in kept.counted.items() if count.bin > 1
+        },
     )
 
 

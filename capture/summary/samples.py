@@ -53,10 +53,10 @@ def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame)
 
 
 def _operation_of(stimulus: dict[str, Any], operations: pl.DataFrame) -> dict[str, Any]:
-    found = operations.filter(pl.col("seq").eq_missing(stimulus["operation_seq"]))
-    if found.is_empty():
+    table = operations.filter(pl.col("seq").eq_missing(stimulus["operation_seq"]))
+    if table.is_empty():
         return {**dict.fromkeys(OPERATION_COLUMNS), "into_operation_samples": None}
-    row = found.row(0, named=True)
+    row = table.row(0, named=True)
     start = row["start_sample"]
     into = None if start is None else stimulus["sample"] - start
     return {**{name: row[name] for name in OPERATION_COLUMNS}, "into_operation_samples": into}

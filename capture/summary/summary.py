@@ -111,11 +111,11 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
 
 
 def _left_out(evidence: Evidence) -> dict[str, Any]:
-    found = evidence.glitches or Glitches(0, 0, {})
+    glitches = evidence.glitches or Glitches(0, 0, {})
     return {
-        "shortest_pulse_cycles": found.shortest_cycles or None,
-        "longest_samples": found.longest_samples,
-        "count": dict(found.count),
+        "shortest_pulse_cycles": glitches.shortest_cycles or None,
+        "longest_samples": glitches.longest_samples,
+        "count": dict(glitches.count),
     }
 
 
@@ -199,8 +199,8 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
     aligned = aligned_allocations(evidence)
     for greatest in filter(None, maxima.values()):
         greatest["aligned"] = None if greatest["seq"] is None else greatest["seq"] in aligned
-    told = ((quantity, one) for quantity in QUANTITIES for one in evidence.latencies)
-    for quantity, witness in told:
+    generator = ((quantity, witness) for quantity in QUANTITIES for witness in evidence.latencies)
+    for quantity, witness in generator:
         found = maxima[quantity.key]
         if found and quantity.interval == witness.of.channels:
             answer = found["sample"] + round(found["value"] / evidence.edges.sample_ns)

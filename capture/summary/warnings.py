@@ -70,11 +70,11 @@ def clock_is_internal(evidence: Evidence) -> Iterator[str]:
 
 def counter_was_off(evidence: Evidence) -> Iterator[str]:
     """A debugger that left stopped CYCCNT; the firmware started it again."""
-    found = evidence.log.all(CounterOffRecord)
-    if found:
-        first, last = found[0].seq, found[-1].seq
+    counter_off_records = evidence.log.all(CounterOffRecord)
+    if counter_off_records:
+        first, last = counter_off_records[0].seq, counter_off_records[-1].seq
         where = f"operation {first}" if first == last else f"operations {first} to {last}"
-        lost = sum(record.operations for record in found)
+        lost = sum(record.operations for record in counter_off_records)
         lack = {0: "no operation lacks", 1: "1 operation lacks"}.get(lost, f"{lost} operations lack")
         yield (
             f"The cycle counter was found off at {where} and started again, so {lack} cycles by DWT. A "
@@ -106,13 +106,13 @@ def stimuli_merged(evidence: Evidence) -> Iterator[str]:
 
 def interrupts_undecided(evidence: Evidence) -> Iterator[str]:
     """The wire does not tell whether these met a critical section."""
-    found = evidence.budgets[HIT.key].undecided
-    if found is not None:
-        least, most = found.n
+    undecided = evidence.budgets[HIT.key].undecided
+    if undecided is not None:
+        least, most = undecided.n
         apart = evidence.wire.undecided_samples
-        noun = "interrupt" if found.count == 1 else "interrupts"
+        noun = "interrupt" if undecided.count == 1 else "interrupts"
         yield (
-            f"{found.count} {noun} came within {apart} samples of a critical section's edge, so the wire "
+            f"{undecided.count} {noun} came within {apart} samples of a critical section's edge, so the wire "
             f"does not tell whether they met it: from {least} to {most} did. The budgets of "
             "interrupt_latency_hit_ns and interrupt_latency_clear_ns have both ends."
         )
@@ -122,15 +122,15 @@ def glitches_left_out(evidence: Evidence) -> Iterator[str]:
     """What --ignore-glitches did."""
     if not evidence.without_glitches:
         return
-    found = evidence.glitches
-    if found is None:
+    glitches = evidence.glitches
+    if glitches is None:
         yield "No glitch was left out: no CAL record tells how long the firmware's shortest pulse is."
     else:
-        by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in found.count.items())
+        by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in glitches.count.items())
         yield (
-            f"Glitches of at most {found.longest_samples} samples were left out, as asked: "
+            f"Glitches of at most {glitches.longest_samples} samples were left out, as asked: "
             f"{by_channel or 'none was there'}. The firmware's shortest pulse lasts "
-            f"{found.shortest_cycles} cycles or more."
+            f"{glitches.shortest_cycles} cycles or more."
         )
 
 

@@ -76,7 +76,7 @@ def _analyzers(board: BoardResource, facts: Facts) -> Iterator[Finding]:
     if facts.scan_fault:
         return
     if len(facts.chosen) > 1:
-        listed = ", ".join(found.connection or "?" for found in facts.chosen)
+        listed = ", ".join(analyzer.connection or "?" for analyzer in facts.chosen)
         words = (
             f"{len(facts.chosen)} analyzers answer ({listed}): write the connection of one into bench.toml."
         )
@@ -93,7 +93,7 @@ def _analyzers(board: BoardResource, facts: Facts) -> Iterator[Finding]:
 def _no_analyzer(board: BoardResource, facts: Facts) -> str:
     driver, connection = board.analyzer.driver, board.analyzer.connection
     if facts.analyzers:
-        at = ", ".join(found.connection or "?" for found in facts.analyzers)
+        at = ", ".join(analyzer.connection or "?" for analyzer in facts.analyzers)
         return f"None is at the connection {connection!r} of bench.toml: write {at}, or drop the connection."
     return f"sigrok-cli finds none for the driver {driver}: plug it in, or name another preset in bench.toml."
 
@@ -173,9 +173,9 @@ def meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
     wanted = board.serial_port.lower()
     if not wanted.startswith("usb:"):
         return [port for port in facts.ports if port.device == facts.serial_port]
-    found = [port for port in facts.ports if port.usb_id == wanted.removeprefix("usb:")]
-    found = found or [port for port in facts.ports if port.usb_id in alike(wanted)]
-    return [port for port in found if port.serial_number == board.loader.serial_number] or found
+    ports = [port for port in facts.ports if port.usb_id == wanted.removeprefix("usb:")]
+    ports = ports or [port for port in facts.ports if port.usb_id in alike(wanted)]
+    return [port for port in ports if port.serial_number == board.loader.serial_number] or ports
 
 
 def _no_port(board: BoardResource, facts: Facts) -> str:

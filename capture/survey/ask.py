@@ -64,23 +64,24 @@ def _with_analyzers(facts: Facts, analyzer: AnalyzerResource) -> Facts:
     try:
         if analyzer.by_saleae:
             return _with_saleae(facts, analyzer)
-        found = _scan(analyzer.driver, analyzer.sigrok)
+        analyzers = _scan(analyzer.driver, analyzer.sigrok)
         at = f"{analyzer.driver}:conn={analyzer.connection}"
-        chosen = _scan(at, analyzer.sigrok) if analyzer.connection else found
+        chosen = _scan(at, analyzer.sigrok) if analyzer.connection else analyzers
     except CaptureError as error:
         return replace(facts, scan_fault=str(error))
-    return replace(facts, analyzers=found, chosen=chosen)
+    return replace(facts, analyzers=analyzers, chosen=chosen)
 
 
 def _with_saleae(facts: Facts, analyzer: AnalyzerResource) -> Facts:
     """Those that Logic 2 sees; each has more inputs than the bench needs."""
     inputs = tuple(f"{prefix}{number}" for number in range(16) for prefix in ("", "D"))
-    found = tuple(
-        Analyzer(analyzer.driver, one.device_id, one.title, inputs) for one in saleae.devices(analyzer)
+    analyzers = tuple(
+        Analyzer(analyzer.driver, device.device_id, device.title, inputs)
+        for device in saleae.devices(analyzer)
     )
     wanted = str(analyzer.settings.get("device", ""))
-    chosen = tuple(one for one in found if wanted in ("", one.connection))
-    return replace(facts, analyzers=found, chosen=chosen)
+    chosen = tuple(analyzer for analyzer in analyzers if wanted in ("", analyzer.connection))
+    return replace(facts, analyzers=analyzers, chosen=chosen)
 
 
 def _scan(driver: str, tool: str) -> tuple[Analyzer, ...]:
@@ -115,12 +116,12 @@ def _with_host(facts: Facts) -> Facts:
     command = [*children.with_devices(), sys.executable, "-m", "capture.survey.host"]
     try:
         done = children.run(command, within_s=HOST_WITHIN_S, folder=ROOT)
-        found = json.loads(done.stdout)
+        document = json.loads(done.stdout)
         return replace(
             facts,
-            probes=tuple(Probe(**row) for row in found["probes"]),
-            ports=tuple(Port(**row) for row in found["ports"]),
-            usb=tuple(UsbDevice(**row) for row in found["usb"]),
+            probes=tuple(Probe(**row) for row in document["probes"]),
+            ports=tuple(Port(**row) for row in document["ports"]),
+            usb=tuple(UsbDevice(**row) for row in document["usb"]),
         )
     except subprocess.TimeoutExpired:
         why = f"did not list its probes within {HOST_WITHIN_S:g} s"

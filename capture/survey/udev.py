@@ -41,7 +41,7 @@ def _lines() -> Iterator[str]:
         yield _allowed(vendor, product)
     yield f'ATTRS{{idVendor}}=="{_SEGGER}", {ignore}'
     yield f'SUBSYSTEM=="usb", ATTR{{idVendor}}=="{_SEGGER}", {_RIGHTS}'
-    for usb_id in sorted({one for preset in presets().values() for one in preset.devices}):
+    for usb_id in sorted({device for preset in presets().values() for device in preset.devices}):
         yield _allowed(*usb_id.split(":"))
     yield 'LABEL="tailscope_end"'
 

@@ -59,6 +59,6 @@ def one_run(run: SyntheticRun, runs: Path, number: int) -> None:
 
 
 def resident_bytes() -> int:
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found
-    return int(found[1]) << 10
+    match = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert match
+    return int(match[1]) << 10

@@ -152,7 +152,7 @@ def test_its_steps_are_told_and_who_looks_sees_it_under_way(tmp_path: Path) -> N
     source = fake(tmp_path, lambda place: looked.append(progress_file.read(place.folder)))
     source.request = Request(runs=tmp_path, progress=steps.append, live=live.append, part=Part(2, 3))
     folder = run(source).folder
-    assert steps == ["capturing", "writing", "judging"] == list(dict.fromkeys(told.step for told in live))
+    assert steps == ["capturing", "writing", "judging"] == list(dict.fromkeys(so_far.step for so_far in live))
     (so_far,) = looked
     assert so_far is not None and (so_far.run, so_far.runs, so_far.step) == (2, 3, "capturing")
     assert so_far.planned_operations == MADE_UP.plan.operations.height

@@ -39,15 +39,15 @@ def by_hand(request: RunRequest, number: int) -> int:
     requests = request.plan.operations.filter(pl.col("measured") & (pl.col("kind") == "A"))
     measured = set(requests["seq"])
     return max(
-        one.critical_cycles
-        for one in done.records.all(OperationRecord)
-        if one.kind in "AO" and one.seq in measured
+        record.critical_cycles
+        for record in done.records.all(OperationRecord)
+        if record.kind in "AO" and record.seq in measured
     )
 
 
 def test_a_range_is_what_the_images_come_to_by_themselves(found: Placements, request_: RunRequest) -> None:
     told = [by_hand(request_, number) for number in range(COUNT)]
-    assert [one.greatest["dwt_cycles"] for one in found.measured] == told
+    assert [measurement.greatest["dwt_cycles"] for measurement in found.measured] == told
     assert len(set(told)) > 1
     over = found.headlines["dwt_cycles"]
     assert (over.n, over.least, over.greatest) == (COUNT, min(told), max(told))

@@ -103,8 +103,8 @@ def test_a_changed_observation_changes_the_verdict(run: SyntheticRun, tmp_path: 
 
 def test_lock_and_knobs_are_those_that_the_firmware_told(run: SyntheticRun, tmp_path: Path) -> None:
     stored = store(run, tmp_path)
-    told = json.loads((stored.folder / "run.json").read_text())
-    assert (told["locking"], told["knobs"], told["turned_knobs"]) == ("basepri", {}, {})
+    document = json.loads((stored.folder / "run.json").read_text())
+    assert (document["locking"], document["knobs"], document["turned_knobs"]) == ("basepri", {}, {})
     other = SyntheticRun(run.plan)
     fields = other.lines[0].split(",")
     changed = [*fields[:2], "tlsf", *fields[3:-5], "scheduler", "TLSF_OCTAVES=14/TLSF_SLOTS=8"]
@@ -113,10 +113,10 @@ def test_lock_and_knobs_are_those_that_the_firmware_told(run: SyntheticRun, tmp_
     (stored.folder / "uart.log").write_bytes(other.uart())
     seal(stored.folder)
     assert redecode(stored.folder).verdict == "complete"
-    told = json.loads((stored.folder / "run.json").read_text())
-    assert told["locking"] == "scheduler"
-    assert told["knobs"] == {"TLSF_OCTAVES": "14", "TLSF_SLOTS": "8"}
-    assert told["turned_knobs"] == {"TLSF_SLOTS": "8"}
+    document = json.loads((stored.folder / "run.json").read_text())
+    assert document["locking"] == "scheduler"
+    assert document["knobs"] == {"TLSF_OCTAVES": "14", "TLSF_SLOTS": "8"}
+    assert document["turned_knobs"] == {"TLSF_SLOTS": "8"}
 
 
 def test_a_firmware_of_another_allocator_is_found_out(run: SyntheticRun, tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def test_a_firmware_of_another_allocator_is_found_out(run: SyntheticRun, tmp_pat
     manifest = json.loads((stored.folder / "run.json").read_text())
     other = {"allocator": "seglist", "asked": manifest["asked"] | {"allocator": "seglist"}}
     (stored.folder / "run.json").write_text(json.dumps(manifest | other))
-    found = redecode(stored.folder)
-    assert found.verdict == "inconclusive"
-    assert found.reasons == (
+    result = redecode(stored.folder)
+    assert result.verdict == "inconclusive"
+    assert result.reasons == (
         "Of its allocator the firmware says tlsf, not seglist; build and load it again.",
     )
 
@@ -141,9 +141,9 @@ def test_a_whole_run_whose_run_json_was_never_written_is_in_doubt(run: Synthetic
     assert result.verdict == "inconclusive"
     assert len(result.reasons) == 1 and "was killed before it wrote run.json" in result.reasons[0]
     assert redecode(stored.folder) == result
-    found = json.loads((stored.folder / "run.json").read_text())
-    assert (found["allocator"], found["board"]) == ("tlsf", "nucleo")
-    assert found["counts"]["operations"] == run.plan.operations.height
+    document = json.loads((stored.folder / "run.json").read_text())
+    assert (document["allocator"], document["board"]) == ("tlsf", "nucleo")
+    assert document["counts"]["operations"] == run.plan.operations.height
 
 
 def test_a_killed_run_that_lacks_something_is_truncated(run: SyntheticRun, tmp_path: Path) -> None:
@@ -232,9 +232,9 @@ def test_where_the_whole_fits_nowhere_what_reached_the_disk_is_kept(
             keep_observation(folder, kind_in(run), observation_of(run))
     assert str(refused.value).endswith(f"reached the disk: make room and ./lab redecode {folder.path}")
     assert not list((tmp_path / "tmp").iterdir())
-    found = redecode(folder.path)
-    assert found.verdict == "inconclusive"
-    assert found.reasons == (KILLED,)
+    result = redecode(folder.path)
+    assert result.verdict == "inconclusive"
+    assert result.reasons == (KILLED,)
 
 
 def test_where_nothing_reached_the_disk_no_part_of_a_run_is_left(
@@ -277,15 +277,15 @@ def test_a_run_that_was_killed_while_it_was_captured_is_judged(run: SyntheticRun
     cut = run.truths[10].start
     folder = begun(run, tmp_path, run.uart()[: run.uart().index(b"@OP,12,")])
     stream(folder, run.edges().until(cut), run.edges().total_samples)
-    found = redecode(folder)
-    assert found.verdict == "truncated"
-    assert found.reasons[0].startswith("The run was interrupted")
+    result = redecode(folder)
+    assert result.verdict == "truncated"
+    assert result.reasons[0].startswith("The run was interrupted")
     assert pl.read_parquet(folder / "operations.parquet")["seq"].to_list() == list(range(10))
     assert read_parquet(folder / "edges.parquet") == run.edges().until(cut)
     assert not (folder / EDGE_STREAM).exists()
     before = contents(folder)
     assert json.loads(before["run.json"])["tool_report"]["interrupted"]
-    assert redecode(folder) == found
+    assert redecode(folder) == result
     assert contents(folder) == before
 
 
@@ -320,8 +320,8 @@ def test_a_scenario_of_the_users_own_is_found_again(tmp_path: Path) -> None:
     run = SyntheticRun(own_scenario())
     stored = store(run, tmp_path)
     before = contents(stored.folder)
-    found = json.loads(before["run.json"])
-    assert (found["verdict"], found["ramp"], found["intervals"]["of"]) == ("complete", True, {})
+    document = json.loads(before["run.json"])
+    assert (document["verdict"], document["ramp"], document["intervals"]["of"]) == ("complete", True, {})
     assert redecode(stored.folder) == stored
     assert contents(stored.folder) == before
     table = pl.read_parquet(stored.folder / "operations.parquet")

@@ -48,13 +48,13 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
     An interrupt in between holds up SYNC, never the edge.
     """
     wire, plan = evidence.wire, evidence.plan
-    asked = swept_operations(plan)
+    table = swept_operations(plan)
     stimuli = wire.edges_of("STIM")
     sync = wire.windows.start
-    if plan.stimulus.mode != "sweep" or len(sync) != plan.operations.height or len(stimuli) != asked.height:
+    if plan.stimulus.mode != "sweep" or len(sync) != plan.operations.height or len(stimuli) != table.height:
         return
-    begun = sync[asked["seq"].to_numpy()]
-    offset = asked["offset"].to_numpy() * wire.samples_per_cycle
+    begun = sync[table["seq"].to_numpy()]
+    offset = table["offset"].to_numpy() * wire.samples_per_cycle
     apart = stimuli - begun - offset
     off = apart - np.median(apart)
     allowed = _QUANTISED_SAMPLES + _sync_jitter_cycles(evidence.board.clock) * wire.samples_per_cycle
@@ -64,7 +64,7 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
         worst = wrong[np.argmax(np.abs(off[wrong]))]
         yield (
             f"STIM's edge at sample {stimuli[worst]:,} is {abs(off[worst]):,.1f} samples off its offset from "
-            f"operation {asked['seq'][int(worst)]} ({len(wrong)} of {len(stimuli)} so): samples were lost, "
+            f"operation {table['seq'][int(worst)]} ({len(wrong)} of {len(stimuli)} so): samples were lost, "
             "doubled or changed; run again, slower if it recurs."
         )
 

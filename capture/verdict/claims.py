@@ -15,20 +15,20 @@ from scenarios.stimulus import MODES
 
 def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
     """BOOT must tell of the firmware that was built: another would have other numbers."""
-    boot, asked = evidence.log.first(Boot), evidence.asked
-    if boot is None or asked is None:
+    boot, firmware = evidence.log.first(Boot), evidence.asked
+    if boot is None or firmware is None:
         return
-    knobs = None if asked.knobs is None else {name: str(value) for name, value in asked.knobs.items()}
+    knobs = None if firmware.knobs is None else {name: str(value) for name, value in firmware.knobs.items()}
     internal_hz = evidence.board.clock.internal_core_hz
-    core_hz = internal_hz if boot.clock == INTERNAL_CLOCK and asked.core_hz else asked.core_hz
+    core_hz = internal_hz if boot.clock == INTERNAL_CLOCK and firmware.core_hz else firmware.core_hz
     claims = (
-        ("its board", boot.board, Path(asked.board).name),
-        ("its allocator", boot.allocator, asked.allocator),
-        ("its heap in bytes", boot.heap_bytes, asked.heap_bytes),
+        ("its board", boot.board, Path(firmware.board).name),
+        ("its allocator", boot.allocator, firmware.allocator),
+        ("its heap in bytes", boot.heap_bytes, firmware.heap_bytes),
         ("its clock in Hz", boot.core_hz, core_hz),
-        ("its kernel", boot.kernel, asked.kernel),
-        ("FLASH_ACR", f"{boot.flash_acr:08X}", asked.flash_acr),
-        ("its lock", boot.locking, asked.locking),
+        ("its kernel", boot.kernel, firmware.kernel),
+        ("FLASH_ACR", f"{boot.flash_acr:08X}", firmware.flash_acr),
+        ("its lock", boot.locking, firmware.locking),
         ("its knobs", _listed(boot.knob_values), None if knobs is None else _listed(knobs)),
     )
     for what, told, due in claims:
@@ -46,15 +46,15 @@ def another_plan_ran(evidence: Evidence) -> Iterator[str]:
 
     What further number a stimulus has (seed, spacing) no record tells: the timers' line does.
     """
-    found, plan = evidence.log.first(PlanRecord), evidence.plan
-    if found is None:
+    plan_record, plan = evidence.log.first(PlanRecord), evidence.plan
+    if plan_record is None:
         return
     claims = (
-        ("scenario", found.scenario, plan.name),
-        ("number of operations", found.operations, plan.operations.height),
-        ("stimulus", MODES[found.stimulus_mode], plan.stimulus.mode),
-        ("stimulus period in ticks", found.stimulus_period_ticks, plan.stimulus.period_ticks),
-        ("control period in ticks", found.control_period_ticks, plan.stimulus.control_period_ticks),
+        ("scenario", plan_record.scenario, plan.name),
+        ("number of operations", plan_record.operations, plan.operations.height),
+        ("stimulus", MODES[plan_record.stimulus_mode], plan.stimulus.mode),
+        ("stimulus period in ticks", plan_record.stimulus_period_ticks, plan.stimulus.period_ticks),
+        ("control period in ticks", plan_record.control_period_ticks, plan.stimulus.control_period_ticks),
     )
     for what, told, due in claims:
         if told != due:

@@ -28,26 +28,26 @@ def due(operations: Sequence[Operation], kinds: Mapping[int, str]) -> list[Due]:
 
     Behind a missing record it is not known what runs, where that depends on others.
     """
-    only_operations = [one for one in operations if not isinstance(one, Mark)]
-    allocations = [one for one in only_operations if isinstance(one, Allocate)]
-    depends = any(one.retry or one.last_if_refused for one in allocations)
+    only_operations = [operation for operation in operations if not isinstance(operation, Mark)]
+    allocations = [operation for operation in only_operations if isinstance(operation, Allocate)]
+    depends = any(allocation.retry or allocation.last_if_refused for allocation in allocations)
     sizes: dict[int, int] = {}
-    found: list[Due] = []
+    dues: list[Due] = []
     skips, before, known = False, "", True
     for seq, operation in enumerate(only_operations):
         kind = kinds.get(seq, "")
         if isinstance(operation, Call):
-            found.append(Due("K", CALLS.index(operation.name)))
+            dues.append(Due("K", CALLS.index(operation.name)))
         elif isinstance(operation, Free):
             skips = False
-            found.append(Due("FNE", sizes[operation.id] if known else None))
+            dues.append(Due("FNE", sizes[operation.id] if known else None))
         else:
             skipped = skips or (operation.retry and before != "O")
             # A retry whose allocation was served leaves the block that was got.
             if not (operation.retry and before == "A"):
                 sizes[operation.id] = operation.size
-            found.append(Due(("S" if skipped else "AO") if known else "AOS", operation.size))
+            dues.append(Due(("S" if skipped else "AO") if known else "AOS", operation.size))
             skips = skips or (operation.last_if_refused and kind == "O")
         known = known and bool(kind or not depends)
         before = kind
-    return found
+    return dues

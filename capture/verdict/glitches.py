@@ -13,13 +13,13 @@ Judge = Callable[[Evidence], tuple[Verdict, tuple[str, ...]]]
 
 def named(evidence: Evidence, reasons: tuple[str, ...], judge: Judge) -> Iterator[str]:
     """A further reason, if the run without glitches has fewer of these `reasons` and no other."""
-    found = evidence.glitches
-    if not reasons or evidence.without_glitches or found is None or not found.count:
+    glitches = evidence.glitches
+    if not reasons or evidence.without_glitches or glitches is None or not glitches.count:
         return
-    edges = without_glitches(evidence.edges, found.longest_samples)
+    edges = without_glitches(evidence.edges, glitches.longest_samples)
     if set(judge(with_edges(evidence, edges))[1]) < set(reasons):
-        by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in found.count.items())
+        by_channel = ", ".join(f"{count:,} on {channel}" for channel, count in glitches.count.items())
         yield (
-            f"Pulses too short to be the firmware's, of at most {found.longest_samples} samples, are among "
-            f"the causes: {by_channel}. Check clips and ground, or leave them out by --ignore-glitches."
+            f"Pulses too short to be the firmware's, of at most {glitches.longest_samples} samples, are "
+            f"among the causes: {by_channel}. Check clips and ground, or leave them out by --ignore-glitches."
         )

@@ -86,21 +86,21 @@ def firmware_failed(evidence: Evidence) -> Iterator[str]:
 
 def another_image_ran(evidence: Evidence) -> Iterator[str]:
     """The board ran other operations than were asked for."""
-    found = evidence.log.first(PlanRecord)
-    if found and found.body_crc32 != evidence.plan.image_crc32:
+    plan_record = evidence.log.first(PlanRecord)
+    if plan_record and plan_record.body_crc32 != evidence.plan.image_crc32:
         yield (
-            f"The board ran the operation image {found.body_crc32:08X} instead of "
+            f"The board ran the operation image {plan_record.body_crc32:08X} instead of "
             f"{evidence.plan.image_crc32:08X}; load the image again."
         )
 
 
 def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
     """A record must be of a kind that the plan allows there, and of the planned size."""
-    told = evidence.joined.operations.select("seq", "kind", "size").rows()
-    planned = due(decode(evidence.plan.image).operations, {seq: kind for seq, kind, _ in told})
+    rows = evidence.joined.operations.select("seq", "kind", "size").rows()
+    planned = due(decode(evidence.plan.image).operations, {seq: kind for seq, kind, _ in rows})
     wrong = [
         seq
-        for seq, kind, size in told
+        for seq, kind, size in rows
         if kind not in planned[seq].answers or planned[seq].size not in (size, None)
     ]
     if wrong:
@@ -206,9 +206,9 @@ def waits_still_open(evidence: Evidence) -> Iterator[str]:
     if wire.end_frame is None:
         return
     for stimulus, answer in ANSWERED:
-        found = wire.waits(stimulus, answer)
-        if found.open:
-            lasted_us = (wire.until_end.total_samples - found.open.since) * wire.edges.sample_ns / 1e3
+        waits = wire.waits(stimulus, answer)
+        if waits.open:
+            lasted_us = (wire.until_end.total_samples - waits.open.since) * wire.edges.sample_ns / 1e3
             yield (
                 f"A stimulus of {stimulus} was not answered by {answer} when the run ended, after "
                 f"≥ {lasted_us:.2f} µs; check the {answer} clip, and see what keeps the answer."

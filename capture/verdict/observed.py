@@ -95,11 +95,11 @@ def nothing_seen(seen: Seen) -> Iterator[str]:
 def never_back(seen: Seen) -> Iterator[str]:
     """A pulse that the end cuts off, and that is already longer than every whole one."""
     for channel, train in seen.observed.program.items():
-        found = seen.edges.transitions(channel)
-        before = found.sample < seen.observed.after
-        if not before.any() or not found.level[before][-1]:
+        transitions = seen.edges.transitions(channel)
+        before = transitions.sample < seen.observed.after
+        if not before.any() or not transitions.level[before][-1]:
             continue
-        since = int(found.sample[before][-1])
+        since = int(transitions.sample[before][-1])
         lasted = seen.observed.after - since
         if lasted > (int(train.width.max()) if len(train) else 0):
             yield seen.lasting(channel, since, lasted, seen.edges.samplerate_hz)
@@ -115,8 +115,8 @@ def at_the_limit(seen: Seen) -> Iterator[str]:
 def never_answered(seen: Seen) -> Iterator[str]:
     """A wait that the end cuts off, and that is already longer than every whole one."""
     for name, lasted_ns in seen.observed.open_ns.items():
-        found = seen.observed.latencies_ns[name]
-        if found.n and found.max == lasted_ns:
+        summary = seen.observed.latencies_ns[name]
+        if summary.n and summary.max == lasted_ns:
             yield seen.waiting(name, lasted_ns)
 
 

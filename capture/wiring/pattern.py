@@ -74,19 +74,19 @@ def _begin(edges: EdgeList) -> int:
 
 
 def _level(edges: EdgeList, channel: str) -> bool | None:
-    found = edges.transitions(channel)
-    before = int(np.searchsorted(found.sample, _begin(edges)))
-    if before < found.sample.size:
+    transitions = edges.transitions(channel)
+    before = int(np.searchsorted(transitions.sample, _begin(edges)))
+    if before < transitions.sample.size:
         return None
-    return bool(found.level[-1]) if before else edges.initial_level(channel)
+    return bool(transitions.level[-1]) if before else edges.initial_level(channel)
 
 
 def _read_input(edges: EdgeList, channel: str) -> tuple[Counter[int], int]:
     """How often an input saw each pin, and how much of what it saw was of none."""
     half = HALF_PULSE_S * edges.samplerate_hz
-    found = edges.transitions(channel)
-    inside = found.sample >= _begin(edges)
-    sample, level = found.sample[inside], found.level[inside]
+    transitions = edges.transitions(channel)
+    inside = transitions.sample >= _begin(edges)
+    sample, level = transitions.sample[inside], transitions.level[inside]
     if sample.size > _MOST_EDGES:
         return Counter(), int(sample.size)
     kept = _without_glitches(sample, _GLITCH * half)

@@ -35,8 +35,8 @@ GROUND_MORPHO = "CN7-20"
 
 def places(board: Board) -> tuple[Place, ...]:
     """Where the channels are, in the order of CHANNELS."""
-    told = board.pins
-    return tuple(Place(channel, **told[channel].model_dump()) for channel in CHANNELS)
+    pins = board.pins
+    return tuple(Place(channel, **pins[channel].model_dump()) for channel in CHANNELS)
 
 
 @dataclass(frozen=True)

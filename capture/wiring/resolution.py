@@ -56,11 +56,12 @@ def table() -> str:
     return "\n".join(_row(Resolution(rate)) for rate in RATES_HZ)
 
 
-def _row(found: Resolution) -> str:
-    least, most = found.shortest_samples
+def _row(resolution: Resolution) -> str:
+    least, most = resolution.shortest_samples
     section = f"{least}" if least == most else f"{least} to {most}"
-    glitch = f"{found.glitch_samples}" if found.glitch_samples else "cannot be told"
+    glitch = f"{resolution.glitch_samples}" if resolution.glitch_samples else "cannot be told"
     return (
-        f"| {found.samplerate_hz / 1e6:g} MS/s | {found.sample_ns:.1f} ns | {found.sample_cycles:.2f} | "
-        f"{section} | {found.one_percent_ns / 1e3:.2f} µs | {glitch} |"
+        f"| {resolution.samplerate_hz / 1e6:g} MS/s | {resolution.sample_ns:.1f} ns "
+        f"| {resolution.sample_cycles:.2f} | {section} "
+        f"| {resolution.one_percent_ns / 1e3:.2f} µs | {glitch} |"
     )

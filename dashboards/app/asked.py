@@ -56,19 +56,19 @@ def refuse_others(app: Dash) -> None:
         if flask.request.path != _PATH or flask.request.method != "POST":
             return
         try:
-            asked = _Question.model_validate_json(flask.request.get_data())
+            question = _Question.model_validate_json(flask.request.get_data())
         except ValidationError:
             refuse()
-        known = app.callback_map.get(asked.output)
+        known = app.callback_map.get(question.output)
         if known is None or not flask.request.is_json:
             refuse()
-        several = asked.output.startswith("..")
-        names = asked.output[2:-2].split("...") if several else [asked.output]
-        outputs = asked.outputs if isinstance(asked.outputs, list) else [asked.outputs]
-        if several != isinstance(asked.outputs, list) or not (
+        several = question.output.startswith("..")
+        names = question.output[2:-2].split("...") if several else [question.output]
+        outputs = question.outputs if isinstance(question.outputs, list) else [question.outputs]
+        if several != isinstance(question.outputs, list) or not (
             _fit(outputs, [(name.rpartition(".")[0], name.rpartition(".")[2]) for name in names])
-            and _fit(asked.inputs, [(one["id"], one["property"]) for one in known["inputs"]])
-            and _fit(asked.state, [(one["id"], one["property"]) for one in known["state"]])
+            and _fit(question.inputs, [(one["id"], one["property"]) for one in known["inputs"]])
+            and _fit(question.state, [(one["id"], one["property"]) for one in known["state"]])
         ):
             refuse()
 

@@ -33,12 +33,12 @@ class Comparisons:
                 f"A comparison is of two runs, and the address names {len(runs)}: choose two in the "
                 "table of runs."
             )
-        known = self._library.table()["id"]
-        missing = [one for one in runs if one not in known]
+        series = self._library.table()["id"]
+        missing = [run for run in runs if run not in series]
         if missing:
             raise AddressError(f"There is no run {missing[0]!r}; the table of runs lists those there are.")
-        key = tuple((one, self._library.version(one)) for one in runs)
-        a, b = (self._library.runs / one for one in runs)
+        key = tuple((run, self._library.version(run)) for run in runs)
+        a, b = (self._library.runs / run for run in runs)
         return _drawn(parts(self._ready.get(key, lambda: compare(a, b))), address)
 
 
@@ -59,7 +59,7 @@ def _drawn(told: Parts, address: Address) -> list[Any]:
         ),
         html.H1("A and B compared"),
         html.P(told.headline, className="lead"),
-        html.Ul([html.Li(terms(one, prose=True)) for one in told.remarks], className="remarks"),
+        html.Ul([html.Li(terms(remark, prose=True)) for remark in told.remarks], className="remarks"),
         *(figure(chart) for chart in told.charts),
         *(_table(grid) for grid in told.grids),
     ]

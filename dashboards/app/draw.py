@@ -53,8 +53,8 @@ def drawn(shown: Shown) -> list[Any]:
 def terms(text: str, *, prose: bool = False) -> list[Any]:
     """`text` with the words of the glossary underlined."""
     return [
-        html.Dfn(one.text, className="term", title=one.means) if one.means else one.text
-        for one in marked(text, prose=prose)
+        html.Dfn(piece.text, className="term", title=piece.means) if piece.means else piece.text
+        for piece in marked(text, prose=prose)
     ]
 
 
@@ -170,9 +170,9 @@ def _prose(block: Prose) -> Any:
     heading = [html.H2(block.title)] if block.title else []
     if block.listed:
         return html.Section(
-            [*heading, html.Ul([html.Li(terms(one, prose=True)) for one in block.paragraphs])]
+            [*heading, html.Ul([html.Li(terms(paragraph, prose=True)) for paragraph in block.paragraphs])]
         )
-    return html.Section([*heading, *(html.P(terms(one, prose=True)) for one in block.paragraphs)])
+    return html.Section([*heading, *(html.P(terms(paragraph, prose=True)) for paragraph in block.paragraphs)])
 
 
 def _per_run(block: PerRun, shown: Shown) -> Any:
@@ -235,7 +235,8 @@ def pictures(title: str, subtitle: str) -> list[Any]:
 def _table(grid: Grid, shown: Shown) -> Any:
     names = html.Th(terms(grid.names), scope="col")
     heads = [
-        html.Th(_noted(one), scope="col", className="" if one.numeric else "words") for one in grid.columns
+        html.Th(_noted(column), scope="col", className="" if column.numeric else "words")
+        for column in grid.columns
     ]
     bodies = [_group(group, grid, shown) for group in grid.groups]
     table = html.Table([html.Thead(html.Tr([names, *heads])), *bodies], className="grid")

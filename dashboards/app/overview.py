@@ -218,9 +218,9 @@ def rows(table: pl.DataFrame, going: Collection[str] = (), *, repeats: bool = Fa
     named = pl.coalesce("configuration", "allocator", "id").alias("configuration")
     when = pl.col("time").dt.strftime("%Y-%m-%d %H:%M:%S")
     alike = pl.len().over("options_sha256").alias("repeats")
-    known = pl.when(pl.col("options_sha256").is_null()).then(1).otherwise(alike).alias("repeats")
+    alias = pl.when(pl.col("options_sha256").is_null()).then(1).otherwise(alike).alias("repeats")
     state = pl.when(pl.col("id").is_in(list(going))).then(pl.lit("under way")).otherwise("state")
-    told = table.with_columns(named, when, known, _options(), verdict=pl.coalesce("verdict", state))
+    told = table.with_columns(named, when, alias, _options(), verdict=pl.coalesce("verdict", state))
     shown = (
         told if repeats else told.join(_first_of_alike(table).select("id"), on="id", maintain_order="left")
     )

@@ -39,20 +39,20 @@ def series_of(run: LoadedRun) -> Series:
 
 def entries(run: LoadedRun) -> tuple[Entry, ...]:
     """The run as the only entry of a picker: its colours come from there."""
-    one = series_of(run)
-    return (Entry(one.style.entry, one.name, None, ""),)
+    series = series_of(run)
+    return (Entry(series.style.entry, series.name, None, ""),)
 
 
 def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:
     """The page. Raises AddressError where the run has no such sample."""
-    one = series_of(run)
+    series = series_of(run)
     operation, stimulus = _operation(run, key), _stimulus(run, key)
     if operation is None and stimulus is None:
         raise AddressError(
             f"Run {identity} has no {describe(key)}; it has operations 0 to {_last(run)}, and stimuli as "
             "@ and their sample."
         )
-    link = html.A(one.name, href=run_address(identity))
+    link = html.A(series.name, href=run_address(identity))
     several = packed(run, key)
     return [
         html.P([link, f" · {run.manifest.scenario} · {identity}"], className="hint"),
@@ -61,7 +61,7 @@ def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:
         _neighbours(run, identity, key),
         sentences(),
         _facts(run, operation, stimulus),
-        *_wave(one, key, several),
+        *_wave(series, key, several),
         *explained(run, several),
         _maxima(run, identity, key),
     ]
@@ -70,16 +70,16 @@ def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:
 def _operation(run: LoadedRun, key: str) -> dict[str, Any] | None:
     if not key.isascii() or not key.isdigit() or len(key) > 9:
         return None
-    found = run.operations.filter(pl.col("seq") == int(key))
-    return None if found.is_empty() else found.row(0, named=True)
+    table = run.operations.filter(pl.col("seq") == int(key))
+    return None if table.is_empty() else table.row(0, named=True)
 
 
 def _stimulus(run: LoadedRun, key: str) -> dict[str, Any] | None:
     digits = key[1:]
     if not (key.startswith("@") and digits.isascii() and digits.isdigit() and len(digits) <= 18):
         return None
-    found = run.interrupts.filter(pl.col("sample") == int(digits))
-    return None if found.is_empty() else found.row(0, named=True)
+    table = run.interrupts.filter(pl.col("sample") == int(digits))
+    return None if table.is_empty() else table.row(0, named=True)
 
 
 def _last(run: LoadedRun) -> str:
@@ -174,10 +174,10 @@ def _when(sample: int, rate: int) -> str:
     return f"sample {grouped(sample)}, {sample * 1e3 / rate:,.6f} ms"
 
 
-def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
+def _wave(series: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
     """The waveform with its cursors, and what the browser must know to place them."""
-    window = first_window(one, key)
-    edges = one.run.edges
+    window = first_window(series, key)
+    edges = series.run.edges
     if window is None or edges is None:
         missing = html.P("The capture does not show it, so there is no waveform.", className="hint")
         return [missing, dcc.Store(id=WIRE)]
@@ -185,8 +185,8 @@ def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
     wire = {
         "zero": window.zero,
         "samplerate_hz": rate,
-        "core_hz": one.run.manifest.firmware.core_hz,
-        "budgets": budgets_ns(one.run.certainty),
+        "core_hz": series.run.manifest.firmware.core_hz,
+        "budgets": budgets_ns(series.run.certainty),
     }
     ends = {
         "this one": (window.start, window.end),
@@ -204,10 +204,10 @@ def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
     return [
         html.Figure(
             [
-                html.Div([html.H2("Waveform, as captured"), _ways(one, key, spans)], className="head"),
+                html.Div([html.H2("Waveform, as captured"), _ways(series, key, spans)], className="head"),
                 html.P(hint, className="hint"),
                 dcc.Store(id=WIRE, data=wire),
-                dcc.Store(id=WAVE_FIGURE, data=figure(one, window)),
+                dcc.Store(id=WAVE_FIGURE, data=figure(series, window)),
                 html.Div(graph, className="plot", role="group", **named),
                 strips(),
                 _cursors(edges.total_samples, *_ends(several)),
@@ -217,14 +217,14 @@ def _wave(one: Series, key: str, several: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
-def _ways(one: Series, key: str, spans: dict[str, list[float]]) -> Any:
+def _ways(series: Series, key: str, spans: dict[str, list[float]]) -> Any:
     """Buttons: to each of `spans` of time in µs, and to a picture."""
     views = [
         html.Button(words, className="tool", **{"data-span": f"{low} {high}"})  # type: ignore[arg-type]
         for words, (low, high) in spans.items()
     ]
-    title = f"{one.name}: {describe(key)}"
-    return html.Span([*views, *pictures(title, one.run.id)], className="tools")
+    title = f"{series.name}: {describe(key)}"
+    return html.Span([*views, *pictures(title, series.run.id)], className="tools")
 
 
 def _ends(several: list[dict[str, Any]]) -> tuple[int | None, int | None]:

@@ -220,15 +220,15 @@ def _answer(app: Dash, pages: Pages) -> None:
         if seen is None or type(zero) is not int:
             return no_update
         try:
-            one = sample.series_of(pages.library.load(address_of(place).run))
-            window = waveform.in_view(one, zero, seen)
+            series = sample.series_of(pages.library.load(address_of(place).run))
+            window = waveform.in_view(series, zero, seen)
         except TailscopeError:  # the page says so
             return no_update
         if window is None:
             return no_update
-        found = waveform.figure(one, window)
-        found["layout"]["xaxis"]["range"] = list(seen)
-        return found
+        figure = waveform.figure(series, window)
+        figure["layout"]["xaxis"]["range"] = list(seen)
+        return figure
 
 
 def _content(pages: Pages, comparisons: Comparisons, address: Address) -> Any:
@@ -259,7 +259,7 @@ def _of_shown(shown: Shown) -> list[Any]:
 
 def _entries(entries: tuple[Entry, ...], ids: dict[str, str] | None = None) -> Any:
     """The browser's data of the runs: the picker's entries, and where a click leads."""
-    told = [asdict(one) for one in entries]
+    told = [asdict(entry) for entry in entries]
     return html.Div(
         [dcc.Store(id="entries", data=told), dcc.Store(id="ids", data=ids or {}), dcc.Store(id="chosen")]
     )
@@ -269,15 +269,15 @@ def _scenarios(shown: Shown) -> list[Any]:
     """Links to the same page of other scenarios."""
     if len(shown.scenarios) < 2:
         return []
-    found = {one.run.manifest.scenario for one in shown.series}
+    found = {series.run.manifest.scenario for series in shown.series}
     links = [
         html.A(
-            one,
-            href=str(Address(shown.address.page, one, shown.address.runs, shown.address.every)),
+            scenario,
+            href=str(Address(shown.address.page, scenario, shown.address.runs, shown.address.every)),
             className="tool",
-            **({"aria-current": "true"} if found == {one} else {}),  # type: ignore[arg-type]
+            **({"aria-current": "true"} if found == {scenario} else {}),  # type: ignore[arg-type]
         )
-        for one in shown.scenarios
+        for scenario in shown.scenarios
     ]
     return [html.Nav(["scenario", *links], className="choices", **{"aria-label": "Scenarios"})]  # type: ignore[arg-type]
 

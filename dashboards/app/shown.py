@@ -140,7 +140,9 @@ class Pages:
                 f"There is no page {address.page!r}; the row of links above has those there are."
             )
         chosen = self._chosen(address)
-        versions = tuple((one, self.library.version(one)) for ids in chosen.runs.values() for one in ids)
+        versions = tuple(
+            (identity, self.library.version(identity)) for ids in chosen.runs.values() for identity in ids
+        )
         key = (address, versions, tuple(chosen.older.items()))
         return self._ready.get(key, lambda: self._made(address, chosen))
 
@@ -150,9 +152,9 @@ class Pages:
         if finished.is_empty():
             raise AddressError("There are no finished runs yet; run a scenario: ./lab scenario mem_frag.")
         remarks = [
-            f"There is no finished run {one!r}, so it is not shown."
-            for one in address.runs
-            if one not in finished["id"]
+            f"There is no finished run {run!r}, so it is not shown."
+            for run in address.runs
+            if run not in finished["id"]
         ]
         runs = finished.filter(pl.col("id").is_in(address.runs)) if address.runs else finished
         older: dict[str, int] = {}
@@ -171,7 +173,7 @@ class Pages:
     def _made(self, address: Address, chosen: _Chosen) -> Shown:
         """The page; where it is on one scenario, the first that has something of it."""
         of_one = any(page.__name__ == address.page for page in OF_SCENARIO)
-        every = [one for ids in chosen.runs.values() for one in ids]
+        every = [identity for ids in chosen.runs.values() for identity in ids]
         together = chosen.runs.values() if of_one else [every]
         found = None
         for ids in together:
@@ -208,7 +210,7 @@ class Pages:
         if len(chosen.runs) != 1:
             return {}
         ((scenario, ids),) = chosen.runs.items()
-        key = (scenario, tuple((one, self.library.version(one)) for one in ids))
+        key = (scenario, tuple((identity, self.library.version(identity)) for identity in ids))
         return self._lacking.get(key, lambda: self._lacked_by(scenario, ids))
 
     def _lacked_by(self, scenario: str, ids: Sequence[str]) -> dict[str, str]:
@@ -216,7 +218,7 @@ class Pages:
         loaded, _ = self.library.load_each(ids, tables=True)
         series = by_scenario(list(loaded.values())).get(scenario, [])
         keys = {page.__name__: page for page in OF_SCENARIO}
-        lacking = [key for key, page in keys.items() if not any(page([one]) for one in series)]
+        lacking = [key for key, page in keys.items() if not any(page([member]) for member in series)]
         return {key: _nothing_of(key, scenario) for key in lacking} if series else {}
 
     def shown_run(self, address: Address) -> Shown:
@@ -257,7 +259,7 @@ def _shown(
 ) -> Shown:
     long = {key: traces for key, chart in keyed_charts(page) if (traces := thin(chart.figure))}
     ids = {run.id: identity for identity, run in found.loaded.items()}
-    every = tuple(one for group in found.series.values() for one in group)
+    every = tuple(series for group in found.series.values() for series in group)
     entries = _entries(found.series)
     return Shown(page, address, scenarios, every, entries, ids, long, remarks, found.refused)
 
@@ -286,12 +288,12 @@ def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
 
 def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:
     """Each name once, with the worst that it showed in any of the scenarios."""
-    found: dict[int, Entry] = {}
+    entries: dict[int, Entry] = {}
     for one in (one for series in scenarios.values() for one in series):
         wait = one.run.manifest.possible_wait
         worst = float(wait.ns) if wait else None
-        before = found.get(one.style.entry)
+        before = entries.get(one.style.entry)
         if before is None or (worst or 0) > (before.worst or 0):
             told = (wait.at_least if wait else "") + microseconds(worst)
-            found[one.style.entry] = Entry(one.style.entry, one.name, worst, told)
-    return tuple(found[entry] for entry in sorted(found))
+            entries[one.style.entry] = Entry(one.style.entry, one.name, worst, told)
+    return tuple(entries[entry] for entry in sorted(entries))

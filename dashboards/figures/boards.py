@@ -30,10 +30,10 @@ def boards(groups: Sequence[Group]) -> Chart | None:
         return None
     figure = Figure.of_plots(cols=2, spacing=0.06, shared_y=True)
     rows = list(dict.fromkeys(line.name for one in drawn for line in one.lines))
-    for place, one in enumerate(drawn):
+    for place, group in enumerate(drawn):
         colour = _COLOURS[place % len(_COLOURS)]
         for col, unit in enumerate(("cycles", "µs"), 1):
-            figure.add(_bars(one, unit, colour, first=col == 1), row=1, col=col)
+            figure.add(_bars(group, unit, colour, first=col == 1), row=1, col=col)
     style(figure, _AROUND_PX + _ROW_PX * len(rows) * max(len(drawn), 2))
     figure.update_layout(
         barmode="group", bargap=0.25, margin={"t": 40}, showlegend=True, legend={"traceorder": "normal"}
@@ -81,7 +81,7 @@ def _hover(line: OnBoard, worst: Worst) -> str:
 
 
 def _counted(groups: Sequence[Group]) -> str:
-    lines = [line for one in groups for line in one.lines]
+    lines = [line for group in groups for line in group.lines]
     counts = sorted({line.figures.allocate.n for line in lines if line.figures.allocate})
     told = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     rates = sorted({line.figures.samplerate_hz for line in lines})

@@ -106,9 +106,11 @@ _LOOK: dict[str, Any] = {
 
 def provenance(series: Sequence[Series]) -> str:
     """Each samplerate and the length of a sample, the runs, and what was done to their samples."""
-    rates = sorted({one.run.manifest.samplerate_hz for one in series})
+    rates = sorted({member.run.manifest.samplerate_hz for member in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{microseconds(1e9 / rate)})" for rate in rates)
-    done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.adjustments))
+    done = "".join(
+        f" · {words}" for words in dict.fromkeys(w for member in series for w in member.run.adjustments)
+    )
     return f"{resolution} · {_runs(series)}{done}"
 
 
@@ -116,12 +118,12 @@ def _runs(series: Sequence[Series]) -> str:
     """The ids of the runs while they are few; the overview has them all."""
     if len(series) > MOST_NAMED:
         return f"{len(series)} runs"
-    return f"{'runs' if len(series) > 1 else 'run'} {', '.join(one.run.id for one in series)}"
+    return f"{'runs' if len(series) > 1 else 'run'} {', '.join(member.run.id for member in series)}"
 
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:
     """A sentence for each run that is not complete."""
-    return tuple(_badge(one.run) for one in series if not one.run.manifest.complete)
+    return tuple(_badge(member.run) for member in series if not member.run.manifest.complete)
 
 
 def _badge(run: LoadedRun) -> str:
@@ -137,15 +139,15 @@ def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> st
         return f"n = {grouped(counts[0])} {what}{each}"
     if len(series) > MOST_NAMED:
         return f"n = {grouped(min(counts))} to {grouped(max(counts))} {what} each"
-    listed = ", ".join(f"{grouped(n)} {one.name}" for one, n in zip(series, counts, strict=True))
+    listed = ", ".join(f"{grouped(n)} {member.name}" for member, n in zip(series, counts, strict=True))
     return f"n = {listed} {what}"
 
 
-def with_maximum(one: Series, value: object, unit: str, at_least: str = "") -> str:
+def with_maximum(series: Series, value: object, unit: str, at_least: str = "") -> str:
     """A run's name in a legend: `seglist, max 40.79 µs`. `at_least` is that of the summary."""
     if not isinstance(value, (int, float)):
-        return one.label
-    return f"{one.label}, max {at_least}{short(float(value), unit)} {unit_read(unit)}".rstrip()
+        return series.label
+    return f"{series.label}, max {at_least}{short(float(value), unit)} {unit_read(unit)}".rstrip()
 
 
 WHOLE = "%{hovertext}"

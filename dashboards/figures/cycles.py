@@ -49,50 +49,50 @@ def _tick(tables: Sequence[pl.DataFrame]) -> int | None:
     return 1 if max(int(table["probes"].max() or 0) for table in tables if len(table)) <= 20 else None  # type: ignore[arg-type]
 
 
-def _allocations(one: Series, table: pl.DataFrame, shift: float) -> Trace:
+def _allocations(series: Series, table: pl.DataFrame, shift: float) -> Trace:
     return scatter(
         x=table["probes"].to_numpy() + shift,
         y=table["dwt_cycles"].to_numpy(),
         mode="markers",
-        marker=points(one, size=6, opacity=0.45),
-        name=with_maximum(one, table["dwt_cycles"].max(), "cycles"),
-        legendgroup=one.run.id,
-        meta=meta(one),
+        marker=points(series, size=6, opacity=0.45),
+        name=with_maximum(series, table["dwt_cycles"].max(), "cycles"),
+        legendgroup=series.run.id,
+        meta=meta(series),
         customdata=operation_keys(table["seq"]),
         hovertemplate="%{y:,} cycles<br>operation %{customdata}",
     )
 
 
-def _worst(one: Series, table: pl.DataFrame, shift: float) -> Trace:
+def _worst(series: Series, table: pl.DataFrame, shift: float) -> Trace:
     ordered = table.sort("probes", "dwt_cycles", descending=[False, True], maintain_order=True)
     worst = ordered.unique("probes", keep="first", maintain_order=True)
     return scatter(
         x=worst["probes"].to_numpy() + shift,
         y=worst["dwt_cycles"].to_numpy(),
         mode="lines",
-        line=line(one, width=1.5),
-        name=f"{one.label} max",
-        legendgroup=one.run.id,
+        line=line(series, width=1.5),
+        name=f"{series.label} max",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=meta(one),
+        meta=meta(series),
         customdata=operation_keys(worst["seq"]),
         text=[grouped(probes) for probes in worst["probes"]],
         hovertemplate="max of %{text} probes: %{y:,} cycles<br>operation %{customdata}",
     )
 
 
-def _means(one: Series, shift: float) -> Trace:
+def _means(series: Series, shift: float) -> Trace:
     """A mean is no single operation, so a click on it leads nowhere."""
-    table = means(one.run)
+    table = means(series.run)
     return scatter(
         x=table["probes"].to_numpy() + shift,
         y=table["critical"].to_numpy(),
         mode="markers",
         marker={"symbol": "line-ew-open", "size": 16, "color": INK, "line": {"width": 2}},
-        name=f"{one.label} mean",
-        legendgroup=one.run.id,
+        name=f"{series.label} mean",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=entry(one),
+        meta=entry(series),
         text=[
             f"mean of {grouped(n)} with {grouped(probes)} probes"
             for probes, n in table.select("probes", "n").iter_rows()
@@ -103,7 +103,7 @@ def _means(one: Series, shift: float) -> Trace:
 
 def cycles_by_size(series: Sequence[Series]) -> Chart | None:
     """Medians as lines and maxima as points, by size. None for any scenario but `sizes`."""
-    found = [by_size(one.run) for one in series]
+    found = [by_size(member.run) for member in series]
     if not any(found):
         return None
     figure = Figure()
@@ -113,33 +113,33 @@ def cycles_by_size(series: Sequence[Series]) -> Chart | None:
             figure.add(_maxima(one, sizes, state))
     figure.update_xaxes(title_text="size of the block (bytes)", type="log", dtick="D2")
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
-    counted = per_series(series, [len(one.run.measured_allocations) for one in series], "allocations")
+    counted = per_series(series, [len(member.run.measured_allocations) for member in series], "allocations")
     explanation = "Lines join medians, points are maxima. Thin: a fresh heap; thick: behind fragments."
     return make_chart("sizes", "Cycles by size", series, counted, explanation, figure, height=460)
 
 
-def _medians(one: Series, sizes: Sequence[OfSize], state: str) -> Trace:
+def _medians(series: Series, sizes: Sequence[OfSize], state: str) -> Trace:
     return scatter(
         x=[each.size for each in sizes],
         y=[getattr(each, f"{state}_median") for each in sizes],
         mode="lines",
-        line=line(one, width=1 if state == "fresh" else 3),
-        name=f"{one.label} {state}",
-        legendgroup=one.run.id,
-        meta=entry(one),
+        line=line(series, width=1 if state == "fresh" else 3),
+        name=f"{series.label} {state}",
+        legendgroup=series.run.id,
+        meta=entry(series),
         hovertemplate="%{x:,} bytes, median: %{y:,} cycles",
     )
 
 
-def _maxima(one: Series, sizes: Sequence[OfSize], state: str) -> Trace:
+def _maxima(series: Series, sizes: Sequence[OfSize], state: str) -> Trace:
     return scatter(
         x=[each.size for each in sizes],
         y=[getattr(each, f"{state}_max") for each in sizes],
         mode="markers",
-        marker=points(one, size=5 if state == "fresh" else 9),
-        name=f"{one.label} {state} max",
-        legendgroup=one.run.id,
+        marker=points(series, size=5 if state == "fresh" else 9),
+        name=f"{series.label} {state} max",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=entry(one),
+        meta=entry(series),
         hovertemplate="%{x:,} bytes, max: %{y:,} cycles",
     )

@@ -154,8 +154,8 @@ def _kept(x: Floats, y: Floats, cloud: bool) -> Rows:
         # Where a value is missing the line has a gap, and each bucket keeps one.
         gap = row.filter(pl.col("y").is_null()).first()
         parts = {"first": row.first(), "last": row.last(), "least": least, "greatest": greatest, "gap": gap}
-        found = points.drop_nulls("x").group_by(column).agg(**parts)
-        kept = [found[name] for name in parts]
+        table = points.drop_nulls("x").group_by(column).agg(**parts)
+        kept = [table[name] for name in parts]
     return pl.concat(kept).drop_nulls().unique().sort().to_numpy().astype(np.int64)
 
 

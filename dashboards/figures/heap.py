@@ -29,17 +29,19 @@ def frontier(found: Iterable[T], of: Callable[[T], tuple[float, float]]) -> list
 
 def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     """A point for each run. None where no run tells its heap."""
-    told = [one for one in series if _place(one) is not None]
+    told = [member for member in series if _place(member) is not None]
     if not told:
         return None
-    masking = [one for one in told if not spares_interrupts(one)]
-    best = frontier(masking or told, lambda one: _place(one) or (0.0, 0.0))
+    masking = [series for series in told if not spares_interrupts(series)]
+    best = frontier(masking or told, lambda series: _place(series) or (0.0, 0.0))
     named = _named(told, best)
-    figure = Figure(_steps(best), _every(told, named), *(_point(one, one.name in named) for one in told))
+    figure = Figure(
+        _steps(best), _every(told, named), *(_point(series, series.name in named) for series in told)
+    )
     seen = _range(told)
     figure.update_xaxes(title_text="heap used (bytes)", range=seen, **log_ticks(*seen))
     figure.update_yaxes(title_text="worst interrupt (µs)", rangemode="tozero")
-    names = ", ".join(one.name for one in best)
+    names = ", ".join(series.name for series in best)
     explanation = f"The dotted line joins the runs that no other beats in both: {names}."
     if 0 < len(masking) < len(told):
         explanation += (
@@ -57,8 +59,8 @@ def _named(told: Sequence[Series], best: Sequence[Series]) -> dict[str, str]:
 
     Below and to the left of the former nothing else can be.
     """
-    ends = [max(told, key=lambda one: (_place(one) or (0.0, 0.0))[axis]) for axis in (0, 1)]
-    return {one.name: "top center" for one in ends} | {one.name: "bottom left" for one in best}
+    ends = [max(told, key=lambda series: (_place(series) or (0.0, 0.0))[axis]) for axis in (0, 1)]
+    return {series.name: "top center" for series in ends} | {series.name: "bottom left" for series in best}
 
 
 def log_ticks(low: float, high: float) -> dict[str, Any]:
@@ -71,21 +73,21 @@ def log_ticks(low: float, high: float) -> dict[str, Any]:
 
 def _range(told: Sequence[Series]) -> list[float]:
     """Of the logarithmic axis, with room for labels beside all points."""
-    heaps = [math.log10(max((_place(one) or (1.0, 0.0))[0], 1.0)) for one in told]
+    heaps = [math.log10(max((_place(series) or (1.0, 0.0))[0], 1.0)) for series in told]
     room = max(0.12 * (max(heaps) - min(heaps)), 0.05)
     return [min(heaps) - room, max(heaps) + room]
 
 
-def _place(one: Series) -> tuple[float, float] | None:
+def _place(series: Series) -> tuple[float, float] | None:
     """Heap used in bytes, and the worst interrupt in ns."""
-    memory, worst = one.run.manifest.memory, one.run.summary(LATENCY).max
+    memory, worst = series.run.manifest.memory, series.run.summary(LATENCY).max
     return (
         None if memory is None or memory.used_bytes is None or worst is None else (memory.used_bytes, worst)
     )
 
 
 def _steps(best: Sequence[Series]) -> Trace:
-    places = [_place(one) or (0.0, 0.0) for one in best]
+    places = [_place(series) or (0.0, 0.0) for series in best]
     return scatter(
         x=[heap for heap, _ in places],
         y=in_us([worst for _, worst in places]),
@@ -98,7 +100,7 @@ def _steps(best: Sequence[Series]) -> Trace:
 
 def _every(told: Sequence[Series], named: Mapping[str, str]) -> Trace:
     """Small and grey under the chosen ones, so that those have something to stand beside."""
-    places = [_place(one) or (0.0, 0.0) for one in told]
+    places = [_place(series) or (0.0, 0.0) for series in told]
     return scatter(
         x=[heap for heap, _ in places],
         y=in_us([worst for _, worst in places]),
@@ -107,33 +109,33 @@ def _every(told: Sequence[Series], named: Mapping[str, str]) -> Trace:
             "size": 6,
             "color": MUTED,
             "opacity": 0.6,
-            "symbol": ["circle-open" if spares_interrupts(one) else "circle" for one in told],
+            "symbol": ["circle-open" if spares_interrupts(series) else "circle" for series in told],
         },
         name="all runs",
-        text=[one.label if one.name in named else "" for one in told],
-        textposition=[named.get(one.name, "top center") for one in told],
+        text=[series.label if series.name in named else "" for series in told],
+        textposition=[named.get(series.name, "top center") for series in told],
         textfont={"size": 11, "color": INK},
         cliponaxis=False,
-        customdata=[one.label for one in told],
+        customdata=[series.label for series in told],
         meta=timed({}),
         hovertemplate=f"%{{customdata}}<br>heap %{{x:,}} bytes, worst interrupt {WHOLE}<extra></extra>",
     )
 
 
-def _point(one: Series, named: bool) -> Trace:
-    heap, worst = _place(one) or (0.0, 0.0)
-    symbol = one.style.symbol + ("-open" if spares_interrupts(one) else "")
+def _point(series: Series, named: bool) -> Trace:
+    heap, worst = _place(series) or (0.0, 0.0)
+    symbol = series.style.symbol + ("-open" if spares_interrupts(series) else "")
     return scatter(
         x=[heap],
         y=in_us([worst]),
         mode="markers" if named else "markers+text",
-        marker={"size": 11, "color": one.style.colour, "symbol": symbol},
-        name=one.label,
-        text=None if named else [one.label],
+        marker={"size": 11, "color": series.style.colour, "symbol": symbol},
+        name=series.label,
+        text=None if named else [series.label],
         textposition=None if named else "top center",
-        textfont=None if named else {"size": 11, "color": one.style.colour},
-        meta=timed(meta(one)),
-        customdata=[worst_key(one.run, LATENCY)],
+        textfont=None if named else {"size": 11, "color": series.style.colour},
+        meta=timed(meta(series)),
+        customdata=[worst_key(series.run, LATENCY)],
         hovertemplate=f"heap %{{x:,}} bytes, worst interrupt {WHOLE}",
     )
 
@@ -141,61 +143,63 @@ def _point(one: Series, named: bool) -> Trace:
 _ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))
 
 
-def heap_state(one: Series) -> Chart | None:
+def heap_state(series: Series) -> Chart | None:
     """Live blocks and payload bytes after each operation. None without operations."""
-    if one.run.operations.is_empty():
+    if series.run.operations.is_empty():
         return None
     figure = Figure.of_plots(rows=2, spacing=0.08, shared_x=True)
     for row, (column, axis) in enumerate(_ROWS, start=1):
-        figure.add(_course(one, column), _worst(one, column), row=row)
+        figure.add(_course(series, column), _worst(series, column), row=row)
         figure.update_yaxes(title_text=axis, rangemode="tozero", row=row)
     figure.update_xaxes(title_text="operation (seq)", row=2)
-    counted = f"n = {grouped(len(one.run.operations))} operations"
+    counted = f"n = {grouped(len(series.run.operations))} operations"
     explanation = (
         "The large marker is the operation with the longest critical section among the measured allocations."
     )
-    chart = make_chart(f"heap-{one.style.entry}", one.name, [one], counted, explanation, figure, height=360)
+    chart = make_chart(
+        f"heap-{series.style.entry}", series.name, [series], counted, explanation, figure, height=360
+    )
     figure.update_layout(showlegend=False)
     return chart
 
 
-def _course(one: Series, column: str) -> Trace:
-    table = one.run.operations
+def _course(series: Series, column: str) -> Trace:
+    table = series.run.operations
     return scatter(
         x=table["seq"].to_numpy(),
         y=table[column].to_numpy(),
         mode="lines",
-        line={**line(one, width=1.5), "shape": "hv"},
-        name=one.label,
-        meta=meta(one),
+        line={**line(series, width=1.5), "shape": "hv"},
+        name=series.label,
+        meta=meta(series),
         hovertemplate="%{y:,} after operation %{x}",
     )
 
 
-def _worst(one: Series, column: str) -> Trace:
-    table = worst_operation(one)
+def _worst(series: Series, column: str) -> Trace:
+    table = worst_operation(series)
     return scatter(
         x=table["seq"].to_numpy(),
         y=table[column].to_numpy(),
         mode="markers",
         marker={
-            "color": one.style.colour,
-            "symbol": one.style.symbol,
+            "color": series.style.colour,
+            "symbol": series.style.symbol,
             "size": 12,
             "line": {"width": 1.5, "color": PAPER},
         },
-        name=f"{one.label} worst",
-        meta=meta(one),
+        name=f"{series.label} worst",
+        meta=meta(series),
         hovertemplate="worst: operation %{x}, %{y:,}",
     )
 
 
-def worst_operation(one: Series) -> pl.DataFrame:
+def worst_operation(series: Series) -> pl.DataFrame:
     """The row of the measured allocation with the longest critical section.
 
     By the wire, or by DWT where the wire has none; no row without a measured allocation.
     """
-    allocations = one.run.measured_allocations
+    allocations = series.run.measured_allocations
     for column in ("wire_critical_samples", "dwt_cycles"):
         longest = allocations[column].max()
         if longest is not None:

@@ -47,7 +47,7 @@ def _chart(
     strips = [
         (one, words, table)
         for hit, words in classes
-        for one, table in sorted(((one, answered_class(one, hit)) for one in series), key=_by_worst)
+        for one, table in sorted(((member, answered_class(member, hit)) for member in series), key=_by_worst)
         if len(table)
     ]
     if not strips:
@@ -85,14 +85,14 @@ def _counted(table: pl.DataFrame) -> str:
     return grouped(len(table)) + (f", {grouped(undecided)} of them undecided" if undecided else "")
 
 
-def answered_class(one: Series, hit: str) -> pl.DataFrame:
+def answered_class(series: Series, hit: str) -> pl.DataFrame:
     """Answered stimuli of class `hit`; `control` is the control interrupt, whatever it met."""
     if hit == "control":
-        return one.run.answered_control
-    return one.run.answered.filter(pl.col("hit") == hit)
+        return series.run.answered_control
+    return series.run.answered.filter(pl.col("hit") == hit)
 
 
-def _strip(one: Series, table: pl.DataFrame, row: str) -> Trace:
+def _strip(series: Series, table: pl.DataFrame, row: str) -> Trace:
     distinct = (
         table.group_by("isr_latency_ns", maintain_order=True)
         .agg(pl.len().alias("n"), pl.col("sample").first(), pl.col("operation_seq").first())
@@ -103,15 +103,15 @@ def _strip(one: Series, table: pl.DataFrame, row: str) -> Trace:
         x=in_us(distinct["isr_latency_ns"]),
         y=[row] * len(distinct),
         mode="markers",
-        marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": one.style.tint(0.6)}},
-        name=one.label,
-        meta={**timed(meta(one), "x"), "rows": 1},
+        marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": series.style.tint(0.6)}},
+        name=series.label,
+        meta={**timed(meta(series), "x"), "rows": 1},
         customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
         hovertemplate=f"{WHOLE}, seen %{{customdata[1]}} times<br>%{{customdata[0]}}",
     )
 
 
-def _ticks(one: Series, table: pl.DataFrame, row: str) -> Trace:
+def _ticks(series: Series, table: pl.DataFrame, row: str) -> Trace:
     """A ring around each latency of an answer that the kernel's tick may have delayed."""
     table = table.select("isr_latency_ns", "sample", "operation_seq").unique(
         "isr_latency_ns", keep="first", maintain_order=True
@@ -121,18 +121,18 @@ def _ticks(one: Series, table: pl.DataFrame, row: str) -> Trace:
         y=[row] * len(table),
         mode="markers",
         marker={"symbol": "circle-open", "size": 9, "color": INK, "line": {"width": 1.2, "color": INK}},
-        name=f"{one.label}, tick",
-        meta=timed(meta(one), "x"),
+        name=f"{series.label}, tick",
+        meta=timed(meta(series), "x"),
         customdata=interrupt_keys(table["sample"], table["operation_seq"]),
         hovertemplate=f"{WHOLE}, a tick's handler may have run meanwhile<br>%{{customdata}}",
     )
 
 
-def _name(one: Series, text: str, row: str) -> dict[str, object]:
+def _name(series: Series, text: str, row: str) -> dict[str, object]:
     """The label of a strip. Above it, the words take no width from a narrow screen."""
     position = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yshift": 14}
     font = {"size": 12, "color": INK}
-    return {**position, "text": text, "font": font, "showarrow": False, "name": entry_name(one)}
+    return {**position, "text": text, "font": font, "showarrow": False, "name": entry_name(series)}
 
 
 def _merged(series: Sequence[Series]) -> str:

@@ -25,9 +25,9 @@ from dashboards.waveforms import interrupt_keys, meta, shared_switch
 BANDS = 16
 
 
-def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
+def at_depth(series: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
     """The interrupts that fell into an operation with a depth, and that `depth`."""
-    depths = one.run.operations.select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
+    depths = series.run.operations.select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
     return interrupts.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
 
@@ -73,37 +73,37 @@ def _band_width(tables: Sequence[pl.DataFrame]) -> int:
     return max(1, -(-deepest // BANDS))
 
 
-def _single(one: Series, table: pl.DataFrame, column: str) -> Trace:
+def _single(series: Series, table: pl.DataFrame, column: str) -> Trace:
     return scatter(
         x=table["depth"].to_numpy(),
         y=in_us(table[column]),
         mode="markers",
-        marker=points(one, size=4, opacity=0.35),
-        name=f"{one.label} single interrupts",
-        legendgroup=one.run.id,
+        marker=points(series, size=4, opacity=0.35),
+        name=f"{series.label} single interrupts",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=timed(meta(one)),
+        meta=timed(meta(series)),
         customdata=interrupt_keys(table["sample"], table["operation_seq"]),
         hovertemplate=f"depth %{{x}}: {WHOLE}<br>operation %{{customdata}}",
     )
 
 
-def _worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
-    marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
+def _worst_line(series: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
+    marker = {"color": series.style.colour, "size": 8, "symbol": series.style.symbol}
     quantity = TASK if column == TASK.column else LATENCY
-    name = with_maximum(one, worst[column].max(), "ns", one.run.summary(quantity).at_least)
-    look = {"name": name, "legendgroup": one.run.id, "marker": marker, "line": line(one)}
-    return bands(one, worst, width, column) | look
+    name = with_maximum(series, worst[column].max(), "ns", series.run.summary(quantity).at_least)
+    look = {"name": name, "legendgroup": series.run.id, "marker": marker, "line": line(series)}
+    return bands(series, worst, width, column) | look
 
 
-def bands(one: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
+def bands(series: Series, worst: pl.DataFrame, width: int, column: str) -> Trace:
     ranges = [f"{band * width + 1}–{(band + 1) * width}" for band in worst["band"]]
     keys = interrupt_keys(worst["sample"], worst["operation_seq"])
     return scatter(
         x=(worst["band"].to_numpy() * width + (width + 1) / 2),
         y=in_us(worst[column]),
         mode="lines+markers",
-        meta=timed(meta(one)),
+        meta=timed(meta(series)),
         customdata=list(zip(keys, ranges, worst["n"].to_list(), strict=True)),
         hovertemplate=f"depth %{{customdata[1]}}: worst {WHOLE} of n = %{{customdata[2]}}<br>"
         "operation %{customdata[0]}",
@@ -115,15 +115,15 @@ INTERRUPT_COLUMN = "isr_latency_ns"
 
 def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     """The worst STIM→ISR and CTRL→CISR of each band of depths. None without depths."""
-    tables = [at_depth(one, one.run.answered) for one in series]
+    tables = [at_depth(member, member.run.answered) for member in series]
     if (drawn := worst_by_depth(series, tables, INTERRUPT_COLUMN, "latency (µs)")) is None:
         return None
     figure, width = drawn
     controls = [
-        (one, worst_per_band(at_depth(one, one.run.answered_control), width, INTERRUPT_COLUMN))
-        for one in series
+        (member, worst_per_band(at_depth(member, member.run.answered_control), width, INTERRUPT_COLUMN))
+        for member in series
     ]
-    controls = [(one, worst) for one, worst in controls if len(worst)]
+    controls = [(series, worst) for series, worst in controls if len(worst)]
     for one, worst in controls:
         figure.add(_control(one, worst, width))
     counted = per_series(
@@ -141,12 +141,12 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     )
 
 
-def _control(one: Series, worst: pl.DataFrame, width: int) -> Trace:
+def _control(series: Series, worst: pl.DataFrame, width: int) -> Trace:
     """Thin and with open markers; one switch for all runs."""
-    marker = {"color": one.style.colour, "size": 8, "symbol": f"{one.style.symbol}-open"}
-    thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
-    switch = {"name": "control interrupt", "legendgroup": "control", "meta": timed(shared_switch(one))}
-    return bands(one, worst, width, INTERRUPT_COLUMN) | {"marker": marker, "line": thin} | switch
+    marker = {"color": series.style.colour, "size": 8, "symbol": f"{series.style.symbol}-open"}
+    thin = {"color": series.style.colour, "width": 1, "dash": MEANT_DOT}
+    switch = {"name": "control interrupt", "legendgroup": "control", "meta": timed(shared_switch(series))}
+    return bands(series, worst, width, INTERRUPT_COLUMN) | {"marker": marker, "line": thin} | switch
 
 
 TASK_COLUMN = "task_latency_ns"
@@ -157,9 +157,11 @@ def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
 
     None without depths, or if every lock masks interrupts.
     """
-    if not any(spares_interrupts(one) for one in series):
+    if not any(spares_interrupts(member) for member in series):
         return None
-    tables = [at_depth(one, one.run.answered.filter(pl.col(TASK_COLUMN).is_not_null())) for one in series]
+    tables = [
+        at_depth(member, member.run.answered.filter(pl.col(TASK_COLUMN).is_not_null())) for member in series
+    ]
     if (drawn := worst_by_depth(series, tables, TASK_COLUMN, "latency, stimulus to task (µs)")) is None:
         return None
     figure, _ = drawn

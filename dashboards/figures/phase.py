@@ -35,7 +35,9 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
 
     None without a sweep.
     """
-    swept = [(one, table) for one in series if one.run.manifest.swept and len(table := by_phase(one))]
+    swept = [
+        (member, table) for member in series if member.run.manifest.swept and len(table := by_phase(member))
+    ]
     if not swept:
         return None
     figure = Figure()
@@ -50,7 +52,7 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
     title = "stimulus after the beginning of the operation (µs)"
     figure.update_xaxes(title_text=title, autorange=True, autorangeoptions=window)
     figure.update_yaxes(title_text="latency (µs)", rangemode="tozero")
-    shown = [one for one, _ in swept]
+    shown = [series for series, _ in swept]
     control = " or the control interrupt" if any(map(has_control, shown)) else ""
     counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
     explanation = (
@@ -65,69 +67,69 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
     return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
 
 
-def by_phase(one: Series) -> pl.DataFrame:
+def by_phase(series: Series) -> pl.DataFrame:
     """A row for each answered stimulus of a sweep, ordered by phase.
 
     Beside its own columns it has the operation's `seq` and `label`, and `phase_ns`: how long after
     the rise of OP it came. A whole sweep has as many stimuli as measured operations, in the same
     order; where the numbers differ, there are no rows.
     """
-    operations = one.run.operations.filter("measured").sort("seq")
-    stimuli = one.run.interrupts.filter(~pl.col("control")).sort("sample")
+    operations = series.run.operations.filter("measured").sort("seq")
+    stimuli = series.run.interrupts.filter(~pl.col("control")).sort("sample")
     if operations.height != stimuli.height:
         operations, stimuli = operations.clear(), stimuli.clear()
     both = pl.concat([stimuli, operations.select("seq", "label", "start_sample")], how="horizontal")
-    return _with_phase(one, both).drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
+    return _with_phase(series, both).drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
 
 
-def _with_phase(one: Series, table: pl.DataFrame) -> pl.DataFrame:
-    sample_ns = one.run.manifest.resolution_ns
+def _with_phase(series: Series, table: pl.DataFrame) -> pl.DataFrame:
+    sample_ns = series.run.manifest.resolution_ns
     return table.with_columns(phase_ns=((pl.col("sample") - pl.col("start_sample")) * sample_ns).round(1))
 
 
-def _points(one: Series, table: pl.DataFrame) -> Trace:
+def _points(series: Series, table: pl.DataFrame) -> Trace:
     ticked = table["tick"].fill_null(False)
     labels = table["label"].fill_null("no label")
-    marker = points(one, size=4, opacity=0.6)
-    marker["symbol"] = ["x" if cross else one.style.symbol for cross in ticked]
+    marker = points(series, size=4, opacity=0.6)
+    marker["symbol"] = ["x" if cross else series.style.symbol for cross in ticked]
     return scatter(
         x=in_us(table["phase_ns"]),
         y=in_us(table["isr_latency_ns"].round(1)),
         mode="markers",
         marker=marker,
-        name=with_maximum(one, table["isr_latency_ns"].max(), "ns", one.run.summary(LATENCY).at_least),
-        legendgroup=one.run.id,
-        meta=timed(meta(one)),
+        name=with_maximum(series, table["isr_latency_ns"].max(), "ns", series.run.summary(LATENCY).at_least),
+        legendgroup=series.run.id,
+        meta=timed(meta(series)),
         customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
         hovertemplate=f"%{{customdata[1]}}: %{{x:,.2f}} µs into the operation, latency {WHOLE}<br>"
         "operation %{customdata[0]}",
     )
 
 
-def _control(one: Series) -> Trace:
+def _control(series: Series) -> Trace:
     """The control interrupts that fell into a measured operation; one switch for all runs."""
-    operations = one.run.operations.filter("measured").select(
+    operations = series.run.operations.filter("measured").select(
         operation_seq="seq", start_sample="start_sample"
     )
-    met = one.run.answered_control.join(operations, on="operation_seq", maintain_order="left")
-    met = _with_phase(one, met)
+    met = series.run.answered_control.join(operations, on="operation_seq", maintain_order="left")
+    met = _with_phase(series, met)
     return scatter(
         x=in_us(met["phase_ns"]),
         y=in_us(met["isr_latency_ns"].round(1)),
         mode="markers",
-        marker={"color": one.style.colour, "size": 3, "symbol": "circle-open", "opacity": 0.5},
+        marker={"color": series.style.colour, "size": 3, "symbol": "circle-open", "opacity": 0.5},
         name="control interrupt",
         legendgroup="control",
-        meta=timed(shared_switch(one)),
+        meta=timed(shared_switch(series)),
         customdata=operation_keys(met["operation_seq"]),
         hovertemplate=f"control: %{{x:,.2f}} µs into the operation, latency {WHOLE}<br>"
         "operation %{customdata}",
     )
 
 
-def _lines(one: Series) -> Sequence[tuple[str, float]]:
+def _lines(series: Series) -> Sequence[tuple[str, float]]:
     """Labels and bounds in ns. Bounds that nearly coincide share a line, `first to last`."""
-    bounds = one.run.manifest.sweep_bounds
+    bounds = series.run.manifest.sweep_bounds
     if len(bounds) > LINES_MOST:
         return ()
     apart = LINES_APART * max((bound for _, bound in bounds), default=0)
@@ -140,7 +142,7 @@ def _lines(one: Series) -> Sequence[tuple[str, float]]:
     return lines
 
 
-def _line(one: Series, label: str, bound_ns: float, written: bool) -> Trace:
+def _line(series: Series, label: str, bound_ns: float, written: bool) -> Trace:
     """A line from the operation's start to where the latency has fallen to its least.
 
     The lines of one run have room for their words; those of several tell when pointed at.
@@ -152,12 +154,12 @@ def _line(one: Series, label: str, bound_ns: float, written: bool) -> Trace:
         mode="lines+text" if written else "lines",
         text=["", words] if written else None,
         textposition="middle right",
-        textfont={"size": 11, "color": one.style.colour},
-        line={"color": one.style.colour, "width": 1, "dash": MEANT_DOT},
-        name=f"{one.label}, {escape(label, quote=False)}",
-        legendgroup=one.run.id,
+        textfont={"size": 11, "color": series.style.colour},
+        line={"color": series.style.colour, "width": 1, "dash": MEANT_DOT},
+        name=f"{series.label}, {escape(label, quote=False)}",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=timed(entry(one)),
+        meta=timed(entry(series)),
         hovertemplate=f"{words}: {WHOLE}",
         cliponaxis=False,
     )
@@ -169,15 +171,15 @@ ROW_PIXELS = 26
 
 def masking_by_call(series: Sequence[Series]) -> Chart | None:
     """A bar per call and run. None without a sweep of the kernel's calls."""
-    swept = [(one, table) for one in series if len(table := _swept_calls(one))]
+    swept = [(member, table) for member in series if len(table := _swept_calls(member))]
     if not swept:
         return None
-    worst = [(one, worst_by_label(table)) for one, table in swept]
-    figure = Figure(*(_bars(one, table) for one, table in worst))
+    worst = [(series, worst_by_label(table)) for series, table in swept]
+    figure = Figure(*(_bars(series, table) for series, table in worst))
     figure.update_xaxes(title_text="worst latency, stimulus to handler (µs)", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_layout(barmode="group")
-    shown = [one for one, _ in swept]
+    shown = [series for series, _ in swept]
     counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
     rows = sum(len(table) for _, table in worst)
     explanation = (
@@ -191,18 +193,18 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
     return make_chart("calls", title, shown, counted, explanation, figure, 110 + ROW_PIXELS * rows)
 
 
-def worst_by_call(one: Series) -> pl.DataFrame:
+def worst_by_call(series: Series) -> pl.DataFrame:
     """For each call, the stimulus that waited longest. No rows without a sweep of calls."""
-    return worst_by_label(_swept_calls(one))
+    return worst_by_label(_swept_calls(series))
 
 
-def _swept_calls(one: Series) -> pl.DataFrame:
-    table = by_phase(one)
-    return table if one.run.manifest.swept and _calls_kernel(one) else table.clear()
+def _swept_calls(series: Series) -> pl.DataFrame:
+    table = by_phase(series)
+    return table if series.run.manifest.swept and _calls_kernel(series) else table.clear()
 
 
-def _calls_kernel(one: Series) -> bool:
-    calls = one.run.operations.filter(pl.col("kind") == "K")
+def _calls_kernel(series: Series) -> bool:
+    calls = series.run.operations.filter(pl.col("kind") == "K")
     return bool(calls["size"].is_in(_KERNEL_CALLS).any())
 
 
@@ -213,17 +215,17 @@ def worst_by_label(table: pl.DataFrame) -> pl.DataFrame:
     return order.join(worst, on="label", nulls_equal=True, maintain_order="left")
 
 
-def _bars(one: Series, worst: pl.DataFrame) -> Trace:
+def _bars(series: Series, worst: pl.DataFrame) -> Trace:
     return bar(
         x=in_us(worst["isr_latency_ns"].round(1)),
         y=worst["label"].fill_null("no label").to_list(),
         orientation="h",
-        name=one.label,
-        marker={"color": one.style.colour},
+        name=series.label,
+        marker={"color": series.style.colour},
         text=[short(value, "ns") for value in worst["isr_latency_ns"]],
         textposition="outside",
         cliponaxis=False,
-        meta={**timed(meta(one), "x"), "rows": len(worst)},
+        meta={**timed(meta(series), "x"), "rows": len(worst)},
         customdata=operation_keys(worst["seq"]),
         hovertemplate=f"%{{y}}: worst {WHOLE}<br>operation %{{customdata}}",
     )

@@ -55,7 +55,7 @@ _ROWS = (
 
 def ramp(series: Sequence[Series]) -> Chart | None:
     """Wire, DWT and probes of every measured allocation against depth. None without depths."""
-    tables = [measured_by_depth(one) for one in series]
+    tables = [measured_by_depth(member) for member in series]
     if not any(len(table) for table in tables):
         return None
     figure = Figure.of_plots(rows=len(_ROWS), spacing=0.045, shared_x=True)
@@ -85,30 +85,30 @@ def measured_by_depth(series: Series) -> pl.DataFrame:
     return series.run.measured_allocations.drop_nulls("depth").sort("depth", "seq")
 
 
-def _trials(one: Series, table: pl.DataFrame, row: _Row) -> Trace:
+def _trials(series: Series, table: pl.DataFrame, row: _Row) -> Trace:
     return scatter(
         x=table["depth"].to_numpy(),
         y=row.values(table[row.column]),
         mode="markers",
-        marker=points(one, size=4, opacity=0.4),
-        name=f"{one.label} trials",
-        legendgroup=one.run.id,
+        marker=points(series, size=4, opacity=0.4),
+        name=f"{series.label} trials",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=row.meta(meta(one)),
+        meta=row.meta(meta(series)),
         customdata=operation_keys(table["seq"]),
         hovertemplate=f"depth %{{x}}: {row.told}<br>operation %{{customdata}}",
     )
 
 
-def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> Trace:
-    worst = with_maximum(one, table[row.column].max(), row.unit) if legend else one.label
-    line_of_max = {"name": worst, "line": line(one), "legendgroup": one.run.id}
-    return _per_depth(one, table, row, "max") | line_of_max | {"showlegend": legend}
+def _worst(series: Series, table: pl.DataFrame, row: _Row, legend: bool) -> Trace:
+    worst = with_maximum(series, table[row.column].max(), row.unit) if legend else series.label
+    line_of_max = {"name": worst, "line": line(series), "legendgroup": series.run.id}
+    return _per_depth(series, table, row, "max") | line_of_max | {"showlegend": legend}
 
 
-def _bound(one: Series, table: pl.DataFrame, row: _Row) -> Trace | None:
+def _bound(series: Series, table: pl.DataFrame, row: _Row) -> Trace | None:
     """The bound, across all depths. None if it grows with the region: it would dwarf all else."""
-    bound = bound_of(one.run, "allocate")
+    bound = bound_of(series.run, "allocate")
     if bound is None or bound.region_decided or row.unit not in ("ns", "cycles") or not len(table):
         return None
     value = bound.ns / 1000 if row.unit == "ns" else bound.cycles
@@ -116,27 +116,27 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> Trace | None:
         x=[0, int(table["depth"].max())],  # type: ignore[arg-type]
         y=[value, value],
         mode="lines",
-        line={"color": one.style.colour, "width": 1.2, "dash": MEANT_DASH},
-        name=f"{one.label} bound",
-        legendgroup=one.run.id,
+        line={"color": series.style.colour, "width": 1.2, "dash": MEANT_DASH},
+        name=f"{series.label} bound",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=row.meta(entry(one)),
+        meta=row.meta(entry(series)),
         hovertemplate=f"bound {row.told}",
     )
 
 
-def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> Trace:
+def _best(series: Series, table: pl.DataFrame, row: _Row, legend: bool) -> Trace:
     """The least of the trials at each depth, as the article author's example program prints it.
 
     Thin and off by default: it hides what a deadline must survive.
     """
-    thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
+    thin = {"color": series.style.colour, "width": 1, "dash": MEANT_DOT}
     switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
-    switch["meta"] = row.meta(shared_switch(one))
-    return _per_depth(one, table, row, "min") | {"name": "minimum of trials", "line": thin} | switch
+    switch["meta"] = row.meta(shared_switch(series))
+    return _per_depth(series, table, row, "min") | {"name": "minimum of trials", "line": thin} | switch
 
 
-def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str) -> Trace:
+def _per_depth(series: Series, table: pl.DataFrame, row: _Row, statistic: str) -> Trace:
     """The largest ("max") or smallest ("min") trial of each depth, and its operation."""
     descending = [False, statistic == "max"]
     ordered = table.sort("depth", pl.col(row.column), descending=descending, maintain_order=True)
@@ -145,7 +145,7 @@ def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str) -> T
         x=chosen["depth"].to_numpy(),
         y=row.values(chosen[row.column]),
         mode="lines",
-        meta=row.meta(meta(one)),
+        meta=row.meta(meta(series)),
         customdata=operation_keys(chosen["seq"]),
         hovertemplate=f"{statistic} at depth %{{x}}: {row.told}<br>operation %{{customdata}}",
     )

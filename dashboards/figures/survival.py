@@ -52,20 +52,20 @@ class Curve:
 
 def survival(series: Sequence[Series]) -> Chart | None:
     """P(X ≥ x) of the critical section on the wire. None without samples."""
-    curves = [critical_curve(one) for one in series]
+    curves = [critical_curve(member) for member in series]
     panel = Panel("survival", "How often a critical section takes so long", "allocations", CRITICAL)
     return _survival(panel, "critical section, on the wire (µs)", series, curves)
 
 
 def latency_survival(series: Sequence[Series]) -> Chart | None:
     """P(X ≥ x) of the interrupt latency. None without samples."""
-    curves = [latency_curve(one) for one in series]
+    curves = [latency_curve(member) for member in series]
     panel = Panel("survival-interrupts", "How often an interrupt waits so long", "interrupts", LATENCY)
     return _survival(panel, "interrupt latency, STIM to ISR (µs)", series, curves)
 
 
 def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequence[Curve]) -> Chart | None:
-    drawn = [(one, curve) for one, curve in zip(series, curves, strict=True) if curve.n]
+    drawn = [(member, curve) for member, curve in zip(series, curves, strict=True) if curve.n]
     if not drawn:
         return None
     figure = Figure()
@@ -85,19 +85,19 @@ def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequenc
     explanation = (
         "Linear time, logarithmic share. A curve ends at its largest value; grey ones are not chosen. "
         f"{NO_BOUND} Bars across a curve "
-        f"are the {confidence_words(one.run.certainty for one in series)} bootstrap intervals of its "
+        f"are the {confidence_words(member.run.certainty for member in series)} bootstrap intervals of its "
         "percentiles; a ramp has none."
     )
     return make_chart(panel.key, panel.title, series, counted, explanation, figure, height=400)
 
 
-def critical_curve(one: Series) -> Curve:
-    table = one.run.measured_allocations.drop_nulls("wire_critical_ns")
+def critical_curve(series: Series) -> Curve:
+    table = series.run.measured_allocations.drop_nulls("wire_critical_ns")
     return _curve(table, "wire_critical_ns", lambda rows: operation_keys(rows["seq"]))
 
 
-def latency_curve(one: Series) -> Curve:
-    table = one.run.answered
+def latency_curve(series: Series) -> Curve:
+    table = series.run.answered
     return _curve(table, "isr_latency_ns", lambda rows: interrupt_keys(rows["sample"], rows["operation_seq"]))
 
 
@@ -109,26 +109,26 @@ def _curve(table: pl.DataFrame, column: str, keys: Callable[[pl.DataFrame], list
     return Curve(len(values), distinct.tolist(), share.tolist(), keys(table[first]))
 
 
-def _steps(one: Series, curve: Curve, quantity: Quantity) -> Trace:
+def _steps(series: Series, curve: Curve, quantity: Quantity) -> Trace:
     return scatter(
         x=in_us(curve.value_ns),
         y=curve.share,
         mode="lines+markers",
-        marker={"size": 5, "opacity": 0, "color": one.style.colour},
+        marker={"size": 5, "opacity": 0, "color": series.style.colour},
         # Between two values that occurred, the share is that of the larger: first down, then right.
-        line={**line(one), "shape": "vh"},
-        name=with_maximum(one, curve.value_ns[-1], "ns", one.run.summary(quantity).at_least),
-        legendgroup=one.run.id,
-        meta={**timed(meta(one), "x"), "curve": True},
+        line={**line(series), "shape": "vh"},
+        name=with_maximum(series, curve.value_ns[-1], "ns", series.run.summary(quantity).at_least),
+        legendgroup=series.run.id,
+        meta={**timed(meta(series), "x"), "curve": True},
         customdata=curve.key,
         hovertemplate=f"%{{y:.4~g}} at or above {WHOLE}<br>%{{customdata}}",
     )
 
 
-def _intervals(one: Series, quantity: Quantity) -> Trace:
+def _intervals(series: Series, quantity: Quantity) -> Trace:
     """A bar across the curve at each percentile: where a repetition would have found it."""
-    summary = one.run.summary(quantity)
-    intervals = one.run.certainty.intervals.get(quantity.key, {})
+    summary = series.run.summary(quantity)
+    intervals = series.run.certainty.intervals.get(quantity.key, {})
     found = [(getattr(summary, name), *ends, name) for name, ends in intervals.items()]
     return scatter(
         x=in_us([value for value, _, _, _ in found]),
@@ -138,30 +138,30 @@ def _intervals(one: Series, quantity: Quantity) -> Trace:
             "symmetric": False,
             "array": in_us([high - value for value, _, high, _ in found]),
             "arrayminus": in_us([value - low for value, low, _, _ in found]),
-            "color": one.style.colour,
+            "color": series.style.colour,
             "thickness": 1.2,
             "width": 5,
         },
         mode="markers",
-        marker={"size": 3, "color": one.style.colour},
-        name=f"{one.label} intervals",
-        legendgroup=one.run.id,
+        marker={"size": 3, "color": series.style.colour},
+        name=f"{series.label} intervals",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=timed(entry(one), "x"),
+        meta=timed(entry(series), "x"),
         hovertemplate=f"{WHOLE}<extra></extra>",
     )
 
 
-def _maximum(one: Series, curve: Curve) -> Trace:
+def _maximum(series: Series, curve: Curve) -> Trace:
     return scatter(
         x=in_us(curve.value_ns[-1:]),
         y=curve.share[-1:],
         mode="markers",
-        marker={"size": 11, "symbol": one.style.symbol, "color": one.style.colour},
-        name=f"{one.label} max",
-        legendgroup=one.run.id,
+        marker={"size": 11, "symbol": series.style.symbol, "color": series.style.colour},
+        name=f"{series.label} max",
+        legendgroup=series.run.id,
         showlegend=False,
-        meta=timed(meta(one), "x"),
+        meta=timed(meta(series), "x"),
         customdata=curve.key[-1:],
         hovertemplate=f"max {WHOLE}<br>%{{customdata}}",
     )

@@ -30,24 +30,24 @@ def levels(
     The points are the changes of `channel`, and both ends of the window.
     """
     level = (window.word >> channel).astype(np.int64) & 1
-    kept = np.append(True, level[1:] != level[:-1])
-    sample = np.append(window.sample[kept], window.end)
-    return (sample - window.zero) * 1e6 / samplerate_hz, np.append(level[kept], level[-1])
+    array = np.append(True, level[1:] != level[:-1])
+    sample = np.append(window.sample[array], window.end)
+    return (sample - window.zero) * 1e6 / samplerate_hz, np.append(level[array], level[-1])
 
 
-def draw_window(figure: Figure, one: Series, window: Window) -> None:
+def draw_window(figure: Figure, series: Series, window: Window) -> None:
     """Draw a window of the run's capture, its critical sections shaded."""
-    edges = one.run.edges
+    edges = series.run.edges
     assert edges is not None  # the window was cut from it
     for channel, name in enumerate(edges.channels):
         time_us, level = levels(window, channel, edges.samplerate_hz)
         lane = _lane(name, channel, len(edges.channels))
         lane.update(x=time_us, y=level + _base(channel, len(edges.channels)))
         if name in _ALLOCATOR_CHANNELS:
-            lane["line"]["color"] = one.style.colour
+            lane["line"]["color"] = series.style.colour
         figure.add(lane)
         if name == "CRIT":
-            figure.update_layout(shapes=_shades(one, time_us, level))
+            figure.update_layout(shapes=_shades(series, time_us, level))
     _name_lanes(figure, edges.channels)
 
 
@@ -57,7 +57,7 @@ def empty_panel(series: Sequence[Series]) -> Figure:
     Each trace's `meta` says which channel it shows, at which height, and whether in the
     allocator's colour.
     """
-    channels = next((edges.channels for one in series if (edges := one.run.edges) is not None), ())
+    channels = next((edges.channels for member in series if (edges := member.run.edges) is not None), ())
     figure = Figure(*(_lane(name, channel, len(channels)) for channel, name in enumerate(channels)))
     make_chart("panel", "", series, "", "", figure, height=270)
     figure.update_layout(showlegend=False, margin={"t": 6, "b": 44})
@@ -93,12 +93,12 @@ def _name_lanes(figure: Figure, channels: Sequence[str]) -> None:
 
 
 def _shades(
-    one: Series, time_us: npt.NDArray[np.float64], level: npt.NDArray[np.int64]
+    series: Series, time_us: npt.NDArray[np.float64], level: npt.NDArray[np.int64]
 ) -> list[dict[str, Any]]:
     """The critical sections, from top to bottom of the plot."""
     if np.count_nonzero(level) > SHADED_MOST:
         return []
-    looks = {"fillcolor": one.style.tint(0.12), "line": {"width": 0}, "layer": "below"}
+    looks = {"fillcolor": series.style.tint(0.12), "line": {"width": 0}, "layer": "below"}
     place = {"type": "rect", "xref": "x", "yref": "y domain", "y0": 0, "y1": 1}
     return [
         {**place, "x0": start, "x1": end, **looks}
@@ -110,34 +110,34 @@ def _shades(
 _HEIGHT_PX = 270
 
 
-def worst_critical_section(one: Series) -> Chart | None:
+def worst_critical_section(series: Series) -> Chart | None:
     """The window of the longest critical section of an allocation. None without any."""
     explanation = "Shaded: critical. Time counts from the start of the operation."
-    return _waveform("pulse", one, CRITICAL, explanation)
+    return _waveform("pulse", series, CRITICAL, explanation)
 
 
-def worst_interrupt(one: Series) -> Chart | None:
+def worst_interrupt(series: Series) -> Chart | None:
     """The window of the longest interrupt latency. None without any."""
     explanation = (
         "ISR answers a STIM edge in the shaded critical section only after its end; CISR answers a CTRL edge "
         "at once."
     )
-    return _waveform("interrupt", one, LATENCY, explanation)
+    return _waveform("interrupt", series, LATENCY, explanation)
 
 
-def _waveform(key: str, one: Series, quantity: Quantity, explanation: str) -> Chart | None:
+def _waveform(key: str, series: Series, quantity: Quantity, explanation: str) -> Chart | None:
     """Lanes of a run that has a sample of `quantity` and a capture."""
-    worst = worst_key(one.run, quantity)
-    window = window_of(one.run, worst) if worst else None
+    worst = worst_key(series.run, quantity)
+    window = window_of(series.run, worst) if worst else None
     if worst is None or window is None:
         return None
     figure = Figure()
-    draw_window(figure, one, window)
+    draw_window(figure, series, window)
     figure.update_xaxes(title_text="time (µs)")
     counted = f"n = {grouped(window.end - window.start)} samples"
-    title = f"{one.name}: {describe(worst)}"
-    key = f"{key}-{one.style.entry}"
-    chart = make_chart(key, title, [one], counted, explanation, figure, _HEIGHT_PX)
+    title = f"{series.name}: {describe(worst)}"
+    key = f"{key}-{series.style.entry}"
+    chart = make_chart(key, title, [series], counted, explanation, figure, _HEIGHT_PX)
     figure.update_layout(showlegend=False)
     # Lanes have names, not values.
     figure.update_yaxes(showgrid=False, ticks="", showline=False)

@@ -93,9 +93,11 @@ def _less_baseline(run: LoadedRun) -> LoadedRun:
     if not baselines:
         return _noted(run, "This run tells no baseline, so nothing is subtracted.")
     manifest = run.manifest
-    statistics = {key: found.less(baselines.get(key, 0)) for key, found in manifest.statistics.items()}
-    of = {key: _shifted(found, baselines.get(key, 0)) for key, found in manifest.intervals.of.items()}
-    budgets = {key: _doubled(found, key in baselines) for key, found in manifest.error_budget.items()}
+    statistics = {key: summary.less(baselines.get(key, 0)) for key, summary in manifest.statistics.items()}
+    of = {key: _shifted(intervals, baselines.get(key, 0)) for key, intervals in manifest.intervals.of.items()}
+    budgets = {
+        key: _doubled(error_budget, key in baselines) for key, error_budget in manifest.error_budget.items()
+    }
     parts = {
         **statistics,
         "intervals": manifest.intervals.model_copy(update={"of": of}),

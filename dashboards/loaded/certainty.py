@@ -44,14 +44,16 @@ def certainty_of(manifest: Manifest) -> Certainty:
     return Certainty(
         budgets=_terms(manifest.error_budget, "total"),
         overheads=_terms(manifest.error_budget, "overhead"),
-        intervals={key: found.known for key, found in intervals.of.items()},
-        baselines={key: found.value for key, found in manifest.baselines.items() if found is not None},
+        intervals={key: intervals.known for key, intervals in intervals.of.items()},
+        baselines={
+            key: baseline.value for key, baseline in manifest.baselines.items() if baseline is not None
+        },
         confidence=intervals.confidence,
         refused=intervals.refused,
         dependent=frozenset(
             key
-            for key, found in intervals.of.items()
-            if found.independence_p is not None and found.independence_p < DEPENDENCE_P
+            for key, intervals in intervals.of.items()
+            if intervals.independence_p is not None and intervals.independence_p < DEPENDENCE_P
         ),
     )
 

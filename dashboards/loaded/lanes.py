@@ -113,17 +113,17 @@ class Lane:
 def alike(first: Waiter, second: Waiter) -> bool:
     """True if the possible waits differ by no more than their budgets, or than placement does."""
     more, less = sorted((first.possible_ns, second.possible_ns), reverse=True)
-    budgets = [one.wait.budget_ns for one in (first, second)]
-    if None in budgets or more - less <= sum(one for one in budgets if one is not None):
+    budgets = [waiter.wait.budget_ns for waiter in (first, second)]
+    if None in budgets or more - less <= sum(budget for budget in budgets if budget is not None):
         return True
     ranges = [
         placed.headlines.get(SECTION.key)
-        for one in (first, second)
-        if (placed := one.one.run.placements) is not None
+        for waiter in (first, second)
+        if (placed := waiter.one.run.placements) is not None
     ]
     if len(ranges) == 2 and ranges[0] and ranges[1]:
         return ranges[0].meets(ranges[1])
-    accelerated = all(Options.of(one.one.run.manifest).accelerated for one in (first, second))
+    accelerated = all(Options.of(waiter.one.run.manifest).accelerated for waiter in (first, second))
     return more <= PLACED[accelerated] * less
 
 
@@ -143,7 +143,7 @@ def operation_words(maximum: Maximum | None) -> str:
 
 def lanes(series: Sequence[Series]) -> tuple[Lane, ...]:
     """The lanes that have runs: interrupts first, then tasks; each for one kind of work."""
-    waiters = [waiter for one in series if (waiter := _waiter(one)) is not None]
+    waiters = [waiter for member in series if (waiter := _waiter(member)) is not None]
     whose = ((LATENCY, "an interrupt"), (TASK, "a woken task"))
     found = []
     for quantity, who in whose:
@@ -176,17 +176,17 @@ def _pooled(waiters: Sequence[Waiter]) -> Iterator[Waiter]:
         yield replace(longest, repeats=len(every))
 
 
-def _waiter(one: Series) -> Waiter | None:
-    wait = one.run.manifest.possible_wait
-    quantity = TASK if spares_interrupts(one) else LATENCY
-    summary = one.run.summary(quantity)
+def _waiter(series: Series) -> Waiter | None:
+    wait = series.run.manifest.possible_wait
+    quantity = TASK if spares_interrupts(series) else LATENCY
+    summary = series.run.summary(quantity)
     if wait is None or summary.median is None:
         return None
-    sections = [bound_of(one.run, section) for section in SECTIONS]
-    known: list[KnownBound] = [bound for bound in sections if bound is not None]
-    longest = max(known, key=lambda bound: bound.ns) if len(known) == len(sections) else None
+    sections = [bound_of(series.run, section) for section in SECTIONS]
+    known_bounds: list[KnownBound] = [bound for bound in sections if bound is not None]
+    longest = max(known_bounds, key=lambda bound: bound.ns) if len(known_bounds) == len(sections) else None
     return Waiter(
-        one,
+        series,
         quantity,
         wait,
         float(summary.median),

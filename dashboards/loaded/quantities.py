@@ -64,7 +64,7 @@ def counted(series: Sequence[Series]) -> list[pl.DataFrame] | None:
 
     None where none were, and for a ramp, whose own figure says it better.
     """
-    tables = [one.run.measured_allocations.drop_nulls("probes") for one in series]
+    tables = [member.run.measured_allocations.drop_nulls("probes") for member in series]
     ramp = any(table["depth"].is_not_null().any() for table in tables)
     return None if ramp or not any(len(table) for table in tables) else tables
 
@@ -132,10 +132,10 @@ class KnownBound:
 
 def bound_of(run: LoadedRun, section: str) -> KnownBound | None:
     """The bound of `section` (a key of SECTIONS). None where the run tells none."""
-    told = run.manifest.bounds.get(section)
-    if told is None or told.cycles is None or told.ns is None:
+    bound = run.manifest.bounds.get(section)
+    if bound is None or bound.cycles is None or bound.ns is None:
         return None
-    return KnownBound(told.cycles, told.ns, told.ratio, told.region_decided)
+    return KnownBound(bound.cycles, bound.ns, bound.ratio, bound.region_decided)
 
 
 def bounds_sentence(run: LoadedRun) -> str:

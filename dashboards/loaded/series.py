@@ -163,14 +163,14 @@ def verdict_suffix(run: LoadedRun) -> str:
     return "" if run.manifest.complete else f" ({run.manifest.verdict})"
 
 
-def has_control(one: Series) -> bool:
+def has_control(series: Series) -> bool:
     """True if a control interrupt came beside the stimulus."""
-    return one.run.manifest.stimulus.control_period_ticks > 0
+    return series.run.manifest.stimulus.control_period_ticks > 0
 
 
-def spares_control(one: Series) -> bool:
+def spares_control(series: Series) -> bool:
     """True unless the lock holds off the control interrupt too."""
-    return one.run.manifest.locking != "primask"
+    return series.run.manifest.locking != "primask"
 
 
 def counter_of(manifest: Manifest) -> str:
@@ -178,25 +178,25 @@ def counter_of(manifest: Manifest) -> str:
     return board.counter if (board := board_of(manifest)) else "DWT"
 
 
-def could_have_control(one: Series) -> bool:
+def could_have_control(series: Series) -> bool:
     """Whether the board has an interrupt that a lock can leave unmasked."""
-    board = board_of(one.run.manifest)
+    board = board_of(series.run.manifest)
     return board is None or board.has_control
 
 
-def spares_interrupts(one: Series) -> bool:
+def spares_interrupts(series: Series) -> bool:
     """True if the lock holds off tasks only."""
-    return one.run.manifest.locking == "scheduler"
+    return series.run.manifest.locking == "scheduler"
 
 
 def caveats(series: Sequence[Series]) -> str:
     """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
     sentences = []
     for locking, sentence in LOCKS.items():
-        under = [one for one in series if one.run.manifest.locking == locking]
+        under = [member for member in series if member.run.manifest.locking == locking]
         apart = CONTROL_TOO in sentence
         for controlled in (True, False) if apart else (True,):
-            names = [one.name for one in under if not apart or has_control(one) == controlled]
+            names = [series.name for series in under if not apart or has_control(series) == controlled]
             if names:
                 told = " and ".join(names) if len(names) < 3 else f"{len(names)} of these {len(series)} runs"
                 words = sentence if controlled else sentence.replace(CONTROL_TOO, "")

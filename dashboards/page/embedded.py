@@ -24,14 +24,14 @@ WORST_INTERRUPTS = 50
 WORST_CONTROLS = 10
 
 
-def keys_by_interest(one: Series) -> list[str]:
+def keys_by_interest(series: Series) -> list[str]:
     """The keys that figures and tables name, the most telling first.
 
     First come the maximum of each quantity, the worst interrupts of either kind, and the worst of
     each call. Then the worst of each depth. Last all measured allocations, and an interrupt of each
     latency that occurred, from the longest down.
     """
-    run = one.run
+    run = series.run
     maxima = (worst_key(run, quantity) for quantity in ALL)
     allocations = _longest_allocations(run)
     per_depth = allocations.drop_nulls("depth").unique("depth", keep="first", maintain_order=True)
@@ -40,7 +40,7 @@ def keys_by_interest(one: Series) -> list[str]:
         *(key for key in maxima if key is not None),
         *_keys(answered[:WORST_INTERRUPTS]),
         *_keys(control[:WORST_CONTROLS]),
-        *operation_keys(worst_by_call(one)["seq"]),
+        *operation_keys(worst_by_call(series)["seq"]),
         *operation_keys(per_depth["seq"]),
         *operation_keys(allocations["seq"]),
         *_keys(answered.unique("isr_latency_ns", keep="first", maintain_order=True)),
@@ -56,8 +56,8 @@ def _longest_allocations(run: LoadedRun) -> pl.DataFrame:
 
 
 def _longest_first(interrupts: pl.DataFrame) -> pl.DataFrame:
-    told = interrupts.select("sample", "operation_seq", "isr_latency_ns")
-    return told.sort("isr_latency_ns", descending=True, maintain_order=True)
+    table = interrupts.select("sample", "operation_seq", "isr_latency_ns")
+    return table.sort("isr_latency_ns", descending=True, maintain_order=True)
 
 
 def _keys(interrupts: pl.DataFrame) -> list[str]:
@@ -74,24 +74,24 @@ _FACTS = (
 _OF_CLOCKS = ("dwt_cycles", "disagreement_cycles", "wire_critical_samples")
 
 
-def embed(one: Series, runs: int) -> dict[str, Any]:
+def embed(series: Series, runs: int) -> dict[str, Any]:
     """A run and its most telling samples by key, of a report of so many `runs`."""
-    windows = _windows(one, EDGES_IN_REPORT // max(runs, 1))
-    return {**run_of(one), "samples": _instants(one.run, windows)}
+    windows = _windows(series, EDGES_IN_REPORT // max(runs, 1))
+    return {**run_of(series), "samples": _instants(series.run, windows)}
 
 
-def run_of(one: Series) -> dict[str, Any]:
+def run_of(series: Series) -> dict[str, Any]:
     """The data of a run that sample.js needs to draw its samples."""
-    edges = one.run.edges
+    edges = series.run.edges
     return {
-        "id": one.run.id,
-        "name": one.name,
-        "entry": one.style.entry,
-        "samplerate_hz": one.run.manifest.samplerate_hz,
-        "budgets": budgets_ns(one.run.certainty),
-        "verdict": one.run.manifest.verdict,
+        "id": series.run.id,
+        "name": series.name,
+        "entry": series.style.entry,
+        "samplerate_hz": series.run.manifest.samplerate_hz,
+        "budgets": budgets_ns(series.run.certainty),
+        "verdict": series.run.manifest.verdict,
         "channels": list(edges.channels) if edges else [],
-        "panel": figure_json(empty_panel([one])),
+        "panel": figure_json(empty_panel([series])),
     }
 
 
@@ -107,10 +107,10 @@ def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str,
     }
 
 
-def _windows(one: Series, edges_budget: int) -> dict[str, Window]:
+def _windows(series: Series, edges_budget: int) -> dict[str, Window]:
     """The windows by key, the most telling first, as many as the budget has room for."""
     chosen: dict[str, Window] = {}
-    for key, window in windows_of(one.run, keys_by_interest(one)[:WINDOWS_PER_RUN]).items():
+    for key, window in windows_of(series.run, keys_by_interest(series)[:WINDOWS_PER_RUN]).items():
         edges_budget -= len(window.sample)
         if edges_budget < 0:
             break
@@ -130,8 +130,8 @@ def _operations(run: LoadedRun, seqs: Sequence[int]) -> dict[str, dict[str, Any]
     chosen = run.operations.filter(pl.col("seq").is_in(list(seqs))).join(
         latency.rename({"operation_seq": "seq"}), on="seq", how="left", maintain_order="left"
     )
-    told = chosen.select("seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", sample="start_sample")
-    return {str(row["seq"]): _told(run, row) for row in told.to_dicts()}
+    table = chosen.select("seq", *_FACTS, *_OF_CLOCKS, "isr_latency_ns", sample="start_sample")
+    return {str(row["seq"]): _told(run, row) for row in table.to_dicts()}
 
 
 def _stimuli(run: LoadedRun, samples: Sequence[int]) -> dict[str, dict[str, Any]]:

@@ -53,17 +53,17 @@ def _packed(explanation: Explanation) -> dict[str, Any]:
     if not isinstance(explanation, Replayed):
         return packed
     heap = explanation.heap
-    told = _Sources(explanation)
+    sources = _Sources(explanation)
     return packed | {
         "cycles": explanation.cycles,
         "instructions": explanation.instructions,
         "stack": [
-            [_cut(frame.shown), *told.line(frame.source)] for frame in explanation.stack[:_MOST_FRAMES]
+            [_cut(frame.shown), *sources.line(frame.source)] for frame in explanation.stack[:_MOST_FRAMES]
         ],
-        "parts": [_part(part, told) for part in explanation.parts[:_MOST_PARTS]],
-        "functions": [_total(total, told) for total in explanation.functions[:_MOST_TOTALS]],
-        "dearest": [_total(total, told) for total in explanation.dearest[:_MOST_TOTALS]],
-        "lines": [_total(total, told) for total in explanation.lines[:_MOST_TOTALS]],
+        "parts": [_part(part, sources) for part in explanation.parts[:_MOST_PARTS]],
+        "functions": [_total(total, sources) for total in explanation.functions[:_MOST_TOTALS]],
+        "dearest": [_total(total, sources) for total in explanation.dearest[:_MOST_TOTALS]],
+        "lines": [_total(total, sources) for total in explanation.lines[:_MOST_TOTALS]],
         "region_bytes": heap.region_bytes,
         "pieces": [[piece.offset, piece.bytes, piece.what] for piece in heap.pieces[:_MOST_PIECES]],
         "note": _cut(heap.note),
@@ -72,7 +72,7 @@ def _packed(explanation: Explanation) -> dict[str, Any]:
 
 def _anatomy(known: Anatomy) -> dict[str, Any]:
     search, calls = known.search, known.calls[:MOST_CALLS]
-    called = {one.source for one in calls}
+    called = {call.source for call in calls}
     return {
         "sentence": _cut(known.sentence),
         "cycles": known.cycles,
@@ -80,12 +80,12 @@ def _anatomy(known: Anatomy) -> dict[str, Any]:
         if known.loop is None
         else {"place": _cut(known.loop.place), "source": _cut(known.loop.source)},
         "bands": [
-            [one.what, _cut(one.words), one.begin_cycle, one.cycles] for one in known.bands[:_MOST_BANDS]
+            [band.what, _cut(band.words), band.begin_cycle, band.cycles] for band in known.bands[:_MOST_BANDS]
         ],
         "calls": [
-            [one.depth, _cut(one.name), one.begin_cycle, one.cycles, one.own_cycles, _cut(one.source)]
-            for one in calls
-            if one.depth < _MOST_FRAMES
+            [call.depth, _cut(call.name), call.begin_cycle, call.cycles, call.own_cycles, _cut(call.source)]
+            for call in calls
+            if call.depth < _MOST_FRAMES
         ],
         "search": None
         if search is None
@@ -93,7 +93,7 @@ def _anatomy(known: Anatomy) -> dict[str, Any]:
             "region_address": search.region_address,
             "asked_bytes": search.asked_bytes,
             "blocks": search.blocks,
-            "visited": [[one.offset, one.bytes] for one in search.visited[:MOST_VISITED]],
+            "visited": [[block.offset, block.bytes] for block in search.visited[:MOST_VISITED]],
             "served": None if search.served is None else [search.served.offset, search.served.bytes],
         },
         "sources": {_cut(line): _cut(text) for line, text in known.sources.items() if line in called},
@@ -126,8 +126,8 @@ def _operation(operation: Operation | None) -> dict[str, Any] | None:
     }
 
 
-def _part(part: Part, told: _Sources) -> dict[str, Any]:
-    source, text = told.line(part.source)
+def _part(part: Part, sources: _Sources) -> dict[str, Any]:
+    source, text = sources.line(part.source)
     return {
         "what": part.what,
         "words": _cut(part.words),
@@ -139,8 +139,8 @@ def _part(part: Part, told: _Sources) -> dict[str, Any]:
     }
 
 
-def _total(total: Total, told: _Sources) -> list[Any]:
-    return [_cut(total.name), total.cycles, total.executions, *told.line(total.source)]
+def _total(total: Total, sources: _Sources) -> list[Any]:
+    return [_cut(total.name), total.cycles, total.executions, *sources.line(total.source)]
 
 
 def _cut(text: str) -> str:

@@ -82,8 +82,10 @@ _TEMPLATES.globals.update(
 def terms(text: str, *, prose: bool = False) -> Markup:
     """`text` with the words of the glossary underlined."""
     return Markup().join(
-        Markup('<dfn class="term" title="{}">{}</dfn>').format(one.means, one.text) if one.means else one.text
-        for one in marked(text, prose=prose)
+        Markup('<dfn class="term" title="{}">{}</dfn>').format(piece.means, piece.text)
+        if piece.means
+        else piece.text
+        for piece in marked(text, prose=prose)
     )
 
 
@@ -158,15 +160,15 @@ def figure_json(figure: plain.Figure) -> dict[str, Any]:
 
 @cache
 def _plotly() -> str:
-    kept = _PACKED / f"plotly-{version('plotly')}-85.txt"
+    path = _PACKED / f"plotly-{version('plotly')}-85.txt"
     with suppress(OSError, UnicodeDecodeError):
-        return kept.read_text(encoding="ascii")
+        return path.read_text(encoding="ascii")
     from plotly.offline import get_plotlyjs
 
     packed = pack(get_plotlyjs())
     with suppress(OSError, WriteError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(kept, packed.encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, packed.encode())
     return packed
 
 

@@ -63,10 +63,10 @@ def believed(page: Page, series: Sequence[Series]) -> Page:
 
 def agreement(series: Sequence[Series]) -> Page:
     """Tables of agreement and error budget, and the differences of each run that has any."""
-    near = [one for one in series if nearly_equal(one)]
-    apart = [one for one in series if not nearly_equal(one)]
+    near = [member for member in series if nearly_equal(member)]
+    apart = [member for member in series if not nearly_equal(member)]
     figures = per_run(
-        "differences", "Wire minus DWT", ((one.style.entry, agreement_figure(one)) for one in apart)
+        "differences", "Wire minus DWT", ((series.style.entry, agreement_figure(series)) for series in apart)
     )
     all_near = replace(agreement_table(near), key="near", title=_near(len(near)), folded=True)
     blocks = present(
@@ -88,13 +88,14 @@ def comparison(series: Sequence[Series]) -> Page:
 
 def boards(series: Sequence[Series]) -> Page | None:
     """Figure and table of each allocator that ran on two boards or more. None without any."""
-    lines = (on_board(one.run.id, one.run.manifest, one.run.operations) for one in series)
-    found = group(line for line in lines if line is not None)
-    if not found:
+    lines = (on_board(member.run.id, member.run.manifest, member.run.operations) for member in series)
+    groups = group(line for line in lines if line is not None)
+    if not groups:
         return None
     lead = ("No board is better than another: what is the same is the allocator.",)
     blocks = present(
-        boards_figure.boards(found), boards_table.boards(found, {one.run.id: one for one in series})
+        boards_figure.boards(groups),
+        boards_table.boards(groups, {member.run.id: member for member in series}),
     )
     return Page("boards", "Across boards", lead, blocks)
 
@@ -145,7 +146,7 @@ def waveforms(series: Sequence[Series]) -> Page | None:
     )
     blocks = present(
         *(
-            per_run(key, title, ((one.style.entry, figure(one)) for one in series))
+            per_run(key, title, ((member.style.entry, figure(member)) for member in series))
             for key, title, figure in made
         )
     )
@@ -154,7 +155,7 @@ def waveforms(series: Sequence[Series]) -> Page | None:
 
 def _without_capture(series: Sequence[Series]) -> tuple[str, ...]:
     """The sentence on runs that are skipped where captures are drawn; none without such."""
-    skipped = [one.name for one in series if one.run.edges is None]
+    skipped = [member.name for member in series if member.run.edges is None]
     return (NO_CAPTURE.format(names=", ".join(skipped)),) if skipped else ()
 
 
@@ -239,20 +240,20 @@ def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
 
 def _lines(series: Sequence[Series], every: Sequence[Series]) -> tuple[Line, ...]:
     shared = [among(quantity, series, every) for quantity in (SECTION, LATENCY)]
-    return tuple(_overview_line(one, shared) for one in series)
+    return tuple(_overview_line(member, shared) for member in series)
 
 
-def _overview_line(one: Series, shared: Sequence[Among]) -> Line:
-    manifest = one.run.manifest
-    maxima = tuple(brief(one, rows) for rows in shared)
+def _overview_line(series: Series, shared: Sequence[Among]) -> Line:
+    manifest = series.run.manifest
+    maxima = tuple(brief(series, rows) for rows in shared)
     told = (
         Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
         Cell(manifest.board, manifest.board),
         Cell(samplerate(manifest.samplerate_hz), manifest.samplerate_hz),
         Cell(grouped(manifest.counts.operations), manifest.counts.operations),
-        Cell(one.run.id, one.run.id),
+        Cell(series.run.id, series.run.id),
     )
-    return line_of(one, (*maxima, possible(one), *told))
+    return line_of(series, (*maxima, possible(series), *told))
 
 
 _WORST = (SECTION, CRITICAL, FREE_CRITICAL, LATENCY, TASK)
@@ -294,26 +295,28 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
 
 def _group(scenario: str, series: Sequence[Series], every: Sequence[Series]) -> Group:
     shared = [among(quantity, series, every) for quantity in _WORST]
-    ordered = sorted(series, key=lambda one: -(((wait := one.run.manifest.possible_wait) and wait.ns) or 0))
-    return Group(scenario, tuple(_matrix_line(one, shared) for one in ordered))
+    ordered = sorted(
+        series, key=lambda series: -(((wait := series.run.manifest.possible_wait) and wait.ns) or 0)
+    )
+    return Group(scenario, tuple(_matrix_line(series, shared) for series in ordered))
 
 
-def _matrix_line(one: Series, shared: Sequence[Among]) -> Line:
-    maxima = tuple(brief(one, rows) for rows in shared)
-    used, lost = _memory(one)
-    return line_of(one, (*maxima, possible(one), _bound(one), used, *_footprint(one), lost))
+def _matrix_line(series: Series, shared: Sequence[Among]) -> Line:
+    maxima = tuple(brief(series, rows) for rows in shared)
+    used, lost = _memory(series)
+    return line_of(series, (*maxima, possible(series), _bound(series), used, *_footprint(series), lost))
 
 
-def _bound(one: Series) -> Cell:
-    bound = bound_of(one.run, "allocate")
+def _bound(series: Series) -> Cell:
+    bound = bound_of(series.run, "allocate")
     if bound is None:
         return Cell(MISSING)
     notes = ("grows with heap size",) if bound.region_decided else ()
     return Cell(short(bound.ns, "ns"), bound.ns, notes, whole=whole(bound.ns, "ns"))
 
 
-def _memory(one: Series) -> tuple[Cell, Cell]:
-    memory = one.run.manifest.memory
+def _memory(series: Series) -> tuple[Cell, Cell]:
+    memory = series.run.manifest.memory
     if memory is None:
         return Cell(MISSING), Cell(MISSING)
     why = memory.why_not or ""
@@ -321,10 +324,14 @@ def _memory(one: Series) -> tuple[Cell, Cell]:
     return Cell(grouped(used), used, why=why), Cell(grouped(lost), lost, why=why)
 
 
-def _footprint(one: Series) -> tuple[Cell, Cell]:
+def _footprint(series: Series) -> tuple[Cell, Cell]:
     """Cells of the allocator's flash and RAM; dashes for a run without them."""
-    told = one.run.manifest.footprint
-    values = (told.flash_bytes, told.static_ram_bytes) if told else (None, None)
+    allocator_footprint = series.run.manifest.footprint
+    values = (
+        (allocator_footprint.flash_bytes, allocator_footprint.static_ram_bytes)
+        if allocator_footprint
+        else (None, None)
+    )
     flash, ram = (Cell(grouped(value), value) for value in values)
     return flash, ram
 

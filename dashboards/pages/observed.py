@@ -58,7 +58,7 @@ def _kept(manifest: ObservedManifest) -> Iterator[str]:
 
 
 def _group(words: str, summaries: dict[str, Summary]) -> Group:
-    return Group(words, tuple(Line(name, _cells(one)) for name, one in summaries.items()))
+    return Group(words, tuple(Line(name, _cells(summary)) for name, summary in summaries.items()))
 
 
 def _cells(summary: Summary) -> tuple[Cell, ...]:

@@ -34,13 +34,15 @@ _COLUMNS = (
 def boards(groups: Sequence[Alike], series: Mapping[str, Series]) -> Grid:
     """The table of `groups`; `series` are their runs, by id."""
     made = tuple(
-        Group(one.allocator, tuple(_line(line, series[line.run]) for line in one.lines), note=one.remark)
-        for one in groups
+        Group(
+            group.allocator, tuple(_line(line, series[line.run]) for line in group.lines), note=group.remark
+        )
+        for group in groups
     )
     return Grid("boards", "By board", _COLUMNS, made, names="board", legend=MEANING)
 
 
-def _line(line: OnBoard, one: Series) -> Line:
+def _line(line: OnBoard, series: Series) -> Line:
     figures, core = line.figures, line.core
     growth = figures.growth
     cells = (
@@ -57,7 +59,7 @@ def _line(line: OnBoard, one: Series) -> Line:
         _number(figures.wait_states, "{:,.0f}".format),
         Cell(samplerate(figures.samplerate_hz), figures.samplerate_hz),
     )
-    found = line_of(one, cells)
+    found = line_of(series, cells)
     return Line(line.name, found.cells, found.entry, found.verdict, found.run_id)
 
 

@@ -41,7 +41,7 @@ _BOUNDED = {
 
 def comparison(series: Sequence[Series]) -> Grid:
     """Every quantity that the runs of one scenario tell: its maximum, then the rest."""
-    quantities = shown(REPORTED, [one.run for one in series])
+    quantities = shown(REPORTED, [member.run for member in series])
     groups = tuple(_group(quantity, series) for quantity in quantities)
     legend = " ".join(_legend(series))
     first = quantities.index(SECTION) if SECTION in quantities else 0
@@ -50,67 +50,67 @@ def comparison(series: Sequence[Series]) -> Grid:
 
 def _legend(series: Sequence[Series]) -> list[str]:
     """Sentences on the signs beside the numbers, and why some are missing."""
-    certainties = [one.run.certainty for one in series]
+    certainties = [member.run.certainty for member in series]
     dependent = any(certainty.dependent for certainty in certainties)
-    bounded = any(bound_of(one.run, "allocate") for one in series)
+    bounded = any(bound_of(member.run, "allocate") for member in series)
     return [
         caveats.BUDGET,
         caveats.INTERVALS.format(confidence=confidence_words(certainties)),
         "sd: the standard deviation of the samples, with n − 1.",
         *([f"{DEPENDENT} {caveats.DEPENDENT}"] if dependent else []),
         *dict.fromkeys(certainty.refused for certainty in certainties if certainty.refused),
-        *([caveats.TIMER] if any(_timed(one) for one in series) else []),
+        *([caveats.TIMER] if any(_timed(member) for member in series) else []),
         *([caveats.BOUND] if bounded else []),
         *placements.meaning(series),
         *placements.undecided(series),
-        *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.adjustments),
+        *dict.fromkeys(f"{member.name}: {words}" for member in series for words in member.run.adjustments),
     ]
 
 
-def _timed(one: Series) -> bool:
-    return any(maximum and maximum.timer_ns is not None for maximum in one.run.manifest.maxima.values())
+def _timed(series: Series) -> bool:
+    return any(maximum and maximum.timer_ns is not None for maximum in series.run.manifest.maxima.values())
 
 
 def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
-    ordered = sorted(series, key=lambda one: -(one.run.summary(quantity).max or 0))
+    ordered = sorted(series, key=lambda series: -(series.run.summary(quantity).max or 0))
     rows = among(quantity, series)
     return Group(
         with_unit(quantity.words, quantity.unit),
-        tuple(_comparison_line(one, rows) for one in ordered),
+        tuple(_comparison_line(series, rows) for series in ordered),
         note=rows.budget,
         exported=f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words,
     )
 
 
-def _comparison_line(one: Series, rows: Among) -> Line:
+def _comparison_line(series: Series, rows: Among) -> Line:
     quantity = rows.quantity
-    summary = one.run.summary(quantity)
+    summary = series.run.summary(quantity)
     cells = (
-        worst(one, rows),
+        worst(series, rows),
         Cell(grouped(summary.n), summary.n),
         *(_plain(getattr(summary, name), quantity) for name in ("min", "mean", "stdev")),
-        *(_percentile(quantity, one, name) for name in PERCENTILES),
+        *(_percentile(quantity, series, name) for name in PERCENTILES),
     )
-    return line_of(one, cells)
+    return line_of(series, cells)
 
 
-def line_of(one: Series, cells: tuple[Cell, ...]) -> Line:
+def line_of(series: Series, cells: tuple[Cell, ...]) -> Line:
     """A row of a run: its name opens the run's page."""
-    verdict = one.run.manifest.verdict
-    return Line(one.name, cells, entry=one.style.entry, verdict=verdict, run_id=one.run.id)
+    verdict = series.run.manifest.verdict
+    return Line(series.name, cells, entry=series.style.entry, verdict=verdict, run_id=series.run.id)
 
 
 def _plain(value: float | None, quantity: Quantity) -> Cell:
     return Cell(short(value, quantity.unit), value, whole=whole(value, quantity.unit))
 
 
-def _percentile(quantity: Quantity, one: Series, name: str) -> Cell:
-    summary = one.run.summary(quantity)
+def _percentile(quantity: Quantity, series: Series, name: str) -> Cell:
+    summary = series.run.summary(quantity)
     value = getattr(summary, name)
     needed = samples_needed(PERCENTILES[name])
     if value is None and 0 < summary.n < needed:
         return Cell(MISSING, why=caveats.TOO_FEW.format(needed=grouped(needed), n=grouped(summary.n)))
-    certainty = one.run.certainty
+    certainty = series.run.certainty
     interval = certainty.intervals.get(quantity.key, {}).get(name)
     if interval is None:
         return _plain(value, quantity)
@@ -122,7 +122,7 @@ def _percentile(quantity: Quantity, one: Series, name: str) -> Cell:
 
 def largest(quantity: Quantity, series: Sequence[Series]) -> float:
     """The greatest value of all runs, in the quantity's unit; 0 where no run has one."""
-    return max((one.run.summary(quantity).max or 0 for one in series), default=0)
+    return max((member.run.summary(quantity).max or 0 for member in series), default=0)
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ class Among:
 
 def among(quantity: Quantity, series: Sequence[Series], table: Sequence[Series] = ()) -> Among:
     """Of the rows `series`; `table` are all rows that stand under the same heading, if more."""
-    shown = [one for one in table or series if one.run.summary(quantity).max is not None]
-    budgets, totals = ({of(quantity, one) for one in shown} for of in (budget, _total))
+    shown = [member for member in table or series if member.run.summary(quantity).max is not None]
+    budgets, totals = ({of(quantity, series) for series in shown} for of in (budget, _total))
     return Among(
         quantity,
         largest(quantity, series),
@@ -152,78 +152,78 @@ def among(quantity: Quantity, series: Sequence[Series], table: Sequence[Series] 
     )
 
 
-def worst(one: Series, rows: Among) -> Cell:
+def worst(series: Series, rows: Among) -> Cell:
     """The maximum, with what qualifies it; a click opens its instant."""
     quantity, greatest = rows.quantity, rows.greatest
-    value, sign = one.run.summary(quantity).max, one.run.summary(quantity).at_least
-    key = worst_key(one.run, quantity)
+    value, sign = series.run.summary(quantity).max, series.run.summary(quantity).at_least
+    key = worst_key(series.run, quantity)
     if value is None or key is None:
         return _plain(value, quantity)
-    own = "" if rows.budget else budget(quantity, one)
-    notes = (own, *(say(quantity, one) for say in (_timer, _bound, _refusal, placements.note)))
+    own = "" if rows.budget else budget(quantity, series)
+    notes = (own, *(say(quantity, series) for say in (_timer, _bound, _refusal, placements.note)))
     return Cell(
         sign + short(value, quantity.unit),
         value,
         notes=tuple(note for note in notes if note),
-        sample=Sample(one.run.id, key),
+        sample=Sample(series.run.id, key),
         share_percent=100 * value / greatest if greatest else 0,
         whole=sign + whole(value, quantity.unit),
     )
 
 
-def possible(one: Series) -> Cell:
+def possible(series: Series) -> Cell:
     """The longest wait that the run shows to be possible; a click opens the section behind it."""
-    wait = one.run.manifest.possible_wait
+    wait = series.run.manifest.possible_wait
     if wait is None:
         return Cell(MISSING)
     quantity = TASK if wait.of == TASK.key else LATENCY
-    key = worst_key(one.run, SECTION if wait.by == "section" else quantity)
+    key = worst_key(series.run, SECTION if wait.by == "section" else quantity)
     budget = () if wait.budget_ns is None else (f"±{short(wait.budget_ns, 'ns')}",)
     return Cell(
         wait.at_least + short(wait.ns, "ns"),
         wait.ns,
         notes=budget,
-        sample=None if key is None else Sample(one.run.id, key),
+        sample=None if key is None else Sample(series.run.id, key),
         whole=wait.at_least + whole(wait.ns, "ns"),
     )
 
 
-def brief(one: Series, rows: Among) -> Cell:
+def brief(series: Series, rows: Among) -> Cell:
     """The cell of `worst`, with the error budget and the range over placements as notes.
 
     The budget is left to the heading where all rows share it.
     """
-    cell, quantity = worst(one, rows), rows.quantity
-    total = "" if rows.total else _total(quantity, one)
+    cell, quantity = worst(series, rows), rows.quantity
+    total = "" if rows.total else _total(quantity, series)
     if cell.sample is None:
         return replace(cell, notes=())
-    notes = (total, placements.note(quantity, one))
+    notes = (total, placements.note(quantity, series))
     return replace(cell, notes=tuple(note for note in notes if note))
 
 
-def _total(quantity: Quantity, one: Series) -> str:
-    total = one.run.certainty.budgets.get(quantity.key)
+def _total(quantity: Quantity, series: Series) -> str:
+    total = series.run.certainty.budgets.get(quantity.key)
     return "" if total is None else f"±{short(total, quantity.unit)}"
 
 
-def _timer(quantity: Quantity, one: Series) -> str:
+def _timer(quantity: Quantity, series: Series) -> str:
     """`by the timer 9.80`: what the second witness told of this very answer."""
-    maximum = one.run.manifest.maxima.get(quantity.key)
+    maximum = series.run.manifest.maxima.get(quantity.key)
     told = maximum.timer_ns if maximum else None
     return "" if told is None else f"by the timer {short(told, quantity.unit)}"
 
 
-def _refusal(quantity: Quantity, one: Series) -> str:
+def _refusal(quantity: Quantity, series: Series) -> str:
     """A note if the greatest of all requests is a refused one, else nothing."""
-    return "of a refused request" if one.run.worst_was_refused(quantity) else ""
+    return "of a refused request" if series.run.worst_was_refused(quantity) else ""
 
 
-def _bound(quantity: Quantity, one: Series) -> str:
+def _bound(quantity: Quantity, series: Series) -> str:
     """`bound 128.63, 3.7 × the 34.60 without interrupts`: the most that it can be, and its ratio to
     the longest that was seen of what it bounds.
     """
     section = _BOUNDED.get(quantity.key, "")
-    bound, told = bound_of(one.run, section), one.run.manifest.bounds.get(section)
+    bound, told = bound_of(series.run, section), series.run.manifest.bounds.get(section)
     if bound is None or told is None:
         return ""
     in_cycles = quantity.key.endswith("cycles")
@@ -234,9 +234,9 @@ def _bound(quantity: Quantity, one: Series) -> str:
     return f"{words}, {bound.ratio:.1f} × the {short(undisturbed, quantity.unit)} by DWT without interrupts"
 
 
-def budget(quantity: Quantity, one: Series) -> str:
+def budget(quantity: Quantity, series: Series) -> str:
     """`±0.01, overhead 0.26`: how wrong it may be, and the part of it that is the bench's own."""
-    certainty = one.run.certainty
+    certainty = series.run.certainty
     total, own = certainty.budgets.get(quantity.key), certainty.overheads.get(quantity.key)
     if total is None:
         return ""
@@ -257,20 +257,24 @@ _FIGURES = ("used_bytes", "peak_live_bytes", "fragmentation_percent", "sbbm_byte
 def memory(series: Sequence[Series]) -> Grid:
     """A row for each run, the least heap first; runs that do not tell come last."""
     rows = among(LATENCY, series)
-    lines = tuple(_memory_line(one, rows) for one in sorted(series, key=_used))
+    lines = tuple(_memory_line(member, rows) for member in sorted(series, key=_used))
     interrupt, *rest = _MEMORY_COLUMNS
     columns = (replace(interrupt, note=rows.total), *rest)
     return Grid("memory", "Heap and worst interrupt", columns, (Group("", lines),), legend=IN_GIVEN_HEAP)
 
 
-def _used(one: Series) -> float:
-    told = one.run.manifest.memory
-    return float("inf") if told is None or told.used_bytes is None else told.used_bytes
+def _used(series: Series) -> float:
+    memory_figures = series.run.manifest.memory
+    return (
+        float("inf")
+        if memory_figures is None or memory_figures.used_bytes is None
+        else memory_figures.used_bytes
+    )
 
 
-def _memory_line(one: Series, rows: Among) -> Line:
-    told = one.run.manifest.memory
-    why = (told.why_not or "") if told else "The run was recorded before runs told it."
-    values = [getattr(told, name, None) for name in _FIGURES]
+def _memory_line(series: Series, rows: Among) -> Line:
+    memory_figures = series.run.manifest.memory
+    why = (memory_figures.why_not or "") if memory_figures else "The run was recorded before runs told it."
+    values = [getattr(memory_figures, name, None) for name in _FIGURES]
     cells = tuple(Cell(grouped(value), value, why="" if value is not None else why) for value in values)
-    return line_of(one, (brief(one, rows), *cells))
+    return line_of(series, (brief(series, rows), *cells))

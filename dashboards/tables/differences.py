@@ -22,18 +22,18 @@ def differences(series: Sequence[Series]) -> Grid | None:
     """Each run against the one of its board whose worst critical section is shortest. None where no
     board has two.
     """
-    measured = [one for one in series if one.run.summary(SECTION).max is not None]
+    measured = [member for member in series if member.run.summary(SECTION).max is not None]
     by_board: dict[str, list[Series]] = {}
     for one in measured:
         by_board.setdefault(one.run.manifest.board_folder, []).append(one)
     several = [ones for ones in by_board.values() if len(ones) > 1]
     if not several:
         return None
-    references = [min(ones, key=lambda one: one.run.summary(SECTION).max or 0) for ones in several]
+    references = [min(ones, key=lambda series: series.run.summary(SECTION).max or 0) for ones in several]
     groups = tuple(
         Group(quantity.words, tuple(_lines(quantity, several, references))) for quantity in _COMPARED
     )
-    name = " or ".join(one.name for one in references)
+    name = " or ".join(series.name for series in references)
     title = f"How far apart? Each against {name}{' of its board' if len(references) > 1 else ''}"
     return Grid("differences", title, _COLUMNS, groups, legend=_explanation(name), pinned=0, folded=True)
 
@@ -42,7 +42,7 @@ def _lines(
     quantity: Quantity, several: Sequence[Sequence[Series]], references: Sequence[Series]
 ) -> Iterator[Line]:
     for ones, reference in zip(several, references, strict=True):
-        yield from (_line(quantity, one, reference) for one in ones if one is not reference)
+        yield from (_line(quantity, series, reference) for series in ones if series is not reference)
 
 
 def _explanation(name: str) -> str:
@@ -54,21 +54,21 @@ def _explanation(name: str) -> str:
     )
 
 
-def _line(quantity: Quantity, one: Series, reference: Series) -> Line:
-    ours, theirs = (samples(run, quantity)[quantity.column].to_numpy() for run in (one.run, reference.run))
+def _line(quantity: Quantity, series: Series, reference: Series) -> Line:
+    ours, theirs = (samples(run, quantity)[quantity.column].to_numpy() for run in (series.run, reference.run))
     if min(len(ours), len(theirs)) < LEAST_SAMPLES:
-        return line_of(one, (Cell(MISSING), Cell(MISSING)))
-    found = compare(ours, theirs)
-    delta, shift = f"{found.delta:+.3f}", short(found.shift, "ns")
-    if any(run.certainty.refused for run in (one.run, reference.run)):
-        cells = Cell(delta, found.delta, why=NO_INTERVAL), Cell(shift, found.shift, why=NO_INTERVAL)
-        return line_of(one, cells)
-    low, high = found.delta_interval
-    least, most = (short(end, "ns") for end in found.shift_interval)
+        return line_of(series, (Cell(MISSING), Cell(MISSING)))
+    comparison = compare(ours, theirs)
+    delta, shift = f"{comparison.delta:+.3f}", short(comparison.shift, "ns")
+    if any(run.certainty.refused for run in (series.run, reference.run)):
+        cells = Cell(delta, comparison.delta, why=NO_INTERVAL), Cell(shift, comparison.shift, why=NO_INTERVAL)
+        return line_of(series, cells)
+    low, high = comparison.delta_interval
+    least, most = (short(end, "ns") for end in comparison.shift_interval)
     return line_of(
-        one,
+        series,
         (
-            Cell(delta, found.delta, (f"[{low:+.3f}, {high:+.3f}]",)),
-            Cell(shift, found.shift, (f"[{least}, {most}]",), whole=whole(found.shift, "ns")),
+            Cell(delta, comparison.delta, (f"[{low:+.3f}, {high:+.3f}]",)),
+            Cell(shift, comparison.shift, (f"[{least}, {most}]",), whole=whole(comparison.shift, "ns")),
         ),
     )

@@ -27,7 +27,7 @@ _OF = (CRITICAL, LATENCY, TASK)
 
 def agreement(series: Sequence[Series]) -> Grid:
     """A row for each run: how far the wire and DWT were apart at most, and how far they may be."""
-    lines = tuple(_agreement(one) for one in series)
+    lines = tuple(_agreement(member) for member in series)
     legend = (
         "Each critical section is measured twice: on the wire, and by the core's cycle counter. They may "
         "differ by the tolerance, which is a bound of the errors of both."
@@ -35,23 +35,23 @@ def agreement(series: Sequence[Series]) -> Grid:
     return Grid("agreement", "Wire and DWT", _AGREEMENT, (Group("", lines),), legend=legend)
 
 
-def nearly_equal(one: Series) -> bool:
+def nearly_equal(series: Series) -> bool:
     """True if the witnesses never differ by more than a cycle, the least that DWT can tell."""
-    furthest = one.run.manifest.agreement.wire_minus_dwt_cycles_max_abs
+    furthest = series.run.manifest.agreement.wire_minus_dwt_cycles_max_abs
     return furthest is not None and furthest <= 1
 
 
-def _agreement(one: Series) -> Line:
-    found = one.run.manifest.agreement
+def _agreement(series: Series) -> Line:
+    found = series.run.manifest.agreement
     tolerances = (found.tolerance_cycles, found.resolution_cycles, found.clock_cycles)
     values = (found.wire_minus_dwt_cycles_max_abs, *tolerances)
     cells = tuple(Cell(MISSING if value is None else f"{value:,.2f}", value) for value in values)
-    return line_of(one, (*cells, Cell(number(found.n, ""), found.n)))
+    return line_of(series, (*cells, Cell(number(found.n, ""), found.n)))
 
 
 def error_budget(series: Sequence[Series]) -> Grid | None:
     """The terms of each value's error. None if no run states them."""
-    if not any(one.run.manifest.error_budget for one in series):
+    if not any(member.run.manifest.error_budget for member in series):
         return None
     groups = tuple(Group(quantity.words, _budgets(quantity, series)) for quantity in _OF)
     legend = (
@@ -63,16 +63,18 @@ def error_budget(series: Sequence[Series]) -> Grid | None:
 
 def _budgets(quantity: Quantity, series: Sequence[Series]) -> tuple[Line, ...]:
     """A row for each run; one for all where they do not differ as they are read."""
-    lines = tuple(_budget(quantity, one) for one in series)
+    lines = tuple(_budget(quantity, member) for member in series)
     if len(lines) > 1 and len({tuple(cell.text for cell in line.cells) for line in lines}) == 1:
         return (Line(f"all {len(lines)} runs", lines[0].cells),)
     return lines
 
 
-def _budget(quantity: Quantity, one: Series) -> Line:
-    budget: ErrorBudget | None = one.run.manifest.error_budget.get(quantity.key)
+def _budget(quantity: Quantity, series: Series) -> Line:
+    budget: ErrorBudget | None = series.run.manifest.error_budget.get(quantity.key)
     values = [getattr(budget, term).ns if budget else None for term in _TERMS]
-    return line_of(one, tuple(Cell(short(value, "ns"), value, whole=whole(value, "ns")) for value in values))
+    return line_of(
+        series, tuple(Cell(short(value, "ns"), value, whole=whole(value, "ns")) for value in values)
+    )
 
 
 _COLUMNS = (
@@ -87,18 +89,18 @@ def cycles_by_probes(series: Sequence[Series]) -> Grid | None:
     """The table of one scenario. None where the figure of the same name has nothing to show."""
     if counted(series) is None:
         return None
-    lines = tuple(_line(one, row) for one in series for row in means(one.run).iter_rows(named=True))
+    lines = tuple(_line(member, row) for member in series for row in means(member.run).iter_rows(named=True))
     legend = _explanation(series)
     title = "Mean cycles by probes"
     return Grid("cycles-by-probes", title, _COLUMNS, (Group("", lines),), legend=legend)
 
 
-def _line(one: Series, row: dict[str, Any]) -> Line:
+def _line(series: Series, row: dict[str, Any]) -> Line:
     values = (row[name] for name in ("probes", "critical", "operation", "n"))
-    return line_of(one, tuple(Cell(grouped(value), value) for value in values))
+    return line_of(series, tuple(Cell(grouped(value), value) for value in values))
 
 
 def _explanation(series: Sequence[Series]) -> str:
     words = "Of the measured requests that were served. Cycles are by DWT."
-    adjusted = any(one.run.adjustments for one in series)
+    adjusted = any(member.run.adjustments for member in series)
     return f"{words} Operations are as measured: a baseline is of a section." if adjusted else words

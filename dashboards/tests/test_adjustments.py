@@ -40,11 +40,11 @@ def test_nothing_is_done_unasked(run: LoadedRun) -> None:
 def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
     shown = adjusted(run, Adjustments(without_ticks=True))
     stimuli = pl.read_parquet(run.folder / "interrupts.parquet")
-    kept = stimuli.filter(~pl.col("control") & ~pl.col("tick"))["isr_latency_ns"]
-    assert shown.summary(LATENCY).n == len(kept) < run.summary(LATENCY).n
-    assert shown.summary(LATENCY).max == kept.max()
-    assert shown.summary(LATENCY).median == kept.sort()[(len(kept) - 1) // 2]
-    assert samples(shown, LATENCY)["isr_latency_ns"].sort().equals(kept.sort())
+    series = stimuli.filter(~pl.col("control") & ~pl.col("tick"))["isr_latency_ns"]
+    assert shown.summary(LATENCY).n == len(series) < run.summary(LATENCY).n
+    assert shown.summary(LATENCY).max == series.max()
+    assert shown.summary(LATENCY).median == series.sort()[(len(series) - 1) // 2]
+    assert samples(shown, LATENCY)["isr_latency_ns"].sort().equals(series.sort())
     both = ~pl.col("control") & ~pl.col("tick") & ~pl.col("task_tick")
     assert shown.summary(TASK).n == len(stimuli.filter(both))
     answers, wakes = stimuli["tick"].sum(), stimuli["task_tick"].sum()
@@ -54,7 +54,7 @@ def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
     assert len(shown.interrupts) == len(stimuli)
     assert shown.summary(CRITICAL) == run.summary(CRITICAL)
     low, high = shown.certainty.intervals["interrupt_latency_ns"]["median"]
-    assert low <= kept.sort()[(len(kept) - 1) // 2] <= high
+    assert low <= series.sort()[(len(series) - 1) // 2] <= high
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def told(found: BoundsReport) -> Explained:
 
 
 def figure(found: BoundsReport, told: Explained | None, key: str) -> dict[str, Any]:
-    (chart,) = [one for one in pages.charts(found, told) if one.key == key]
+    (chart,) = [chart for chart in pages.charts(found, told) if chart.key == key]
     return chart.figure.to_dict()
 
 
@@ -41,16 +41,16 @@ def test_the_page_has_each_section_and_the_lines_of_the_longest_path(
 ) -> None:
     text = pages.html(found, told)
     assert text == pages.html(found, told)
-    for one in found.all:
-        assert str(one.begin) in text and f"<td>{one.cycles:,}</td>" in text
+    for section in found.all:
+        assert str(section.begin) in text and f"<td>{section.cycles:,}</td>" in text
     assert f"main.c:{masked_sections.line_of('NOPS(1000)')}" in text
     assert "NOPS(1000);" in text
 
 
 def test_the_parts_of_a_priority_are_its_bar(found: BoundsReport) -> None:
     bars = figure(found, None, "priorities")["data"]
-    for row, one in enumerate(found.priorities):
-        assert sum(part["x"][row] for part in bars) == one.cycles
+    for row, priority in enumerate(found.priorities):
+        assert sum(part["x"][row] for part in bars) == priority.cycles
 
 
 def test_a_call_is_within_the_one_around_it(found: BoundsReport, told: Explained) -> None:
@@ -61,7 +61,7 @@ def test_a_call_is_within_the_one_around_it(found: BoundsReport, told: Explained
 
 
 def test_without_a_bound_there_is_a_page_that_says_why(found: BoundsReport) -> None:
-    none = tuple(replace(one, cycles=None, why_not=("Nobody knows <b>.",)) for one in found.sections)
+    none = tuple(replace(section, cycles=None, why_not=("Nobody knows <b>.",)) for section in found.sections)
     empty = replace(found, sections=none, handlers=(), priorities=())
     assert pages.charts(empty, None) == []
     text = pages.html(empty, None)

@@ -20,10 +20,10 @@ from dashboards.tests.synthetic import Operation, mem_frag, write_run
 def of_state(label: str, cycles: dict[int, tuple[int, ...]]) -> list[Operation]:
     """Pairs of allocation and free; a free takes 999 cycles, which no figure here may show."""
     return [
-        one
+        operation
         for size, each in cycles.items()
         for trial, took in enumerate(each, 1)
-        for one in (
+        for operation in (
             Operation("A", size, 1, took, label=label, trial=trial),
             Operation("F", size, 0, 999, label=label, trial=trial),
         )

@@ -40,7 +40,7 @@ ID = "20250102T030405Z-{}-{}-virtual"
 
 
 def us(*cycles: float) -> Any:
-    return pytest.approx([one * 1e6 / 84e6 for one in cycles])
+    return pytest.approx([cycle * 1e6 / 84e6 for cycle in cycles])
 
 
 def made(
@@ -62,7 +62,9 @@ def axes(chart: Any) -> list[str]:
 
 
 def listed(values: Any) -> Any:
-    return None if values is None else [list(one) if isinstance(one, tuple) else one for one in values]
+    return (
+        None if values is None else [list(value) if isinstance(value, tuple) else value for value in values]
+    )
 
 
 def traces(chart: Chart) -> list[dict[str, Any]]:
@@ -140,11 +142,14 @@ def test_cycles_by_size(tmp_path: Path) -> None:
     cycles = {("fresh", 8): (200, 204, 290), ("fresh", 16): (220, 220, 220),
               ("fragmented", 8): (840, 800, 870), ("fragmented", 16): (220, 440, 330)}  # fmt: skip
     operations = [
-        one
+        operation
         for (label, size), each in cycles.items()
         for took in each
         # Each fourth, from the second on, is a cycle off: that is a free here.
-        for one in (Operation("A", size, 1, took, label=label), Operation("F", size, 0, 999, label=label))
+        for operation in (
+            Operation("A", size, 1, took, label=label),
+            Operation("F", size, 0, 999, label=label),
+        )
     ]
     chart = whole(cycles_by_size(made(tmp_path, operations, "sizes", "first_fit")))
     assert (chart.key, chart.title) == ("sizes", "Cycles by size")
@@ -235,10 +240,12 @@ def test_interrupts_by_what_they_met(tmp_path: Path) -> None:
         for row, value, key in zip(words, values, keys, strict=True)
     ]
     ring = "%{hovertext}, a tick's handler may have run meanwhile<br>%{customdata}"
-    assert [(one["x"], one["name"], one["hovertemplate"]) for one in rings] == [([], "tlsf, tick", ring)] * 3
+    assert [(ring["x"], ring["name"], ring["hovertemplate"]) for ring in rings] == [
+        ([], "tlsf, tick", ring)
+    ] * 3
     labels = ("max 0.95 µs, n = 1", "max 0.45 µs, n = 4", "max 0.31 µs, n = 3")
     notes = (*met.figure.layout.annotations, *others.figure.layout.annotations)
-    assert [(one.text, one.y) for one in notes] == [
+    assert [(note.text, note.y) for note in notes] == [
         (f"{row}, {label}", row) for row, label in zip(words, labels, strict=True)
     ]
     assert interrupt_latency([]) is None and other_latency([]) is None
@@ -303,8 +310,8 @@ def test_latencies_by_depth(
 def test_agreement(tmp_path: Path) -> None:
     tight = {"n": 5, "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 0.75, "resolution_cycles": 0.5,
              "clock_cycles": 0.0}  # fmt: skip
-    (one,) = made(tmp_path, OPERATIONS, "s", "tlsf", agreement=tight)
-    chart = whole(agreement(one))
+    (series,) = made(tmp_path, OPERATIONS, "s", "tlsf", agreement=tight)
+    chart = whole(agreement(series))
     assert (chart.key, chart.title) == ("agreement-0", "tlsf")
     assert chart.subtitle.startswith("n = 5 critical sections · ")
     assert chart.explanation == (
@@ -321,8 +328,8 @@ def test_agreement(tmp_path: Path) -> None:
 
 
 def test_the_heap_after_each_operation(tmp_path: Path) -> None:
-    (one,) = made(tmp_path, OPERATIONS, "s", "tlsf")
-    chart = whole(heap_state(one))
+    (series,) = made(tmp_path, OPERATIONS, "s", "tlsf")
+    chart = whole(heap_state(series))
     assert (chart.key, chart.title) == ("heap-0", "tlsf")
     assert chart.subtitle.startswith("n = 5 operations · ")
     assert chart.explanation == (
@@ -456,7 +463,7 @@ def test_a_bound_is_drawn_across_all_depths(tmp_path: Path) -> None:
 
 def test_what_all_charts_have_in_common(tmp_path: Path) -> None:
     operations = [Operation("A", 16, 1, 300)]
-    many = [one for name in "abcdefg" for one in made(tmp_path / name, operations, "s", name)]
+    many = [series for name in "abcdefg" for series in made(tmp_path / name, operations, "s", name)]
     assert provenance(many[:1]) == f"{RATE} · run {ID.format('s', 'a')}"
     assert provenance(many[:6]).startswith(f"{RATE} · runs {ID.format('s', 'a')}, {ID.format('s', 'b')}, ")
     assert provenance(many) == f"{RATE} · 7 runs"

@@ -89,7 +89,7 @@ def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
 def test_a_figure_that_is_drawn_in_part_says_so(points: int) -> None:
     x, y = noise(points)
     chart = Chart("key", "title", "n = all", "", (), Figure(scatter(x=x, y=y)))
-    told = thinned(chart).subtitle
+    subtitle = thinned(chart).subtitle
     drawn = len(chart.figure.data[0]["x"])
     part = f" · drawn in part, every maximum kept: {drawn:,} of {points:,} points"
-    assert told == ("n = all" if points == 100 else f"n = all{part}")
+    assert subtitle == ("n = all" if points == 100 else f"n = all{part}")

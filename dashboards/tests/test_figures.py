@@ -225,10 +225,11 @@ def test_runs_of_one_allocator_are_told_apart(tmp_path: Path) -> None:
     ]
     again = write_run(tmp_path / "again", "mem_stress", "tlsf", operations, board="nucleo")
     names = [
-        one.name for one in by_scenario([load_run(folder) for folder in (*folders, again)])["mem_stress"]
+        series.name
+        for series in by_scenario([load_run(folder) for folder in (*folders, again)])["mem_stress"]
     ]
     assert names[-1] == "tlsf on virtual"
-    two = [one.name for one in by_scenario([load_run(folder) for folder in folders])["mem_stress"]]
+    two = [series.name for series in by_scenario([load_run(folder) for folder in folders])["mem_stress"]]
     assert two == ["tlsf on nucleo", "tlsf on virtual"]
 
 
@@ -266,9 +267,9 @@ def test_ticks_have_their_rings(frag: list[Series]) -> None:
     assert all("A ring" in chart.explanation for chart in charts)
     every = [trace for chart in charts for trace in as_plotly(chart.figure).data]
     rings = [trace for trace in every if trace.marker.symbol == "circle-open"]
-    told = [one.run.answered.filter("tick").select("hit", "isr_latency_ns") for one in frag]
-    control = [one.run.answered_control.filter("tick")["isr_latency_ns"] for one in frag]
-    touched = sum(len(set(table.rows())) for table in told) + sum(len(set(one)) for one in control)
+    tables = [series.run.answered.filter("tick").select("hit", "isr_latency_ns") for series in frag]
+    control = [series.run.answered_control.filter("tick")["isr_latency_ns"] for series in frag]
+    touched = sum(len(set(table.rows())) for table in tables) + sum(len(set(series)) for series in control)
     assert sum(len(trace.x) for trace in rings) == touched > 10
 
 

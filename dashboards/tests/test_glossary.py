@@ -31,8 +31,8 @@ PAGE = """\
 
 
 def test_a_word_without_words_of_its_own_has_those_of_the_table_above() -> None:
-    found = parse(PAGE)
-    assert {name: (one.means, one.everyday) for name, one in found.items()} == {
+    words = parse(PAGE)
+    assert {name: (word.means, word.everyday) for name, word in words.items()} == {
         "probes": ("free blocks that a search looked at", False),
         "probe": ("free blocks that a search looked at", False),
         "looks": ("free blocks that a search looked at", False),

@@ -22,5 +22,5 @@ TITLES = {
 
 def test_every_page_is_explained_and_no_other() -> None:
     assert len(TITLES) >= 10
-    told = re.findall(r"^\*\*([^*]+)\*\*: ", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(told) == sorted(TITLES)
+    matches = re.findall(r"^\*\*([^*]+)\*\*: ", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(matches) == sorted(TITLES)

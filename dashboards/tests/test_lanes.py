@@ -33,8 +33,8 @@ def run(folder: Path, allocator: str, wait_ns: float, **changed: Any) -> Series:
     wait = {"of": "interrupt_latency_ns", "by": "section", "entry_ns": 500.0, "entry_n": 10, "open": False}
     changes = {"possible_wait": wait | {"ns": wait_ns, "budget_ns": 10.0}} | changed
     written = write_run(folder, "mem_frag", allocator, mem_frag(allocator, depths=4), changes=changes)
-    (one,) = by_scenario([load_run(written)])["mem_frag"]
-    return one
+    (series,) = by_scenario([load_run(written)])["mem_frag"]
+    return series
 
 
 @pytest.mark.parametrize(

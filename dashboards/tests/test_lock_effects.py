@@ -38,7 +38,7 @@ def test_another_heap_than_the_usual_is_part_of_the_name(tmp_path: Path) -> None
         heap_bytes: run(tmp_path / str(heap_bytes), firmware={**firmware, "heap_bytes": heap_bytes})
         for heap_bytes in (65_536, 86_064, None)
     }
-    assert [one.manifest.configuration for one in names.values()] == ["tlsf", "tlsf, heap 86,064", "tlsf"]
+    assert [name.manifest.configuration for name in names.values()] == ["tlsf", "tlsf, heap 86,064", "tlsf"]
 
 
 def test_where_interrupts_are_masked_they_wait(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_board_without_control_and_dwt_says_so(tmp_path: Path) -> None:
     assert "above BASEPRI" not in page
     assert "wire = TIM2 to 1 cycle" in page
     usual = by_scenario([run(tmp_path / "c")])["mem_frag"]
-    assert not [one for one in facts(usual, lanes(usual)) if "DWT" in one or "no control" in one]
+    assert not [fact for fact in facts(usual, lanes(usual)) if "DWT" in fact or "no control" in fact]
 
 
 def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:

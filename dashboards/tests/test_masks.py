@@ -64,8 +64,8 @@ def lengths(n: int) -> pl.DataFrame:
 
 def test_no_figure_loses_its_maximum_or_grows_without_bound() -> None:
     rows = lengths(10_000)
-    kept = masks.longest_of_each_bin(rows, 10_000)
-    assert kept.height <= masks.MOST_POINTS and kept["ns"].max() == 10_000
+    table = masks.longest_of_each_bin(rows, 10_000)
+    assert table.height <= masks.MOST_POINTS and table["ns"].max() == 10_000
     ns, share, cycles = masks.survival(rows)
     assert len(ns) <= 2 * masks.MOST_POINTS
     assert (ns[-1], cycles[-1], share[-1]) == (10_000, 10_000, pytest.approx(1 / 10_000))

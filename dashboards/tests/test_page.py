@@ -59,7 +59,7 @@ def browser() -> Iterator[Browser]:
 
 def assert_content(browser: Browser) -> None:
     assert browser.complaints == []
-    assert all(one.startswith(("file://", "data:", "blob:", "about:")) for one in browser.requests)
+    assert all(request.startswith(("file://", "data:", "blob:", "about:")) for request in browser.requests)
 
 
 @pytest.fixture(scope="module")

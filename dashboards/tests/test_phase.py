@@ -28,7 +28,10 @@ def written(folder: Path, labelled: bool = True) -> Path:
     once = [Operation("A", 120, 2, 400, label="allocate"), Operation("F", 120, 0, 190, label="free")]
     once += [Operation("K", number, 0, 200, label=name) for name, number in CALLS.items()]
     if not labelled:
-        once = [Operation(one.kind, one.size, one.probes, one.cycles) for one in once]
+        once = [
+            Operation(operation.kind, operation.size, operation.probes, operation.cycles)
+            for operation in once
+        ]
     operations = once * ROUNDS
     changes = {"stimulus": {"mode": "sweep", "period_ticks": 0, "control_period_ticks": 0, "parameter": 0}}
     run = write_run(folder, "kernel_masking", "tlsf", operations, changes=changes)

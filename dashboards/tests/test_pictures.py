@@ -24,20 +24,20 @@ def alike() -> None:
 
 
 def test_each_page_looks_as_it_did(tmp_path: Path) -> None:
-    kept = tmp_path.parent / f"{tmp_path.name}-pictures"
-    kept.mkdir()
+    path = tmp_path.parent / f"{tmp_path.name}-pictures"
+    path.mkdir()
     told = []
     for made in pictures(tmp_path):
-        shutil.copy(made, kept / made.name)
+        shutil.copy(made, path / made.name)
         if (count := differing(FOLDER / made.name, made)) > MOST_PIXELS:
-            told.append(f"{count:g} pixels differ: {FOLDER / made.name} and {kept / made.name}")
+            told.append(f"{count:g} pixels differ: {FOLDER / made.name} and {path / made.name}")
     assert not told, "\n".join((*told, "If that is meant: python -m dashboards.tests.pictures"))
 
 
 def test_the_pictures_are_those_of_the_pages_and_small() -> None:
-    found = list(FOLDER.glob("*.png"))
-    assert {path.stem for path in found} == set(PAGES)
-    assert sum(path.stat().st_size for path in found) < 500_000
+    paths = list(FOLDER.glob("*.png"))
+    assert {path.stem for path in paths} == set(PAGES)
+    assert sum(path.stat().st_size for path in paths) < 500_000
 
 
 def test_a_change_is_seen() -> None:

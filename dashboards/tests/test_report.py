@@ -57,7 +57,7 @@ def test_the_same_runs_give_the_same_report(runs_folder: Path, report: str, tmp_
 
 def test_the_headline_is_computed(frag: list[Series]) -> None:
     """The longest sections are 3,426 and 454 cycles at 84 MHz, and the entry is 46 cycles."""
-    seen = {one.name: float(str(one.run.answered["isr_latency_ns"].max())) / 1e3 for one in frag}
+    seen = {series.name: float(str(series.run.answered["isr_latency_ns"].max())) / 1e3 for series in frag}
     assert headline("mem_frag", lanes(frag)) == (
         "seglist can keep an interrupt waiting 41.33 µs, tlsf 5.95 µs: 6.9 ×, growing with each freed block.",
         f"seglist: masked 40.79 µs; the longest wait seen is {seen['seglist']:,.2f} µs.",
@@ -83,11 +83,11 @@ def test_of_many_allocators_the_headline_gives_the_extremes(frag: list[Series]) 
     assert facts(many, lanes(many))[0].endswith("; 1 of 5 grew by half or more, 4 stayed flat.")
 
 
-def _heap(one: Series, heap_bytes: int) -> Series:
+def _heap(series: Series, heap_bytes: int) -> Series:
     """The run as if on another heap, so that it is no repeat."""
-    firmware = one.run.manifest.firmware.model_copy(update={"heap_bytes": heap_bytes})
-    manifest = one.run.manifest.model_copy(update={"firmware": firmware})
-    return replace(one, name=f"tlsf {heap_bytes - 65_536}", run=replace(one.run, manifest=manifest))
+    firmware = series.run.manifest.firmware.model_copy(update={"heap_bytes": heap_bytes})
+    manifest = series.run.manifest.model_copy(update={"firmware": firmware})
+    return replace(series, name=f"tlsf {heap_bytes - 65_536}", run=replace(series.run, manifest=manifest))
 
 
 def test_where_an_allocator_is_slower_its_instructions_say_why(stress: list[Series]) -> None:
@@ -101,7 +101,7 @@ def test_where_an_allocator_is_slower_its_instructions_say_why(stress: list[Seri
 def test_every_page_says_whether_to_believe_it(runs: list[LoadedRun], report: str) -> None:
     assert '<p class="belief green"><a href="#/agreement">4 of 4 complete · wire = DWT to ' in report
     doubtful = [
-        replace(one, manifest=one.manifest.model_copy(update={"verdict": "truncated"})) for one in runs[:1]
+        replace(run, manifest=run.manifest.model_copy(update={"verdict": "truncated"})) for run in runs[:1]
     ]
     (scenario,) = by_scenario([*doubtful, *runs[1:2]]).values()
     found = belief(scenario)
@@ -165,7 +165,7 @@ def test_embedded_windows_are_the_capture(runs: list[LoadedRun], report: str) ->
     edges = run.edges
     assert edges is not None
     level = dict(zip(edges.sample.tolist(), edges.word.tolist(), strict=True))
-    for start, end, _, distances, words in [one["window"] for one in list(samples.values())[::50]]:
+    for start, end, _, distances, words in [sample["window"] for sample in list(samples.values())[::50]]:
         samples = [start + sum(distances[: i + 1]) for i in range(len(distances))]
         inside = [sample for sample in sorted(level) if start < sample < end]
         assert samples[1:] == inside
@@ -228,7 +228,8 @@ def test_an_output_that_cannot_be_written_is_a_sentence(runs_folder: Path, tmp_p
 
 def test_an_allocator_looks_alike_in_all_scenarios(runs: list[LoadedRun]) -> None:
     looks = {
-        scenario: {one.name: one.style for one in series} for scenario, series in by_scenario(runs).items()
+        scenario: {member.name: member.style for member in series}
+        for scenario, series in by_scenario(runs).items()
     }
     assert looks["mem_frag"] == looks["mem_stress"]
     styles = looks["mem_frag"].values()
@@ -241,5 +242,5 @@ def test_runs_that_differ_in_options_are_named_by_them(tmp_path: Path) -> None:
         write_run(tmp_path / str(seed), "mem_stress", "tlsf", operations, changes={"seed": seed})
         for seed in (1, 2)
     ]
-    names = [one.name for one in by_scenario([load_run(folder) for folder in folders])["mem_stress"]]
+    names = [series.name for series in by_scenario([load_run(folder) for folder in folders])["mem_stress"]]
     assert sorted(names) == ["tlsf (seed 1)", "tlsf (seed 2)"]

@@ -250,6 +250,6 @@ def test_a_name_that_has_no_end_is_cut_and_still_tells_runs_apart(tmp_path: Path
         )
         for name in ("one", "two")
     ]
-    names = [one.name for one in by_scenario(runs)["mem_frag"]]
+    names = [series.name for series in by_scenario(runs)["mem_frag"]]
     assert len(set(names)) == 2
     assert all(name.startswith("nnn") and len(name) < 200 for name in names)

@@ -49,12 +49,12 @@ def test_an_error_budget_that_all_share_stands_once_above(stress: list[Series]) 
     assert (notes[WIRE], notes["probes of an allocation"]) == ("±0.02, overhead 0.08", "±0")
     assert not [cell for group in table.groups for line in group.lines for cell in line.cells
                 if any("±" in note for note in cell.notes)]  # fmt: skip
-    one, other = stress
-    known = other.run.manifest.error_budget
-    total = known[CRITICAL.key].total.model_copy(update={"ns": 47.6})
-    wider = known | {CRITICAL.key: known[CRITICAL.key].model_copy(update={"total": total})}
+    series, other = stress
+    error_budgets = other.run.manifest.error_budget
+    total = error_budgets[CRITICAL.key].total.model_copy(update={"ns": 47.6})
+    wider = error_budgets | {CRITICAL.key: error_budgets[CRITICAL.key].model_copy(update={"total": total})}
     manifest = other.run.manifest.model_copy(update={"error_budget": wider})
-    table = comparison([one, replace(other, run=replace(other.run, manifest=manifest))])
+    table = comparison([series, replace(other, run=replace(other.run, manifest=manifest))])
     assert {group.words: group.note for group in table.groups}[WIRE] == ""
     told = [cell_of(table, WIRE, "max", row).notes[0] for row in (0, 1)]
     assert sorted(told) == ["±0.02, overhead 0.08", "±0.05, overhead 0.08"]
@@ -83,12 +83,12 @@ def test_a_table_is_exported_with_its_values_whole(stress: list[Series]) -> None
 
 
 def test_a_worst_latency_has_what_the_timer_told(stress: list[Series]) -> None:
-    one = stress[0]
+    series = stress[0]
     nothing = dict.fromkeys(OPERATION_COLUMNS)
-    told = Maximum.model_validate({**nothing, "value": 1240.0, "times": 1, "timer_ns": 1234.5})
-    maxima = one.run.manifest.maxima | {HIT.key: told}
-    manifest = one.run.manifest.model_copy(update={"maxima": maxima})
-    table = comparison([replace(one, run=replace(one.run, manifest=manifest))])
+    maximum = Maximum.model_validate({**nothing, "value": 1240.0, "times": 1, "timer_ns": 1234.5})
+    maxima = series.run.manifest.maxima | {HIT.key: maximum}
+    manifest = series.run.manifest.model_copy(update={"maxima": maxima})
+    table = comparison([replace(series, run=replace(series.run, manifest=manifest))])
     assert cell_of(table, f"{HIT.words} (µs)", "max").notes[-1] == "by the timer 1.23"
     assert "timer" in table.legend
     assert "by the timer" not in str(comparison(stress))
@@ -96,13 +96,13 @@ def test_a_worst_latency_has_what_the_timer_told(stress: list[Series]) -> None:
 
 def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: list[Series]) -> None:
     table = comparison(stress)
-    for one in stress:
-        told = one.run.manifest.statistics["free_dwt_cycles"]
+    for series in stress:
+        summary = series.run.manifest.statistics["free_dwt_cycles"]
         words = "critical section of a free, by DWT (cycles)"
         (group,) = (group for group in table.groups if group.words == words)
-        row = [line.name for line in group.lines].index(one.name)
+        row = [line.name for line in group.lines].index(series.name)
         n, most = (cell_of(table, words, key, row) for key in ("n", "max"))
-        assert (n.text, most.text) == (f"{told.n:,}", f"{told.max:,.0f}")
+        assert (n.text, most.text) == (f"{summary.n:,}", f"{summary.max:,.0f}")
         assert most.sample is not None
     assert "critical section of a free, on the wire (µs)" in {group.words for group in table.groups}
     # The frees of a ramp are not measured.
@@ -123,9 +123,9 @@ def exhausted(tmp_path: Path) -> list[Series]:
     folder = write_run(tmp_path, "until_full", "seglist", operations)
     worst = {**dict.fromkeys(OPERATION_COLUMNS), "value": 700, "times": 1, "seq": 2, "kind": "O"}
     path = folder / "run.json"
-    told = json.loads(path.read_text())
-    told["maxima"] |= {"dwt_cycles": worst, "critical_ns": worst, "interrupt_latency_ns": worst}
-    path.write_text(json.dumps(told))
+    document = json.loads(path.read_text())
+    document["maxima"] |= {"dwt_cycles": worst, "critical_ns": worst, "interrupt_latency_ns": worst}
+    path.write_text(json.dumps(document))
     return by_scenario([load_run(folder)])["until_full"]
 
 
@@ -166,7 +166,9 @@ def test_mean_cycles_of_each_run_are_told(stress: list[Series], frag: list[Serie
     # tlsf never looks at more than two.
     assert frame.filter(allocator="seglist")["probes"].to_list() == list(range(1, 9))
     assert frame.filter(allocator="tlsf")["probes"].to_list() == [1, 2]
-    operations = [one for one in mem_stress("seglist") if one.kind == "A" and one.probes == 3]
+    operations = [
+        operation for operation in mem_stress("seglist") if operation.kind == "A" and operation.probes == 3
+    ]
     n, cycles = frame.filter(allocator="seglist", probes=3).select("n", "operation_cycles").row(0)
     assert (n, cycles) == (len(operations), 331 + 25 * 3 + 40)
     assert cycles_by_probes(frag) is None
@@ -200,10 +202,10 @@ def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
 
 
 def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
-    found = differences(stress)
-    least = min(stress, key=lambda one: one.run.summary(CRITICAL).max or 0)
-    assert found is not None and found.title.endswith(f"against {least.name}")
-    deltas = [line.cells[0] for group in found.groups for line in group.lines]
+    grid = differences(stress)
+    least = min(stress, key=lambda series: series.run.summary(CRITICAL).max or 0)
+    assert grid is not None and grid.title.endswith(f"against {least.name}")
+    deltas = [line.cells[0] for group in grid.groups for line in group.lines]
     assert len(deltas) == 2
     assert all(re.fullmatch(r"[+-]\d\.\d{3}", delta.text) and delta.notes for delta in deltas)
 
@@ -211,7 +213,7 @@ def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
 def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -> None:
     ramp = differences(frag)
     assert ramp is not None
-    seglist, tlsf = (samples(one.run, CRITICAL)["wire_critical_ns"].to_list() for one in frag)
+    seglist, tlsf = (samples(series.run, CRITICAL)["wire_critical_ns"].to_list() for series in frag)
     above = sum((x > y) - (x < y) for x in seglist for y in tlsf) / len(seglist) / len(tlsf)
     delta = ramp.groups[0].lines[0].cells[0]
     assert (delta.text, delta.notes) == (f"{above:+.3f}", ())

@@ -133,10 +133,10 @@ def test_all_statistics_of_many_runs_are_printed_if_asked(tmp_path: Path) -> Non
 
 
 def test_a_program_gets_every_run_with_its_statistics(runs: list[LoadedRun]) -> None:
-    found = json.loads(json.dumps(as_json(runs, Path("build/dashboard.html"))))
-    assert found["dashboard"] == "build/dashboard.html"
-    assert [one["folder"] for one in found["runs"]] == [str(run.folder) for run in runs]
-    for one in found["runs"]:
+    document = json.loads(json.dumps(as_json(runs, Path("build/dashboard.html"))))
+    assert document["dashboard"] == "build/dashboard.html"
+    assert [one["folder"] for one in document["runs"]] == [str(run.folder) for run in runs]
+    for one in document["runs"]:
         manifest = json.loads((Path(one["folder"]) / "run.json").read_text())
         assert one["verdict"] == manifest["verdict"] and one["reasons"] == manifest["reasons"]
         assert one["statistics"]["critical_ns"]["max"] == manifest["critical_ns"]["max"]

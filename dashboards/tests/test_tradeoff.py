@@ -89,11 +89,11 @@ def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[needs.R
     avl = replace(tlsf, loaded=replace(tlsf.loaded, manifest=_renamed(tlsf, "avl")))
     found = points(gather(rows, [tlsf, best_fit, avl]))
     # heap_4 has no run.
-    assert [(one.need.label, one.heap_bytes) for one in found] == [
+    assert [(point.need.label, point.heap_bytes) for point in found] == [
         ("2 best_fit", 300), ("3 tlsf", 400), ("4 avl", 500),
     ]  # fmt: skip
     # avl has more heap than tlsf, and no shorter section.
-    assert [one.need.name for one in best_of(found)] == ["best_fit", "tlsf"]
+    assert [point.need.name for point in best_of(found)] == ["best_fit", "tlsf"]
 
 
 def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run]) -> None:
@@ -112,7 +112,7 @@ def test_the_page_says_units_counts_seeds_and_sources(measured: list[needs.Run])
 def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[needs.Run]) -> None:
     rows = [row("tlsf", None, 232), row("best_fit", None, 200)]
     found = points(gather(rows, measured))
-    assert [one.heap_bytes for one in found] == [200, 232]
+    assert [point.heap_bytes for point in found] == [200, 232]
     assert "used bytes in the given heap" in all_text(page.html(study(["tlsf", "best_fit"]), rows, measured))
 
 

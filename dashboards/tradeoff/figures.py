@@ -51,19 +51,19 @@ class _Area:
 
     @classmethod
     def around(cls, found: Sequence[Point]) -> _Area:
-        heaps = [math.log10(max(one.heap_bytes, 1)) for one in found]
+        heaps = [math.log10(max(point.heap_bytes, 1)) for point in found]
         room = max((max(heaps) - min(heaps)) * (_BEYOND - 1), 0.04)
-        worst = max(one.worst_ns for one in found) or 1.0
+        worst = max(point.worst_ns for point in found) or 1.0
         return cls(min(heaps) - room, max(heaps) + room, -_BELOW * worst, _BEYOND * worst)
 
     def pixels(self, found: Sequence[Point], width: float) -> list[tuple[float, float]]:
         """The points in pixels on a plot of this width, from its upper left corner."""
         return [
             (
-                (math.log10(max(one.heap_bytes, 1)) - self.left) / (self.right - self.left) * width,
-                (self.top - one.worst_ns) / (self.top - self.bottom) * _PLOT_HEIGHT_PX,
+                (math.log10(max(point.heap_bytes, 1)) - self.left) / (self.right - self.left) * width,
+                (self.top - point.worst_ns) / (self.top - self.bottom) * _PLOT_HEIGHT_PX,
             )
-            for one in found
+            for point in found
         ]
 
 
@@ -93,7 +93,7 @@ def points(needs: Sequence[Need]) -> list[Point]:
 
 def best_of(found: Iterable[Point]) -> list[Point]:
     """The points that no other beats in both: less heap means a longer section there."""
-    return frontier(found, lambda one: (one.heap_bytes, one.worst_ns))
+    return frontier(found, lambda point: (point.heap_bytes, point.worst_ns))
 
 
 def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
@@ -110,7 +110,7 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
     figure.update_xaxes(title_text=title, range=[area.left, area.right], **log_ticks(area.left, area.right))
     vertical = in_us([area.bottom, area.top]).tolist()
     figure.update_yaxes(title_text="worst critical section (µs)", range=vertical)
-    counts = [one.run.n for one in found]
+    counts = [point.run.n for point in found]
     each = f"{min(counts):,}…{max(counts):,}" if len(set(counts)) > 1 else f"{max(counts):,}"
     return Chart(
         "tradeoff",
@@ -124,28 +124,29 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
 
 def _dots(found: Sequence[Point], best: Sequence[Point], area: _Area) -> Trace:
     """All points; those that no other beats and the extremes have labels."""
-    ends = [max(found, key=lambda one: one.heap_bytes), max(found, key=lambda one: one.worst_ns)]
-    named = [any(one is other for other in (*best, *ends)) for one in found]
+    ends = [max(found, key=lambda point: point.heap_bytes), max(found, key=lambda point: point.worst_ns)]
+    named = [any(point is other for other in (*best, *ends)) for point in found]
     long = [
-        (one.need.label, str(one.need.number)) if told else () for one, told in zip(found, named, strict=True)
+        (point.need.label, str(point.need.number)) if told else ()
+        for point, told in zip(found, named, strict=True)
     ]
-    short = [(str(one.need.number),) if told else () for one, told in zip(found, named, strict=True)]
+    short = [(str(point.need.number),) if told else () for point, told in zip(found, named, strict=True)]
     texts, places = place(area.pixels(found, _PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
     few, where = place(area.pixels(found, _NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
     return scatter(
-        x=[one.heap_bytes for one in found],
-        y=in_us([one.worst_ns for one in found]),
+        x=[point.heap_bytes for point in found],
+        y=in_us([point.worst_ns for point in found]),
         mode="markers+text",
         text=texts,
         textposition=places,
         textfont={"size": 11, "color": INK},
         marker={
             "size": 9,
-            "color": [one.need.style.colour for one in found],
-            "symbol": [one.need.style.symbol for one in found],
+            "color": [point.need.style.colour for point in found],
+            "symbol": [point.need.style.symbol for point in found],
         },
         cliponaxis=False,
-        customdata=[_hover(one) for one in found],
+        customdata=[_hover(point) for point in found],
         hovertemplate="%{customdata}<extra></extra>",
         meta={"narrow": {"text": few, "textposition": where}},
     )
@@ -158,8 +159,8 @@ def _hover(point: Point) -> str:
 
 def _steps(best: Sequence[Point]) -> Trace:
     return scatter(
-        x=[one.heap_bytes for one in best],
-        y=in_us([one.worst_ns for one in best]),
+        x=[point.heap_bytes for point in best],
+        y=in_us([point.worst_ns for point in best]),
         mode="lines",
         line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
         hoverinfo="skip",
@@ -174,11 +175,11 @@ def _tradeoff_words(needs: Sequence[Need], found: Sequence[Point], best: Sequenc
     if len(best) == 1:
         words.append(f"No other beats {best[0].need.label} in either.")
     elif best:
-        names = ", ".join(dict.fromkeys(one.need.label for one in best))
+        names = ", ".join(dict.fromkeys(point.need.label for point in best))
         words.append(f"The dotted line joins those that no other beats in both: {names}.")
     if idle := [need.label for need in needs if not need.runs]:
         words.append(f"Not in the figure, as no run was given: {', '.join(idle)}.")
-    shown = {one.need.name for one in found}
+    shown = {point.need.name for point in found}
     if absent := [need.label for need in needs if need.runs and need.name not in shown]:
         words.append(f"Not in the figure, as no heap that serves was found: {', '.join(absent)}.")
     return " ".join(words)

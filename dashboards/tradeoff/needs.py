@@ -165,13 +165,13 @@ def _load(folder: Path, digests: Sequence[str], knobs: Mapping[str, int]) -> Run
             f"{loaded.id} did not run the trace that is replayed here; "
             "name runs of the same scenario, parameters and seed."
         ) from None
-    found = {kind: loaded.summary(quantity) for kind, quantity in _WORST.items()}
-    longest = {kind: summary.max for kind, summary in found.items() if summary.max is not None}
+    summaries = {kind: loaded.summary(quantity) for kind, quantity in _WORST.items()}
+    longest = {kind: summary.max for kind, summary in summaries.items() if summary.max is not None}
     if not longest:
         raise RunError(f"{loaded.id} measured no critical section; leave it out.")
     kind = max(longest, key=lambda one: longest[one])
     budget = loaded.certainty.budgets.get(_WORST[kind].key)
-    return Run(loaded, trace, longest[kind], kind, sum(one.n for one in found.values()), budget)
+    return Run(loaded, trace, longest[kind], kind, sum(summary.n for summary in summaries.values()), budget)
 
 
 def _check_knobs(loaded: LoadedRun, knobs: Mapping[str, int]) -> None:
@@ -198,4 +198,6 @@ def _executed(loaded: LoadedRun) -> Trace:
         raise RunError(
             f"{loaded.id}: {names.IMAGE} is not the image of this run, by its CRC-32; restore the file."
         )
-    return of_steps(loaded.id, (Step(one) for one in operations if not isinstance(one, Mark)))
+    return of_steps(
+        loaded.id, (Step(operation) for operation in operations if not isinstance(operation, Mark))
+    )

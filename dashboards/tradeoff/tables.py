@@ -83,7 +83,7 @@ def fragmentation(needs: Sequence[Need]) -> Table:
                 need,
                 (
                     _cell(need, _percent, _two),
-                    *(_cell(need, one, _three) for one in ratios),
+                    *(_cell(need, ratio, _three) for ratio in ratios),
                     _cell(need, sbbm_bytes, grouped),
                     _cell(need, _percent_there, _two),
                     _cell(need, _sbbm_there, grouped),
@@ -101,14 +101,14 @@ def traces(studied: Sequence[Trace]) -> Table:
         ("trace", "seed", "operations", "SHA-256 of its operations"),
         tuple(
             Line(
-                one.name,
+                trace.name,
                 (
-                    Cell(MISSING if one.seed is None else f"{one.seed:#x}"),
-                    Cell(f"{len(one.operations):,}"),
-                    Cell(digest(one)),
+                    Cell(MISSING if trace.seed is None else f"{trace.seed:#x}"),
+                    Cell(f"{len(trace.operations):,}"),
+                    Cell(digest(trace)),
                 ),
             )
-            for one in studied
+            for trace in studied
         ),
     )
 
@@ -128,7 +128,7 @@ def runs(given: Sequence[Run]) -> Table:
             "refused",
             "sampled at",
         ),
-        tuple(_run(one) for one in given),
+        tuple(_run(run) for run in given),
     )
 
 

@@ -73,8 +73,8 @@ def test_the_checksum_of_these_tests_is_the_specified_one() -> None:
 def test_a_record_is_told_as_a_whole_by_fields_and_by_checksum(tmp_path: Path) -> None:
     """`@MARK,7*` is 8 bytes, its checksum 4 and its newline one: bytes 0 to 12. OP follows."""
     session = saved(tmp_path, line("MARK,7") + line("OP,5,A,120,366,469,3,1,120"))
-    found = sigrok.annotations(session, STACK, "alloc_records")
-    assert sorted(found, key=found.index) == [
+    annotations = sigrok.annotations(session, STACK, "alloc_records")
+    assert sorted(annotations, key=annotations.index) == [
         f"{where} alloc_records-1: {words}"
         for where, words in (
             (place(0, 12), "MARK: label 7"),
@@ -156,8 +156,8 @@ def test_what_is_wrong_gets_a_warning(tmp_path: Path, log: bytes, expected: list
 
 def test_a_wrong_checksum_is_marked_where_it_stands(tmp_path: Path) -> None:
     session = saved(tmp_path, line("MARK,1") + b"@MARK,2*0000\n")
-    found = sigrok.annotations(session, STACK, "alloc_records=checksum-bad")
-    assert found == [f"{place(20, 24)} alloc_records-1: Wrong CRC"]
+    annotations = sigrok.annotations(session, STACK, "alloc_records=checksum-bad")
+    assert annotations == [f"{place(20, 24)} alloc_records-1: Wrong CRC"]
     assert sigrok.binary(session, STACK, "alloc_records=damaged") == b"@MARK,2*0000\n"
 
 
@@ -201,9 +201,9 @@ def test_what_is_a_record_here_is_one_to_the_bench(
             text[random.integers(len(text))] = random.integers(256)
         lines.append(bytes(text))
     log = b"".join(lines)
-    known = parse(log)
+    record_log = parse(log)
     session = saved(tmp_path_factory.mktemp("sr"), log)
     damaged = sigrok.binary(session, STACK, "alloc_records=damaged")
-    assert damaged == b"".join(found.line[:160] + b"\n" for found in known.damaged)
+    assert damaged == b"".join(damaged_line.line[:160] + b"\n" for damaged_line in record_log.damaged)
     good = sigrok.binary(session, STACK, "alloc_records=records").count(b"\n")
-    assert good == len(known.records)
+    assert good == len(record_log.records)

@@ -115,8 +115,8 @@ def test_both_decodings_agree_on_every_pulse(
 ) -> None:
     rows = pulses_by_sigrok(saved(tmp_path_factory.mktemp("sr"), edges))
     for number, channel in enumerate(("CRIT", "OP")):
-        found = vectorised.pulses(edges, channel)
-        expected = list(zip(found.start.tolist(), found.end.tolist(), strict=True))
+        pulses = vectorised.pulses(edges, channel)
+        expected = list(zip(pulses.start.tolist(), pulses.end.tolist(), strict=True))
         assert [(row.start, row.end) for row in rows if row.channel == number] == expected
 
 
@@ -128,10 +128,10 @@ def test_both_decodings_agree_on_every_response(
     rows = latencies_by_sigrok(saved(tmp_path_factory.mktemp("sr"), edges))
     crit = np.repeat(edges.word & 1, np.diff(edges.sample, append=edges.total_samples)).tolist()
     for kind, (stimulus, answer) in enumerate(KINDS):
-        found = vectorised.waits_for(edges, stimulus, answer)
+        waits = vectorised.waits_for(edges, stimulus, answer)
         expected = [
             (began, answered, max(crit[began : answered + 1]) << 1)
-            for began, answered in zip(found.stimulus.tolist(), found.answer.tolist(), strict=True)
+            for began, answered in zip(waits.stimulus.tolist(), waits.answer.tolist(), strict=True)
         ]
         assert [(row.stimulus, row.answer, row.flags) for row in rows if row.kind == kind] == expected
 

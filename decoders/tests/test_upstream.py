@@ -25,7 +25,7 @@ from decoders.tests.upstream_tests import Case, cases, session
 
 IDS = ("critical_section", "irq_latency")
 ALL = list(cases())
-MATCHED = [(case, one) for case in ALL for one in case.outputs if one.kind != "exception"]
+MATCHED = [(case, output) for case in ALL for output in case.outputs if output.kind != "exception"]
 OLDEST = (3, 8)
 TAGS = {"Analog/digital", "Clock/timing", "Debug/trace", "Embedded/industrial", "Encoding", "Util"}
 DESC_MOST = 55
@@ -39,7 +39,11 @@ def source(decoder: str, name: str = "pd.py") -> str:
 def declared(decoder: str) -> dict[str, Any]:
     """What the class Decoder and its module declare as literals, constants put in."""
     tree = ast.parse(source(decoder), feature_version=OLDEST)
-    (body,) = [one.body for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "Decoder"]
+    (body,) = [
+        class_def.body
+        for class_def in tree.body
+        if isinstance(class_def, ast.ClassDef) and class_def.name == "Decoder"
+    ]
     scope: dict[str, Any] = {}
     for node in [*tree.body, *body]:
         if isinstance(node, ast.Assign):
@@ -73,8 +77,8 @@ def test_sigrok_says_what_the_maintainers_runner_wrote(case: Case, output: Any) 
 @pytest.mark.parametrize("decoder", IDS)
 def test_a_capture_without_a_samplerate_is_refused_by_its_own_error(decoder: str, tmp_path: Path) -> None:
     """sigrok-dumps has misc/no-samplerate.sr, for which this one stands in."""
-    (case,) = [one for one in ALL if one.decoder == decoder and one.input.startswith("misc/")]
-    assert [one.match for one in case.outputs] == ["SamplerateError"]
+    (case,) = [case for case in ALL if case.decoder == decoder and case.input.startswith("misc/")]
+    assert [output.match for output in case.outputs] == ["SamplerateError"]
     device = "capturefile=logic-1\ntotal probes=2\ntotal analog=0\nprobe1=0\nprobe2=1\nunitsize=1"
     with zipfile.ZipFile(tmp_path / "no-samplerate.sr", "w") as archive:
         archive.writestr("version", "2")
@@ -166,11 +170,11 @@ def done(commands: str, checkout: Path, **variables: str) -> str:
     (checkout / "decoders").symlink_to(pulseview.FOLDER)
     script = f"set -e\n{commands}"
     environment = {**os.environ, **variables}
-    found = subprocess.run(
+    process = subprocess.run(
         ["sh", "-c", script], cwd=checkout, env=environment, capture_output=True, text=True
     )
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def test_the_decoders_work_from_a_users_folder(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class Case:
     def expected(self) -> dict[str, Path]:
         """The file of each output that has one."""
         folder = TESTS / self.decoder
-        return {one.match: folder / one.match for one in self.outputs if one.kind != "exception"}
+        return {output.match: folder / output.match for output in self.outputs if output.kind != "exception"}
 
     def said(self, output: Output, session: Path) -> str:
         """What sigrok-cli says of it, in the words of the file that it is to match."""

@@ -103,11 +103,11 @@ def _timer(role: str, timer: Tables) -> Iterator[tuple[str, str]]:
 
 
 def _pin(role: str, pin: str) -> Iterator[tuple[str, str]]:
-    found = _PIN.fullmatch(pin)
-    if found is None:
+    match = _PIN.fullmatch(pin)
+    if match is None:
         raise ValueError(f"{pin} is no pin")
-    yield f"{role}_PORT", f"GPIO{found[1]}"
-    yield f"{role}_PIN", found[2]
+    yield f"{role}_PORT", f"GPIO{match[1]}"
+    yield f"{role}_PIN", match[2]
 
 
 def _write(folder: Path, out: Path) -> str:

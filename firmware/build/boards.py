@@ -301,19 +301,19 @@ def default() -> Board:
     return board(DEFAULT)
 
 
-def board_of(asked: AskedFirmware | None) -> Board:
+def board_of(firmware: AskedFirmware | None) -> Board:
     """The board that a run was made on; that of runs where nobody knows. Raises BoardError.
 
     A run may be a stranger's: a folder that it names is opened only if this user named it before.
     """
-    if asked is None:
+    if firmware is None:
         return default()
-    if "/" in asked.board and not _was_named(Path(asked.board)):
+    if "/" in firmware.board and not _was_named(Path(firmware.board)):
         raise BoardError(
-            f"The run was made on a board of the folder {asked.board}, which nobody named here: if it is "
+            f"The run was made on a board of the folder {firmware.board}, which nobody named here: if it is "
             "yours, run a scenario on it once, with --board virtual:FOLDER, or have bench.toml name it."
         )
-    return board(asked.board)
+    return board(firmware.board)
 
 
 def named(word: str) -> Board:
@@ -335,9 +335,9 @@ def _was_named(folder: Path) -> bool:
     return _note_of(folder).is_file()
 
 
-def nominal_hz(asked: AskedFirmware | None) -> int:
+def nominal_hz(firmware: AskedFirmware | None) -> int:
     """The core's clock of a run whose firmware does not tell it. Raises BoardError."""
-    return (asked.core_hz if asked else None) or board_of(asked).core_hz
+    return (firmware.core_hz if firmware else None) or board_of(firmware).core_hz
 
 
 def board(word: str) -> Board:

@@ -90,7 +90,9 @@ def section_bytes(elf: Path) -> dict[str, int]:
     """Sizes of an image's sections by name, in bytes. Raises FootprintError."""
     try:
         with elf.open("rb") as file:
-            return {one.name: one["sh_size"] for one in ELFFile(file).iter_sections() if one.name}
+            return {
+                section.name: section["sh_size"] for section in ELFFile(file).iter_sections() if section.name
+            }
     except (OSError, ELFError) as error:
         raise FootprintError(f"{elf} could not be read: {error}. Build it again.") from None
 

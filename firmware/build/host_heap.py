@@ -234,9 +234,11 @@ def row(allocator: str) -> catalogue.Allocator:
     """What the catalogue says of the allocator. Raises HostHeapError for an unknown one."""
     found = catalogue.allocators().get(allocator)
     if found is None:
-        known = catalogue.allocators()
-        question = near_miss(allocator, known)
-        raise HostHeapError(f"There is no allocator {allocator!r}: choose from {', '.join(known)}.{question}")
+        allocators = catalogue.allocators()
+        question = near_miss(allocator, allocators)
+        raise HostHeapError(
+            f"There is no allocator {allocator!r}: choose from {', '.join(allocators)}.{question}"
+        )
     return found
 
 

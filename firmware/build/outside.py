@@ -156,9 +156,9 @@ def remembered(name: str, sha256: str) -> Path | None:
     """
     for note in sorted(_BUILDS.glob(f"*/{_NOTE}")):
         with suppress(OSError, ValueError, AttributeError):
-            told = json.loads(note.read_bytes())
-            file = Path(str(told.get("file")))
-            if (told.get("name"), told.get("sha256")) != (name, sha256):
+            document = json.loads(note.read_bytes())
+            file = Path(str(document.get("file")))
+            if (document.get("name"), document.get("sha256")) != (name, sha256):
                 continue
             if hashlib.sha256(file.read_bytes()).hexdigest() == sha256:
                 return file

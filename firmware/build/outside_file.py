@@ -145,7 +145,7 @@ def constant_mentions(heap: Path, scratch: Path, beside: Path, knobs: Mapping[st
 
 def first_look(
     heap: Path,
-    found: ExaminedFile,
+    file: ExaminedFile,
     beside: Path,
     knobs: Mapping[str, int],
     macros: Sequence[str],
@@ -158,9 +158,9 @@ def first_look(
     program = scratch / "first_look"
     sources = [HEAP / "outside" / "first_look.c"]
     own: list[str] = []
-    if found.format == "index.h":
+    if file.format == "index.h":
         sources += [HEAP / "block_layer.c", HEAP / "free_list.c", HEAP / "power_bins.c", heap]
-    elif found.format == "allocator.h":
+    elif file.format == "allocator.h":
         sources += [heap]
     else:
         adapter = "allocators/freertos/shipped.c" if "OUTSIDE_TILES" in macros else "outside/freertos_plain.c"

@@ -70,8 +70,8 @@ def _link(built: FirmwareImage, at: Placement, elf: Path) -> None:
     """The build's own link command, with the places and another output. Raises BuildError."""
     folder = built.elf.parent
     title = f"The firmware with {built.allocator}, elsewhere in the flash,"
-    told = run_step(title, "tell its link", ["ninja", "-t", "commands", "-s", built.elf.name], folder)
-    words = [word for word in shlex.split(told) if not word.startswith("-Wl,-Map=")]
+    step = run_step(title, "tell its link", ["ninja", "-t", "commands", "-s", built.elf.name], folder)
+    words = [word for word in shlex.split(step) if not word.startswith("-Wl,-Map=")]
     try:
         first = words.index("&&") + 1
         command = words[first : words.index("&&", first)]

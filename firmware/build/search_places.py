@@ -79,15 +79,15 @@ def source_of(build: Path, name: str, outside: Path | None) -> Path:
                 return file
     commands = json.loads((build / "compile_commands.json").read_text())
     files = [Path(entry["file"]) for entry in commands]
-    found = [file for file in files if _is(name, str(file)) and not file.is_relative_to(_OURS)]
+    paths = [file for file in files if _is(name, str(file)) and not file.is_relative_to(_OURS)]
     # CMake does not list what cargo compiles: it lies where cargo keeps the crates it has verified.
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
-    found = found or sorted(cargo.glob(f"registry/src/*/{name}"))[:1]
-    if len(found) != 1:
+    paths = paths or sorted(cargo.glob(f"registry/src/*/{name}"))[:1]
+    if len(paths) != 1:
         raise SearchError(
-            f"{len(found)} sources of the image are called {name}: mend the `search` that names it."
+            f"{len(paths)} sources of the image are called {name}: mend the `search` that names it."
         )
-    return found[0]
+    return paths[0]
 
 
 def _is(name: str, path: str) -> bool:

@@ -81,15 +81,21 @@ def test_the_counter_is_proven_at_both_ends(stimulated: Run) -> None:
 
 @pytest.mark.parametrize("channel", ["CRIT", "OP"])
 def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str) -> None:
-    told = [one for one in stimulated.log.all(CalibrationRecord) if one.channel == channel]
-    assert len(told) == 32
-    assert len({one.dwt_cycles for one in told}) == 1
+    calibration_records = [
+        calibration_record
+        for calibration_record in stimulated.log.all(CalibrationRecord)
+        if calibration_record.channel == channel
+    ]
+    assert len(calibration_records) == 32
+    assert len({calibration_record.dwt_cycles for calibration_record in calibration_records}) == 1
     critical = channel == "CRIT"
-    operations = [one.critical_cycles if critical else one.operation_cycles for one in stimulated.operations]
+    operations = [
+        record.critical_cycles if critical else record.operation_cycles for record in stimulated.operations
+    ]
     begins, ends = stimulated.outside(channel)
     empty = stimulated.within(channel)[:16]
     assert len({fall - rise for rise, fall in empty}) == 1
-    constant = (empty[0][1] - empty[0][0]) - told[0].dwt_cycles
+    constant = (empty[0][1] - empty[0][0]) - calibration_records[0].dwt_cycles
     assert len(begins) == 8  # the common pulses
     assert len(ends) == 16 + 8
     wide = stimulated.within(channel)[16:]
@@ -98,8 +104,8 @@ def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str) 
 
 def test_instruments_cost_the_same_each_time(stimulated: Run) -> None:
     costs = stimulated.log.all(CostRecord)
-    assert {one.instrument for one in costs} == {"READ", "PIN", "TIMER"}
-    assert all(one.least_cycles == one.most_cycles for one in costs)
+    assert {cost_record.instrument for cost_record in costs} == {"READ", "PIN", "TIMER"}
+    assert all(cost_record.least_cycles == cost_record.most_cycles for cost_record in costs)
 
 
 def test_one_timer_gives_stimulus_and_frames_and_neither_disturbs_the_other(stimulated: Run) -> None:

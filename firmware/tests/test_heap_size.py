@@ -90,12 +90,12 @@ def test_the_heap_leaves_so_many_slots(heap_bytes: int, slots: int) -> None:
 
 
 def test_a_slot_too_many_is_told_with_the_heap_that_would_fit() -> None:
-    told = region.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag", BOARD)
-    assert told == (
+    objection = region.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag", BOARD)
+    assert objection == (
         "A heap of 86,064 bytes does not fit the Nucleo-F401RE beside the 315 slots of mem_frag: "
         "it may have 86,056 bytes at most."
     )
-    assert is_sentence(told, "*.")
+    assert is_sentence(objection, "*.")
     assert region.objection(86_056, SLOTS_BESIDE_IT + 1, "mem_frag", BOARD) is None
 
 

@@ -22,7 +22,9 @@ def quiet() -> Run:
 
 
 def test_every_call_is_made_and_recorded(quiet: Run) -> None:
-    assert [(one.kind, one.size) for one in quiet.operations] == [("K", n) for n in range(1, NAMES + 1)] * 3
+    assert [(record.kind, record.size) for record in quiet.operations] == [
+        ("K", n) for n in range(1, NAMES + 1)
+    ] * 3
     assert quiet.one(HeapRecord).invariants_hold == 1
     assert quiet.one(EndRecord).operations == 3 * NAMES
 

@@ -42,7 +42,7 @@ def seen(waits: bool, leaves_us: int | None) -> Evidence:
     """What comes of a run that a debugger leaves so long after the reset; None: none was there."""
     asked = plan(waits)
     samples = round(CORE_HZ * (longest_s(asked, CORE_HZ) + (LONGEST_WAIT_MS / 1000 if waits else 0)))
-    found = captured.capture(
+    capture = captured.capture(
         firmware.build("tlsf").elf,
         asked.image,
         CORE_HZ,
@@ -52,8 +52,8 @@ def seen(waits: bool, leaves_us: int | None) -> Evidence:
         instructions_while="",
         options=() if leaves_us is None else ("--debugger-leaves", f"{leaves_us}us"),
     )
-    assert found.status == 0, found.words
-    return decode(asked, ToolReport(asked_samples=samples), found.edges, found.uart)
+    assert capture.status == 0, capture.words
+    return decode(asked, ToolReport(asked_samples=samples), capture.edges, capture.uart)
 
 
 def beside_the_counter(evidence: Evidence) -> set[int]:
@@ -91,16 +91,16 @@ def test_at_any_moment_the_cycles_are_right_or_the_run_says_so() -> None:
     outcomes: Counter[tuple[str, int]] = Counter()
     failures: set[str] = set()
     for leaves_us in range(500, RUN_MS * 1000, 1_750):
-        found = seen(False, leaves_us)
-        verdict, _ = judge(found)
-        off = found.log.all(CounterOffRecord)
+        evidence = seen(False, leaves_us)
+        verdict, _ = judge(evidence)
+        off = evidence.log.all(CounterOffRecord)
         outcomes[verdict, len(off)] += 1
-        failures |= {record.reason for record in found.log.all(FailRecord)}
+        failures |= {record.reason for record in evidence.log.all(FailRecord)}
         if verdict == "complete":
             without = sum(record.operations for record in off)
-            assert beside_the_counter(found) == {BESIDE_THE_COUNTER}, leaves_us
-            assert found.joined.operations["dwt_cycles"].null_count() == without, leaves_us
-            costs = zip(found.log.all(CostRecord), seen(False, None).log.all(CostRecord), strict=True)
+            assert beside_the_counter(evidence) == {BESIDE_THE_COUNTER}, leaves_us
+            assert evidence.joined.operations["dwt_cycles"].null_count() == without, leaves_us
+            costs = zip(evidence.log.all(CostRecord), seen(False, None).log.all(CostRecord), strict=True)
             assert all(0 < cost.least_cycles == alone.least_cycles for cost, alone in costs), leaves_us
     assert failures == {"dwt"}  # while the counter is proven
     assert outcomes["complete", 1] > 2 and outcomes["inconclusive", 1] > 2, outcomes

@@ -255,7 +255,7 @@ def test_costs_are_those_of_the_instructions(stimulated: Run) -> None:
 def test_the_timer_tells_each_latency_plus_one_distance(stimulated: Run) -> None:
     """By the edges' own cycles: a sum of k answers is their latencies plus k times the distance."""
     windows = stimulated.within("OP")[CALIBRATION:]
-    told = {record.seq: record for record in stimulated.log.all(InterruptsRecord)}
+    interrupts_records = {record.seq: record for record in stimulated.log.all(InterruptsRecord)}
     answers = (("STIM", "ISR", "isr"), ("STIM", "TASK", "task"), ("CTRL", "CISR", "control"))
     for stimulus, answer, name in answers:
         asked = [cycle for cycle, _ in stimulated.stimuli(stimulus)]
@@ -265,7 +265,7 @@ def test_the_timer_tells_each_latency_plus_one_distance(stimulated: Run) -> None
         for seq, (begin, end) in enumerate(windows):
             inside = [rise for rise in rises if begin < rise < end]
             met |= set(inside)
-            found = getattr(told[seq], name) if seq in told else LatencySum(0, 0)
+            found = getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
             assert found.number == len(inside)
             if inside:
                 distances.add((found.ticks - sum(latency[rise] for rise in inside)) / len(inside))

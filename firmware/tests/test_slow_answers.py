@@ -97,10 +97,10 @@ def waited(done: Run, stimulus: str, answer: str) -> dict[int, int]:
 
 
 def told_in_operations(done: Run, name: str, began: dict[int, int]) -> bool:
-    told = {record.seq: record for record in done.log.all(InterruptsRecord)}
+    interrupts_records = {record.seq: record for record in done.log.all(InterruptsRecord)}
     for seq, (begin, end) in enumerate(done.within("OP")[CALIBRATION:]):
         inside = [wait for rise, wait in began.items() if begin < rise < end]
-        found = getattr(told[seq], name) if seq in told else LatencySum(0, 0)
+        found = getattr(interrupts_records[seq], name) if seq in interrupts_records else LatencySum(0, 0)
         assert found.number == len(inside)
         # A control interrupt may come between the pin of ISR and the read.
         assert 0 <= found.ticks - sum(inside) <= 4 * len(inside) or name == "isr", (seq, found, inside)

@@ -74,13 +74,13 @@ def _run(path: Path, name: str, content: bytes) -> type[Generator]:
         raise ScenarioError(
             f"{path} cannot be loaded as a generator: {type(error).__name__}: {first_line(error)}; mend it."
         ) from None
-    found = _classes(module)
-    if len(found) != 1:
+    classes = _classes(module)
+    if len(classes) != 1:
         raise ScenarioError(
-            f"{path} has {len(found)} generators and must have one: a dataclass that is derived from "
+            f"{path} has {len(classes)} generators and must have one: a dataclass that is derived from "
             "scenarios.generator.Generator and has steps()."
         )
-    return found[0]
+    return classes[0]
 
 
 def _names() -> list[str]:
@@ -92,8 +92,8 @@ def _of_file(name: str) -> type[Generator] | None:
     """The generator in the file of this name; None where there is no such file, or none in it."""
     if not (_FOLDER / f"{name}.py").exists():
         return None
-    found = _classes(importlib.import_module(f"{__name__}.{name}"))
-    return found[0] if len(found) == 1 else None
+    classes = _classes(importlib.import_module(f"{__name__}.{name}"))
+    return classes[0] if len(classes) == 1 else None
 
 
 def _classes(module: ModuleType) -> list[type[Generator]]:

@@ -151,13 +151,13 @@ class _Converter:
         self.found.lines.append(f"a,{self._last},{max(size, 1)}")
 
 
-def sentences(found: BoardTrace) -> Iterator[str]:
+def sentences(trace: BoardTrace) -> Iterator[str]:
     """What is missing, a sentence for each defect up to MOST_DEFECTS_TOLD, and what was refused."""
-    yield from found.defects[:MOST_DEFECTS_TOLD]
-    if (more := len(found.defects) - MOST_DEFECTS_TOLD) > 0:
+    yield from trace.defects[:MOST_DEFECTS_TOLD]
+    if (more := len(trace.defects) - MOST_DEFECTS_TOLD) > 0:
         yield f"Further defects: {more:,}."
-    if found.refused:
-        yield f"Requests that the board's heap refused, left out: {found.refused:,}."
+    if trace.refused:
+        yield f"Requests that the board's heap refused, left out: {trace.refused:,}."
 
 
 _READ_BYTES = 65_536

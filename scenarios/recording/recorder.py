@@ -66,18 +66,18 @@ def check(word: str, recorder: Path) -> None:
     if path is None:
         raise RecordingError(f"There is no command {quoted(word)}; check its name, or give its path.")
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
         with Path(path).open("rb") as file:
             is_elf = file.read(len(_ELF)) == _ELF
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {why(error)}.") from None
-    if objection := _privileges(path, found) or (_loading(path, recorder) if is_elf else None):
+    if objection := _privileges(path, status) or (_loading(path, recorder) if is_elf else None):
         raise RecordingError(f"{path} cannot be recorded: {objection}.")
 
 
-def _privileges(path: str, found: os.stat_result) -> str | None:
-    user = found.st_mode & stat.S_ISUID and found.st_uid != os.geteuid()
-    group = found.st_mode & stat.S_ISGID and found.st_gid != os.getegid()
+def _privileges(path: str, status: os.stat_result) -> str | None:
+    user = status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()
+    group = status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
     if user or group:
         return "it runs with another user's rights (setuid), and then the loader takes no library of ours"
     if os.geteuid() != 0 and "security.capability" in os.listxattr(path):

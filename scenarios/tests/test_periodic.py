@@ -44,13 +44,13 @@ def test_a_block_stays_for_one_to_h_periods() -> None:
     born: dict[int, int] = {}
     stays: defaultdict[int, int] = defaultdict(int)
     allocated = 0
-    for one in operations({**ONE_TASK, "ticks": 30_000}):
+    for operation in operations({**ONE_TASK, "ticks": 30_000}):
         release = allocated // 3  # frees come before the three allocations of their release
-        if isinstance(one, Allocate):
-            born[one.id] = release
+        if isinstance(operation, Allocate):
+            born[operation.id] = release
             allocated += 1
         elif release < 3000:
-            stays[release - born.pop(one.id)] += 1
+            stays[release - born.pop(operation.id)] += 1
     assert set(stays) == {1, 2, 3}
     for share in stays.values():
         assert share / sum(stays.values()) == pytest.approx(1 / 3, abs=0.02)
@@ -59,12 +59,12 @@ def test_a_block_stays_for_one_to_h_periods() -> None:
 def test_no_release_passes_the_memory_of_its_period() -> None:
     overrides = {**ONE_TASK, "small_min_bytes": 8, "small_max_bytes": 128, "stay_min_periods": 1}
     total, sums = 0, []
-    for one in operations({**overrides, "stay_max_periods": 1}):
-        if isinstance(one, Free) and total:
+    for operation in operations({**overrides, "stay_max_periods": 1}):
+        if isinstance(operation, Free) and total:
             sums.append(total)
             total = 0
-        elif isinstance(one, Allocate):
-            total += one.size
+        elif isinstance(operation, Allocate):
+            total += operation.size
     assert len(sums) == 10
     # The block that would have passed it has 128 bytes at most.
     assert all(1000 - 128 < each <= 1000 for each in sums)
@@ -72,9 +72,9 @@ def test_no_release_passes_the_memory_of_its_period() -> None:
 
 def test_tasks_of_a_hybrid_set_have_blocks_of_one_kind() -> None:
     sizes = [
-        one.size
-        for one in operations({"profile": "hybrid", "memory_min_bytes": 8192, "memory_max_bytes": 8192})
-        if isinstance(one, Allocate)
+        operation.size
+        for operation in operations({"profile": "hybrid", "memory_min_bytes": 8192, "memory_max_bytes": 8192})
+        if isinstance(operation, Allocate)
     ]
     assert any(size <= 128 for size in sizes)
     assert any(size >= 1024 for size in sizes)
@@ -104,7 +104,7 @@ def test_the_sets_fit_an_image_with_the_seeds_of_a_study(number: int) -> None:
     for seed in range(number, 25, 4):
         steps = list(catalogue.load(f"periodic_c{number}", seed=seed).generator.steps())
         assert len(steps) < 21_840
-        assert max(one.operation.id for one in steps if isinstance(one.operation, Allocate)) < MAX_SLOTS
+        assert max(step.operation.id for step in steps if isinstance(step.operation, Allocate)) < MAX_SLOTS
 
 
 @pytest.mark.parametrize(

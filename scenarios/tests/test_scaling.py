@@ -106,9 +106,11 @@ def test_the_chosen_scale_is_the_smallest_that_fits(
     scaling, limits = Scaling(trace), board(entries, blocks, heap_bytes)
 
     def first(choosing: bool) -> int | None:
-        kept = ((n, plain(trace, n, 1)) for n in range(1, len(by_block(trace)) * 2))
+        generator = ((n, plain(trace, n, 1)) for n in range(1, len(by_block(trace)) * 2))
         fits = (
-            n for n, blocks in kept if blocks and not plain_room(blocks, 1).beyond(limits, choosing=choosing)
+            n
+            for n, blocks in generator
+            if blocks and not plain_room(blocks, 1).beyond(limits, choosing=choosing)
         )
         return next(fits, None)
 

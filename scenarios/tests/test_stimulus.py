@@ -81,5 +81,5 @@ def test_contradictions_are_refused(mode: str, period_ticks: int, control_period
     "asked", ["none", "periodic", "sweep:0,7919", "random:5003,7919,9", "burst:5003,0,700"]
 )
 def test_a_stimulus_reads_back_what_it_writes(asked: str) -> None:
-    found = override(OWN, asked)
-    assert override(NO_STIMULUS, str(found)) == found
+    stimulus = override(OWN, asked)
+    assert override(NO_STIMULUS, str(stimulus)) == stimulus

@@ -32,7 +32,7 @@ def test_the_seed_is_the_first_word_of_the_crate_s_state() -> None:
     random = Xorshift128(words)
     scenario = catalogue.load("until_full_aligned", {"requests": 20})
     assert scenario.seed == words[0]
-    steps = [one.operation for one in scenario.generator.steps() if isinstance(one.operation, Allocate)]
+    steps = [step.operation for step in scenario.generator.steps() if isinstance(step.operation, Allocate)]
     for request in steps[::2]:
         assert request.size == 1 + random.next() % 123
         assert request.align_log2 == (random.next() & 0xFF) % 6

@@ -16,27 +16,27 @@ def steps(target: str, blocks: int = 0) -> list[Step]:
 
 
 def sizes(found: list[Step]) -> dict[int, int]:
-    return {one.operation.id: one.operation.size for one in found if isinstance(one.operation, Allocate)}
+    return {step.operation.id: step.operation.size for step in found if isinstance(step.operation, Allocate)}
 
 
 def freed_sizes(found: list[Step]) -> list[int]:
     """Of the set-up, in order."""
     of = sizes(found)
-    return [of[one.operation.id] for one in found[:-1] if isinstance(one.operation, Free)]
+    return [of[step.operation.id] for step in found[:-1] if isinstance(step.operation, Free)]
 
 
 @pytest.mark.parametrize("target", CONSTRUCTIONS)
 def test_one_operation_is_measured_and_it_is_the_last(target: str) -> None:
     found = steps(target)
-    assert [one.operation.measured for one in found] == [False] * (len(found) - 1) + [True]
+    assert [step.operation.measured for step in found] == [False] * (len(found) - 1) + [True]
     assert isinstance(found[-1].operation, Free) == CONSTRUCTIONS[target].frees
-    assert {one.label for one in found[:-1]} <= {"setup"}
+    assert {step.label for step in found[:-1]} <= {"setup"}
     assert found[-1].label == target
 
 
 def test_the_list_has_equal_blocks_that_cannot_merge_and_do_not_fit() -> None:
     found = steps("list", 3)
-    assert [one.operation.size for one in found[:6] if isinstance(one.operation, Allocate)] == [40, 8] * 3
+    assert [step.operation.size for step in found[:6] if isinstance(step.operation, Allocate)] == [40, 8] * 3
     assert freed_sizes(found) == [40, 40, 40]
     assert isinstance(found[-1].operation, Allocate)
     assert found[-1].operation.size == 56
@@ -62,12 +62,12 @@ def test_a_way_down_a_trie_turns_right_at_every_bit() -> None:
 @pytest.mark.parametrize(("target", "neighbours"), [("neighbours", (200, 328)), ("trie_merge", (3072, 3584))])
 def test_the_freed_block_lies_between_free_ones(target: str, neighbours: tuple[int, int]) -> None:
     found = steps(target)
-    order = [one.operation.id for one in found if isinstance(one.operation, Allocate)]
+    order = [step.operation.id for step in found if isinstance(step.operation, Allocate)]
     last = found[-1].operation
     assert isinstance(last, Free)
     between = order.index(last.id)
     around = (order[between - 1], order[between + 1])
-    freed = {one.operation.id for one in found[:-1] if isinstance(one.operation, Free)}
+    freed = {step.operation.id for step in found[:-1] if isinstance(step.operation, Free)}
     assert set(around) <= freed
     assert tuple(sizes(found)[slot] for slot in around) == neighbours
 

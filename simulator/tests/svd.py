@@ -32,7 +32,7 @@ def facts() -> Iterator[str]:
 
 
 def _facts(device: ElementTree.Element) -> Iterator[str]:
-    peripherals = {_text(one, "name"): one for one in device.iter("peripheral")}
+    peripherals = {_text(element, "name"): element for element in device.iter("peripheral")}
     for name, peripheral in peripherals.items():
         known = RENAMED.get(name, name)
         if PERIPHERALS.fullmatch(known):

@@ -72,10 +72,10 @@ def test_each_position_has_one_name(chip: Path) -> None:
 def test_a_peripherals_interrupt_is_called_by_its_name(chip: Path) -> None:
     """The simulator's tables, which are of the manuals too, say which position is whose."""
     line = line_of(chip.stem)
-    told = tomllib.loads(chip.read_text(encoding="utf-8"))
-    assert told.get("core", "cortex-m4") == line.core
+    document = tomllib.loads(chip.read_text(encoding="utf-8"))
+    assert document.get("core", "cortex-m4") == line.core
     by_place = {n: name for name, n in line.positions.items()}
-    for peripheral in told["peripherals"]:
+    for peripheral in document["peripherals"]:
         for place in peripheral.get("interrupts", []):
             kind = peripheral["name"].rstrip("0123456789")
             assert kind in by_place[place], f"{peripheral['name']} has {place}, {by_place[place]}"

@@ -47,12 +47,12 @@ def test_a_snapshot_goes_on_with_the_manners_of_its_run(odd: Path) -> None:
 
 def test_masks_and_latencies_have_the_notes(odd: Path) -> None:
     program = user_program(odd)
-    found = masks.run_masks(program, "2ms")
-    assert not found.ended
-    assert [note.what for note in found.stats.notes] == [WHAT]
+    mask_run = masks.run_masks(program, "2ms")
+    assert not mask_run.ended
+    assert [note.what for note in mask_run.stats.notes] == [WHAT]
     question = latency.Question(exception=44, until="1ms", random=5)
-    asked = latency.ask(program, question)
-    assert (asked.ended, [note.what for note in asked.notes]) == ("", [WHAT])
+    answers = latency.ask(program, question)
+    assert (answers.ended, [note.what for note in answers.notes]) == ("", [WHAT])
 
 
 def test_what_the_simulator_says_of_notes_is_no_reason_of_an_end(odd: Path) -> None:

@@ -27,9 +27,9 @@ def test_without_edges_there_is_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_windows_are_numbers() -> None:
-    found = read_windows(HEAD + b"0,10,20,3\n1,30,45,0\n")
-    assert found.columns == ["window", "start_cycle", "end_cycle", "looks"]
-    assert found.rows() == [(0, 10, 20, 3), (1, 30, 45, 0)]
+    table = read_windows(HEAD + b"0,10,20,3\n1,30,45,0\n")
+    assert table.columns == ["window", "start_cycle", "end_cycle", "looks"]
+    assert table.rows() == [(0, 10, 20, 3), (1, 30, 45, 0)]
     assert read_windows(HEAD).rows() == []
 
 

@@ -148,8 +148,8 @@ def fenced_pairs(victim_bytes: int) -> int:
 
 
 def _scenario(name: str, parameters: dict[str, Any] | None = None, title: str | None = None) -> Trace:
-    found = scenario_catalogue.load(name, parameters or {})
-    return of_steps(title or name, found.generator.steps())
+    scenario = scenario_catalogue.load(name, parameters or {})
+    return of_steps(title or name, scenario.generator.steps())
 
 
 def _list(victim_bytes: int, request_bytes: int) -> Trace:

@@ -143,21 +143,21 @@ class Search:
     def _go_on(
         self, program: Path, state: Path, budget: Budget, tell: Callable[[Progress], None]
     ) -> SearchResult:
-        found = host_search.breed(program, state, self.terms, 0)
-        if budget.lists is not None and found.lists > budget.lists:
+        progress = host_search.breed(program, state, self.terms, 0)
+        if budget.lists is not None and progress.lists > budget.lists:
             # It has gone farther before. What so many lists find must not depend on that.
             state = state.with_name(f"{state.name}-{budget.lists}")
-            found = host_search.breed(program, state, self.terms, 0)
-        tell(found)
+            progress = host_search.breed(program, state, self.terms, 0)
+        tell(progress)
         spent_s = _spent_s(state)
-        while (more := _more(budget, found.lists, spent_s)) > 0:
+        while (more := _more(budget, progress.lists, spent_s)) > 0:
             begun = time.monotonic()
-            found = host_search.breed(program, state, self.terms, found.lists + more)
+            progress = host_search.breed(program, state, self.terms, progress.lists + more)
             spent_s += time.monotonic() - begun
             write_bytes(_clock(state), json.dumps({"seconds": spent_s}).encode())
-            tell(found)
+            tell(progress)
             signals.check()
-        return SearchResult(found, program, state)
+        return SearchResult(progress, program, state)
 
     def _state(self, program: Path) -> Path:
         terms = [self.allocator, self.what, f"seed{self.seed}"]

@@ -98,10 +98,10 @@ class Study:
         machine, the dearest of each that has one.
         """
         if not host_heap.row(allocator).target_only:
-            found = self._search(allocator, what, tell)
-            ranked = (found.winners(most, ranking) for ranking, most in CONFIRMED.items())
-            different = {one.tobytes(): one for winners in ranked for one in winners}
-            return found.progress.lists, list(different.values())
+            result = self._search(allocator, what, tell)
+            ranked = (result.winners(most, ranking) for ranking, most in CONFIRMED.items())
+            different = {array.tobytes(): array for winners in ranked for array in winners}
+            return result.progress.lists, list(different.values())
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
         return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
 
@@ -110,13 +110,13 @@ class Study:
         return search.run(self.budget, partial(tell, allocator, what))
 
     def _space_row(self, allocator: str, tell: OnProgress) -> Row:
-        found = self._search(allocator, "fragmentation", tell)
-        (operations,) = found.winners(1)
+        result = self._search(allocator, "fragmentation", tell)
+        (operations,) = result.winners(1)
         return Row(
             allocator,
             "fragmentation",
             self.seed,
-            found.progress.lists,
+            result.progress.lists,
             space(allocator, Trace("found", operations)),
             space(allocator, spread(self.live_bytes, SMALLEST_SPREAD_BYTES)),
             operations,
@@ -133,7 +133,7 @@ def lenders(what: What) -> list[str]:
 def known_time(allocator: str, goal: Goal) -> Time:
     """The longest section that a known worst case has on this allocator. Raises SimulatorError."""
     times = (_time(name, longest.get(goal)) for name, longest in _known(allocator).items())
-    return max(times, key=lambda one: one.instructions)
+    return max(times, key=lambda time: time.instructions)
 
 
 def _known_lists(allocator: str, goal: Goal) -> list[Operations]:
@@ -151,7 +151,7 @@ def _longest(
     allocator: str, lists: Sequence[Operations], goal: Goal
 ) -> tuple[CriticalSection | None, Operations]:
     """The longest section that one of the lists has on the board, and that list up to it."""
-    sections = [(adversary_search.longest(allocator, one).get(goal), one) for one in lists]
+    sections = [(adversary_search.longest(allocator, array).get(goal), array) for array in lists]
     best, operations = max(sections, key=lambda pair: pair[0].instructions if pair[0] else 0)
     return best, operations[: best.operation + 1] if best else operations
 

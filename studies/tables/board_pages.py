@@ -63,8 +63,10 @@ def figures(board: Board) -> list[str]:
 
 def row(board: Board, scenario: str, allocator: str) -> str:
     """One line of it."""
-    found = _run(board, scenario, allocator).statistics
-    cycles, section, waits = (found[key] for key in (DWT_CYCLES.key, "critical_ns", "interrupt_latency_ns"))
+    summaries = _run(board, scenario, allocator).statistics
+    cycles, section, waits = (
+        summaries[key] for key in (DWT_CYCLES.key, "critical_ns", "interrupt_latency_ns")
+    )
     cells = (cycles.median, cycles.max, section.max, waits.max)
     return f"| `{scenario}` | {allocator} | " + " | ".join(f"{cell or 0:,.0f}" for cell in cells) + " |"
 

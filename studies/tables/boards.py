@@ -57,7 +57,7 @@ def _run(board: Board, allocator: str, runs: Path) -> None:
 
 def markdown(found: Across) -> str:
     """The tables, but for the names of the runs, which have the time in them."""
-    return "\n\n".join(_table(one) for one in tables.every(found))
+    return "\n\n".join(_table(rows) for rows in tables.every(found))
 
 
 def _table(rows: Rows) -> str:

@@ -70,4 +70,4 @@ def measure_built(built: FirmwareImage, image: bytes) -> list[CriticalSection]:
 def worst(sections: list[CriticalSection], kind: str) -> CriticalSection:
     """The section of this kind with the most cycles; A includes allocations out of memory."""
     kinds = "AO" if kind == "A" else kind
-    return max((one for one in sections if one.kind in kinds), key=lambda one: one.cycles)
+    return max((section for section in sections if section.kind in kinds), key=lambda section: section.cycles)

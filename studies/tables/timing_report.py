@@ -71,20 +71,20 @@ def allocations(allocator: str, scenario: str) -> list[OperationRecord]:
     return [record for record in log.all(OperationRecord) if record.kind == "A"]
 
 
-def row(what: str, found: Iterable[OperationRecord], statistic: Statistic, measured: float) -> Row:
+def row(what: str, records: Iterable[OperationRecord], statistic: Statistic, measured: float) -> Row:
     """A line whose predictions are the `statistic` of both windows of the operations `found`."""
-    windows = [(one.critical_cycles, one.operation_cycles) for one in found]
+    windows = [(record.critical_cycles, record.operation_cycles) for record in records]
     critical, call = (statistic(cycles) for cycles in zip(*windows, strict=True))
     return Row(what, len(windows), critical, call, measured)
 
 
 def stress_rows(allocator: str, name: str, by_probes: dict[int, int], median: float, p99: float) -> list[Row]:
     """The lines of mem_stress: the means by probes, the median and p99."""
-    found = allocations(allocator, "mem_stress")
+    records = allocations(allocator, "mem_stress")
     rows = [
         row(
             f"{name}, {probes} probe{'s' * (probes > 1)}",
-            [one for one in found if one.probes == probes],
+            [record for record in records if record.probes == probes],
             mean,
             measured,
         )
@@ -92,15 +92,15 @@ def stress_rows(allocator: str, name: str, by_probes: dict[int, int], median: fl
     ]
     return [
         *rows,
-        row(f"{name}, median", found, lambda cycles: nearest_rank(np.sort(cycles), 50), median),
-        row(f"{name}, p99", found, lambda cycles: nearest_rank(np.sort(cycles), 99), p99),
+        row(f"{name}, median", records, lambda cycles: nearest_rank(np.sort(cycles), 50), median),
+        row(f"{name}, p99", records, lambda cycles: nearest_rank(np.sort(cycles), 99), p99),
     ]
 
 
 def fragments(allocator: str, probes: int) -> list[OperationRecord]:
     """The measured allocations of mem_frag whose search took `probes` probes."""
-    found = allocations(allocator, "mem_frag")
-    return [one for one in found if (one.size, one.probes) == (FRAGMENT_BYTES, probes)]
+    records = allocations(allocator, "mem_frag")
+    return [record for record in records if (record.size, record.probes) == (FRAGMENT_BYTES, probes)]
 
 
 def rows() -> list[Row]:

@@ -113,7 +113,7 @@ def _run(allocator: str, steps: Sequence[Step], offset: int) -> _Once:
     )
     operations = done.records.all(OperationRecord)
     pulses = done.windows[PULSES_BEFORE:-PULSES_BEFORE].rows()
-    failed = next((one for one in operations[:-2] if one.kind not in "AF"), None)
+    failed = next((record for record in operations[:-2] if record.kind not in "AF"), None)
     if failed:
         raise WorstError(
             f"{allocator} does not serve the set-up: operation {failed.seq} came out {failed.kind}; "
@@ -140,5 +140,5 @@ def _run(allocator: str, steps: Sequence[Step], offset: int) -> _Once:
 
 def _first(edges: pl.DataFrame, channel: str, after: int) -> int:
     """The cycle of the channel's first edge behind `after`; of an answer it is a rise."""
-    found = edges.filter((pl.col("channel") == channel) & (pl.col("cycle") > after))["cycle"]
-    return int(found[0])
+    series = edges.filter((pl.col("channel") == channel) & (pl.col("cycle") > after))["cycle"]
+    return int(series[0])

@@ -62,7 +62,7 @@ class Matrix:
     def cell(self, construction: str, allocator: str) -> Cell:
         """Raises StopIteration if there is none."""
         return next(
-            one for one in self.cells if (one.construction, one.allocator) == (construction, allocator)
+            cell for cell in self.cells if (cell.construction, cell.allocator) == (construction, allocator)
         )
 
     def is_own_worst(self, cell: Cell) -> bool:
@@ -75,11 +75,11 @@ class Matrix:
 
     def own_worst(self, allocator: str, frees: bool) -> Cell:
         """The costliest allocation of an allocator, or its costliest free."""
-        return _costliest(one for one in self.cells if one.allocator == allocator and one.frees == frees)
+        return _costliest(cell for cell in self.cells if cell.allocator == allocator and cell.frees == frees)
 
     def most_by(self, construction: str) -> Cell:
         """The allocator that pays most for a construction."""
-        return _costliest(one for one in self.cells if one.construction == construction)
+        return _costliest(cell for cell in self.cells if cell.construction == construction)
 
     def as_json(self) -> dict[str, Any]:
         """The document that docs/reference/heap-worst.md describes."""
@@ -109,7 +109,7 @@ class Matrix:
 
 def _costliest(cells: Iterable[Cell]) -> Cell:
     """The costliest cell; the first of equals."""
-    return max(cells, key=lambda one: one.cost)
+    return max(cells, key=lambda cell: cell.cost)
 
 
 def constructions(frees: bool) -> Sequence[str]:

@@ -63,8 +63,8 @@ def _cell(matrix: Matrix, cell: Cell) -> str:
 def _slopes(matrix: Matrix, allocators: Sequence[str]) -> Table:
     """Instructions for each further free block."""
     table = _table("instructions per free block", allocators)
-    found = {(one.construction, one.allocator): one for one in matrix.slopes}
-    for name in dict.fromkeys(one.construction for one in matrix.slopes):
+    found = {(slope.construction, slope.allocator): slope for slope in matrix.slopes}
+    for name in dict.fromkeys(slope.construction for slope in matrix.slopes):
         values = [found[name, allocator].instructions_per_block for allocator in allocators]
         table.add_row(name, *(f"{value:.2f}" if abs(value) >= 0.005 else "flat" for value in values))
     return table
@@ -85,11 +85,11 @@ def _own(matrix: Matrix) -> Table:
 
 
 def _wire(cell: Cell) -> list[str]:
-    found = cell.measured
-    if found is None:
+    measurement = cell.measured
+    if measurement is None:
         return []
-    times = (found.pulse_ns, found.interrupt_latency_ns, found.task_latency_ns)
-    return [str(found.cycles), *(digits(time) for time in times)]
+    times = (measurement.pulse_ns, measurement.interrupt_latency_ns, measurement.task_latency_ns)
+    return [str(measurement.cycles), *(digits(time) for time in times)]
 
 
 def _table(heading: str, columns: Sequence[str]) -> Table:

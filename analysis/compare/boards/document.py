@@ -11,7 +11,7 @@ from analysis.compare.boards.tables import headline
 SCHEMA = 1
 
 
-def as_json(found: Across) -> dict[str, Any]:
+def as_json(boards: Across) -> dict[str, Any]:
     """The whole document."""
     return {
         "schema": SCHEMA,
@@ -22,9 +22,9 @@ def as_json(found: Across) -> dict[str, Any]:
                 "headline": headline(group),
                 "boards": [_line(line) for line in group.lines],
             }
-            for group in found.groups
+            for group in boards.groups
         ],
-        "left_out": list(found.left_out),
+        "left_out": list(boards.left_out),
     }
 
 

@@ -108,8 +108,8 @@ def _idle(manifest: Manifest, core_hz: int) -> Worst | None:
     idle = manifest.baselines.get(LATENCY.key)
     if idle is None:
         return None
-    found = _extreme(manifest, LATENCY, core_hz, float(idle.value), None)
-    return replace(found, n=idle.n) if found else None
+    worst = _extreme(manifest, LATENCY, core_hz, float(idle.value), None)
+    return replace(worst, n=idle.n) if worst else None
 
 
 def _extreme(
@@ -151,6 +151,6 @@ def _growth(operations: pl.DataFrame, core_hz: int) -> Growth | None:
 
 
 def _slope(x: pl.Series, y: pl.Series, error: float) -> tuple[float, float]:
-    across, up = (np.asarray(one, np.float64) - float(one.mean()) for one in (x, y))  # type: ignore[arg-type]
-    found = fit_slope(across, up, error)
-    return found.value, found.uncertainty
+    across, up = (np.asarray(series, np.float64) - float(series.mean()) for series in (x, y))  # type: ignore[arg-type]
+    slope = fit_slope(across, up, error)
+    return slope.value, slope.uncertainty

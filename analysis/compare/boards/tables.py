@@ -119,10 +119,10 @@ def of_growth(groups: Sequence[Group]) -> Rows:
     return Rows("Slope per freed block", headings, lines, frozenset(range(2, 8)))
 
 
-def every(found: Across) -> list[Rows]:
+def every(boards: Across) -> list[Rows]:
     """All tables that have a line."""
-    tables = [of_boards(found.boards), *map(of_sections, found.groups), of_growth(found.groups)]
-    return [one for one in tables if one.lines]
+    tables = [of_boards(boards.boards), *map(of_sections, boards.groups), of_growth(boards.groups)]
+    return [rows for rows in tables if rows.lines]
 
 
 def headline(group: Group) -> str:

@@ -7,7 +7,7 @@ from analysis.compare.boards.tables import MEANING, every, headline
 from analysis.compare.text import printed
 
 
-def as_text(found: Across) -> str:
+def as_text(boards: Across) -> str:
     """A sentence for each group, the tables, and what is left out."""
-    remarks = [group.remark for group in found.groups if group.remark]
-    return printed([*map(headline, found.groups), *remarks, *every(found), "", MEANING, *found.left_out])
+    remarks = [group.remark for group in boards.groups if group.remark]
+    return printed([*map(headline, boards.groups), *remarks, *every(boards), "", MEANING, *boards.left_out])

@@ -27,7 +27,9 @@ OPERATIONS = (
 
 def with_cycles(changes: Mapping[int, int], of: Sequence[Operation] = OPERATIONS) -> list[Operation]:
     """The operations, some of them so many cycles longer."""
-    return [replace(one, cycles=one.cycles + changes.get(seq, 0)) for seq, one in enumerate(of)]
+    return [
+        replace(operation, cycles=operation.cycles + changes.get(seq, 0)) for seq, operation in enumerate(of)
+    ]
 
 
 def write(

@@ -22,36 +22,36 @@ from dashboards.tests.synthetic import Operation
 from tests.run_folders import seal
 
 
-def only(found: Comparison, key: str) -> Worst:
-    return next(one for one in found.compared[0].worst if one.quantity.key == key)
+def only(comparison: Comparison, key: str) -> Worst:
+    return next(worst for worst in comparison.compared[0].worst if worst.quantity.key == key)
 
 
 def test_equal_runs_are_equal_to_the_cycle(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b"))
-    assert found.status == "equal"
-    assert overall(found) == "equal to the cycle, 5 operations"
+    comparison = compare(write(tmp_path / "a"), write(tmp_path / "b"))
+    assert comparison.status == "equal"
+    assert overall(comparison) == "equal to the cycle, 5 operations"
 
 
 def test_an_operation_that_takes_longer_is_named(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 40})))
-    operations = found.compared[0].operations
-    worst = only(found, "critical_ns")
-    assert found.status == "worse"
+    comparison = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 40})))
+    operations = comparison.compared[0].operations
+    worst = only(comparison, "critical_ns")
+    assert comparison.status == "worse"
     assert worst.change == pytest.approx(40 * CYCLE_NS)
     assert worst.percent == pytest.approx(100 * 40 / 600)
     assert worst.b is not None
     assert worst.b.seq == 1
     assert operations is not None
     assert (operations.changed, operations.first) == (1, 1)
-    assert headline(found.compared[0]) == (
+    assert headline(comparison.compared[0]) == (
         "longest masked section of any operation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1; "
         "1 of 5 operations changed"
     )
 
 
 def test_a_worst_case_that_moved_is_told_with_both_places(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: -100, 0: 150})))
-    worst = only(found, "critical_ns")
+    comparison = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: -100, 0: 150})))
+    worst = only(comparison, "critical_ns")
     assert worst.a is not None
     assert worst.b is not None
     assert worst.moved
@@ -62,37 +62,37 @@ def test_a_worst_case_that_moved_is_told_with_both_places(tmp_path: Path) -> Non
 
 def test_largest_increase_decrease_and_sum(tmp_path: Path) -> None:
     longer = with_cycles({0: 7, 1: -30, 3: 9, 4: -2})
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", longer)).compared[0].operations
-    assert found is not None
-    section = next(one for one in found.columns if one.column.name == "dwt_cycles")
+    operations = compare(write(tmp_path / "a"), write(tmp_path / "b", longer)).compared[0].operations
+    assert operations is not None
+    section = next(change for change in operations.columns if change.column.name == "dwt_cycles")
     assert section.changed == 4
     assert section.first is not None
     assert section.increase is not None
     assert section.decrease is not None
     assert (section.first.seq, section.increase.seq, section.decrease.seq) == (0, 3, 1)
     assert (section.increase.change, section.decrease.change, section.total) == (9, -30, -16)
-    assert [(one.kind, one.n, one.changed, one.dwt_cycles) for one in found.kinds] == [
+    assert [(kind.kind, kind.n, kind.changed, kind.dwt_cycles) for kind in operations.kinds] == [
         ("A", 3, 3, -14),
         ("F", 2, 1, -2),
     ]
 
 
 def test_better_runs_are_not_worse(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: -40})))
-    assert found.status == "not worse"
+    comparison = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: -40})))
+    assert comparison.status == "not worse"
 
 
 def test_an_outcome_that_changed_is_named(tmp_path: Path) -> None:
     refused = [*OPERATIONS[:3], replace(OPERATIONS[3], kind="O"), OPERATIONS[4]]
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", refused)).compared[0].operations
-    assert found is not None
-    assert found.other_outcome == (3,)
-    assert found.changed == 1
+    operations = compare(write(tmp_path / "a"), write(tmp_path / "b", refused)).compared[0].operations
+    assert operations is not None
+    assert operations.other_outcome == (3,)
+    assert operations.changed == 1
 
 
 def test_two_allocators_are_a_comparison(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", allocator="tlsf"))
-    assert [(one.name, one.a, one.b) for one in found.compared[0].settings] == [
+    comparison = compare(write(tmp_path / "a"), write(tmp_path / "b", allocator="tlsf"))
+    assert [(change.name, change.a, change.b) for change in comparison.compared[0].settings] == [
         ("allocator", "seglist", "tlsf")
     ]
 
@@ -108,8 +108,8 @@ def test_settings_that_changed_are_told(tmp_path: Path) -> None:
         "kernel_calls": False,
     }
     changes = {"firmware": firmware, "locking": "primask", "knobs": {"SLOTS": "8"}}
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", changes=changes))
-    assert {(one.name, one.a, one.b) for one in found.compared[0].settings} == {
+    comparison = compare(write(tmp_path / "a"), write(tmp_path / "b", changes=changes))
+    assert {(change.name, change.a, change.b) for change in comparison.compared[0].settings} == {
         ("firmware sha256", "ab" * 32, "cd" * 32),
         ("kernel", "V11.2.0", "V11.3.0"),
         ("heap size", "65,536 bytes", "86,064 bytes"),
@@ -120,25 +120,25 @@ def test_settings_that_changed_are_told(tmp_path: Path) -> None:
 
 
 def test_a_virtual_board_that_changed_is_not_blamed_on_the_allocator(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 1})))
-    assert any("a virtual board repeats itself" in note for note in found.compared[0].notes)
+    comparison = compare(write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 1})))
+    assert any("a virtual board repeats itself" in note for note in comparison.compared[0].notes)
 
 
 def test_a_board_that_changed_is_not_blamed_on_the_allocator(tmp_path: Path) -> None:
-    found = compare(
+    comparison = compare(
         write(tmp_path / "a", exact=False), write(tmp_path / "b", with_cycles({1: 99}), exact=False)
     )
-    assert found.status == "worse"
-    assert any("`./lab twin` looks for a cause" in note for note in found.compared[0].notes)
+    assert comparison.status == "worse"
+    assert any("`./lab twin` looks for a cause" in note for note in comparison.compared[0].notes)
 
 
 def test_other_operations_are_compared_by_their_statistics_alone(tmp_path: Path) -> None:
-    found = compare(
+    comparison = compare(
         write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 1}), changes={"image_crc32": "1" * 8})
     )
-    assert found.compared[0].operations is None
-    assert any("did not run the same operations" in note for note in found.compared[0].notes)
-    assert only(found, "critical_ns").change == pytest.approx(CYCLE_NS)
+    assert comparison.compared[0].operations is None
+    assert any("did not run the same operations" in note for note in comparison.compared[0].notes)
+    assert only(comparison, "critical_ns").change == pytest.approx(CYCLE_NS)
 
 
 def test_images_decide_where_both_are_kept(tmp_path: Path) -> None:
@@ -157,8 +157,10 @@ def many(cycles: int = 400) -> list[Operation]:
 
 def test_on_a_board_a_difference_within_the_budgets_means_nothing(tmp_path: Path) -> None:
     # The budget of a width is 23.9 ns in each run, so 47.8 ns: four cycles, not five.
-    found = compare(write(tmp_path / "a", many(), exact=False), write(tmp_path / "b", many(404), exact=False))
-    worst = only(found, "critical_ns")
+    comparison = compare(
+        write(tmp_path / "a", many(), exact=False), write(tmp_path / "b", many(404), exact=False)
+    )
+    worst = only(comparison, "critical_ns")
     assert worst.budget == pytest.approx(47.8)
     assert worst.change == pytest.approx(4 * CYCLE_NS)
     assert worst.finding == "within the budgets"
@@ -166,12 +168,16 @@ def test_on_a_board_a_difference_within_the_budgets_means_nothing(tmp_path: Path
 
 
 def test_on_a_board_a_difference_beyond_the_budgets_counts(tmp_path: Path) -> None:
-    found = compare(write(tmp_path / "a", many(), exact=False), write(tmp_path / "b", many(460), exact=False))
-    distribution = next(
-        one for one in found.compared[0].distributions if one.quantity.key == "wire_critical_ns"[5:]
+    comparison = compare(
+        write(tmp_path / "a", many(), exact=False), write(tmp_path / "b", many(460), exact=False)
     )
-    assert found.status == "worse"
-    assert only(found, "critical_ns").finding == "worse"
+    distribution = next(
+        distribution
+        for distribution in comparison.compared[0].distributions
+        if distribution.quantity.key == "wire_critical_ns"[5:]
+    )
+    assert comparison.status == "worse"
+    assert only(comparison, "critical_ns").finding == "worse"
     assert distribution.effect is not None
     assert distribution.effect.shift == pytest.approx(60 * CYCLE_NS)
     assert distribution.effect.delta == 1.0
@@ -181,11 +187,11 @@ def test_on_a_board_a_difference_beyond_the_budgets_counts(tmp_path: Path) -> No
 def test_on_a_board_one_longer_latency_may_be_chance(tmp_path: Path) -> None:
     a, b = (write(tmp_path / name, many(), exact=False) for name in "ab")
     alter_latency(b, by_ns=500.0)
-    found = compare(a, b)
-    worst = only(found, "interrupt_latency_ns")
+    comparison = compare(a, b)
+    worst = only(comparison, "interrupt_latency_ns")
     assert worst.finding == "chance"
     assert worst.chance_p == pytest.approx(0.5)
-    assert found.status == "not worse"
+    assert comparison.status == "not worse"
 
 
 def test_a_section_that_a_control_interrupt_lengthened_is_no_worse_code(tmp_path: Path) -> None:
@@ -195,22 +201,22 @@ def test_a_section_that_a_control_interrupt_lengthened_is_no_worse_code(tmp_path
     hits = pl.when(pl.col("seq") == 1).then(1).otherwise(0).cast(pl.UInt32)
     table.with_columns(control_hits=hits).write_parquet(b / "operations.parquet")
     seal(b)
-    found = compare(a, b)
-    operations = found.compared[0].operations
-    assert only(found, "critical_ns").finding == "chance"
-    assert found.status == "not worse"
+    comparison = compare(a, b)
+    operations = comparison.compared[0].operations
+    assert only(comparison, "critical_ns").finding == "chance"
+    assert comparison.status == "not worse"
     assert operations is not None
     assert (operations.changed, operations.met_otherwise) == (5, 1)
-    section = next(one for one in operations.columns if one.column.name == "dwt_cycles")
+    section = next(change for change in operations.columns if change.column.name == "dwt_cycles")
     assert section.met_alike == 4
     assert section.increase_met_alike is None
 
 
 def test_more_probes_always_count(tmp_path: Path) -> None:
     more = [OPERATIONS[0], replace(OPERATIONS[1], probes=6), *OPERATIONS[2:]]
-    found = compare(write(tmp_path / "a", exact=False), write(tmp_path / "b", more, exact=False))
-    assert only(found, "probes").finding == "worse"
-    assert only(found, "critical_ns").finding == "equal"
+    comparison = compare(write(tmp_path / "a", exact=False), write(tmp_path / "b", more, exact=False))
+    assert only(comparison, "probes").finding == "worse"
+    assert only(comparison, "critical_ns").finding == "equal"
 
 
 def alter_latency(folder: Path, by_ns: float) -> None:
@@ -234,16 +240,16 @@ def test_tables_that_run_json_does_not_sum_up_leave_nothing_to_say(tmp_path: Pat
     a, b = write(tmp_path / "a"), write(tmp_path / "b")
     shutil.copy(write(tmp_path / "c", with_cycles({1: 9})) / "operations.parquet", b)
     seal(b)
-    found = compare(a, b)
-    assert found.status == "cannot say"
-    assert "./lab redecode it" in overall(found)
+    comparison = compare(a, b)
+    assert comparison.status == "cannot say"
+    assert "./lab redecode it" in overall(comparison)
 
 
 def test_a_run_that_is_not_complete_leaves_nothing_to_say(tmp_path: Path) -> None:
     broken = write(tmp_path / "b", with_cycles({1: 9}), verdict="truncated", reasons=("It was cut off.",))
-    found = compare(write(tmp_path / "a"), broken)
-    assert found.status == "cannot say"
-    assert "is truncated. It was cut off." in overall(found)
+    comparison = compare(write(tmp_path / "a"), broken)
+    assert comparison.status == "cannot say"
+    assert "is truncated. It was cut off." in overall(comparison)
 
 
 def test_folders_pair_runs_by_their_options(tmp_path: Path) -> None:
@@ -251,13 +257,13 @@ def test_folders_pair_runs_by_their_options(tmp_path: Path) -> None:
         write(tmp_path / side, with_cycles({1: longer}), allocator="seglist")
         write(tmp_path / side, allocator="tlsf")
     write(tmp_path / "a", allocator="avl")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert [(one.a.manifest.allocator, one.status) for one in found.compared] == [
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert [(one.a.manifest.allocator, one.status) for one in comparison.compared] == [
         ("seglist", "worse"),
         ("tlsf", "equal"),
     ]
-    assert [one.manifest.allocator for one in found.pairing.only_a] == ["avl"]
-    assert found.status == "worse"
+    assert [one.manifest.allocator for one in comparison.pairing.only_a] == ["avl"]
+    assert comparison.status == "worse"
 
 
 def test_the_newest_of_several_stands_for_them(tmp_path: Path) -> None:
@@ -267,17 +273,17 @@ def test_the_newest_of_several_stands_for_them(tmp_path: Path) -> None:
     for number in (2, 10):
         newer = write(tmp_path / "made", with_cycles({1: -number}))
         newer.rename(tmp_path / "a" / f"{newer.name}-{number}")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert found.pairing.older == {"a": 2, "b": 0}
-    assert only(found, "dwt_cycles").change == 10
-    assert "Of A 2 older runs" in as_text(found)
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert comparison.pairing.older == {"a": 2, "b": 0}
+    assert only(comparison, "dwt_cycles").change == 10
+    assert "Of A 2 older runs" in as_text(comparison)
 
 
 def test_the_only_runs_of_a_scenario_are_paired_whatever_their_options(tmp_path: Path) -> None:
     write(tmp_path / "a" / "runs", allocator="seglist")
     write(tmp_path / "b" / "runs", allocator="tlsf")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert [one.pair.by for one in found.compared] == ["scenario"]
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert [one.pair.by for one in comparison.compared] == ["scenario"]
 
 
 def test_one_unreadable_run_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -285,10 +291,10 @@ def test_one_unreadable_run_does_not_hide_the_others(tmp_path: Path) -> None:
         write(tmp_path / side, allocator="tlsf")
     damaged = write(tmp_path / "b", allocator="avl")
     (damaged / "run.json").write_text("{", encoding="utf-8")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert [one.status for one in found.compared] == ["equal"]
-    assert found.status == "cannot say"
-    assert len(found.unreadable) == 1
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert [one.status for one in comparison.compared] == ["equal"]
+    assert comparison.status == "cannot say"
+    assert len(comparison.unreadable) == 1
 
 
 def test_an_unfinished_run_is_no_matter_once_it_was_run_again(tmp_path: Path) -> None:
@@ -297,9 +303,9 @@ def test_an_unfinished_run_is_no_matter_once_it_was_run_again(tmp_path: Path) ->
     killed = tmp_path / "b" / "20240102T030405Z-made-seglist-virtual"
     killed.mkdir()
     (killed / "operations.bin").write_bytes(b"")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert found.status == "equal"
-    assert len(found.left_out) == 1
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert comparison.status == "equal"
+    assert len(comparison.left_out) == 1
     killed.rename(killed.with_name(killed.name.replace("2024", "2026")))
     assert compare(tmp_path / "a", tmp_path / "b").status == "cannot say"
 
@@ -307,9 +313,9 @@ def test_an_unfinished_run_is_no_matter_once_it_was_run_again(tmp_path: Path) ->
 def test_nothing_in_common_is_nothing_to_say(tmp_path: Path) -> None:
     write(tmp_path / "a")
     write(tmp_path / "b", scenario="other")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert found.status == "cannot say"
-    assert "nothing to compare" in as_text(found)
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert comparison.status == "cannot say"
+    assert "nothing to compare" in as_text(comparison)
 
 
 @pytest.mark.parametrize("name", ["none", "empty", "run.json"])
@@ -333,15 +339,15 @@ def test_a_table_that_is_missing_is_refused(tmp_path: Path) -> None:
 def test_a_difference_that_placement_could_make_is_told(tmp_path: Path, last: float, smaller: bool) -> None:
     a = place(write(tmp_path / "a"), 7_142.9, 7_610.0, 7_000.0)
     b = place(write(tmp_path / "b", with_cycles({1: 40})), last, 7_700.0)
-    found = compare(a, b)
+    comparison = compare(a, b)
     sentence = (
         "worst critical section of an allocation: the difference is smaller than what placement does: "
         f"7.00 to 7.61 µs in A (3 placements), {last / 1000:.2f} to 7.70 µs in B (2)."
     )
-    assert found.status == "worse"
-    assert (sentence in found.compared[0].notes) is smaller
-    assert (sentence in " ".join(as_text(found).split())) is smaller
-    (told,) = as_json(found)["pairs"][0]["placements"]
+    assert comparison.status == "worse"
+    assert (sentence in comparison.compared[0].notes) is smaller
+    assert (sentence in " ".join(as_text(comparison).split())) is smaller
+    (told,) = as_json(comparison)["pairs"][0]["placements"]
     assert told["smaller_than_placement"] is smaller
     assert told["a"] == {"n": 3, "least": 7_000.0, "median": 7_142.9, "greatest": 7_610.0}
 
@@ -374,15 +380,15 @@ def test_two_runs_of_different_boards_are_refused_with_what_sets_them_side_by_si
 def test_runs_of_different_boards_are_never_paired(tmp_path: Path) -> None:
     write(tmp_path / "a", changes=F446)
     write(tmp_path / "b")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert not found.compared
-    assert [len(found.pairing.only_a), len(found.pairing.only_b)] == [1, 1]
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert not comparison.compared
+    assert [len(comparison.pairing.only_a), len(comparison.pairing.only_b)] == [1, 1]
 
 
 def test_of_runs_of_two_boards_each_has_its_like(tmp_path: Path) -> None:
     for side in ("a", "b"):
         write(tmp_path / side)
         write(tmp_path / side, board="virtual_nucleo_f446re", changes=F446)
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert [one.pair.by for one in found.compared] == ["options", "options"]
-    assert found.status == "equal"
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert [one.pair.by for one in comparison.compared] == ["options", "options"]
+    assert comparison.status == "equal"

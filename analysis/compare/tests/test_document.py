@@ -22,7 +22,10 @@ from analysis.compare.text import as_text
 from base.metrology.tests.few import summary
 from base.run_folder.quantities import QUANTITIES
 
-CHANGED = [replace(one, probes=6) if seq == 3 else one for seq, one in enumerate(with_cycles({1: 40}))]
+CHANGED = [
+    replace(operation, probes=6) if seq == 3 else operation
+    for seq, operation in enumerate(with_cycles({1: 40}))
+]
 NEW = {"tools": {**VIRTUAL["tools"], "virtual_nucleo": "0.2.0"}, "locking": "primask"}
 HEADLINE = (
     "longest masked section of any operation: 7.14 → 7.62 µs (+0.48 µs, +6.7 %), operation 1; "
@@ -244,7 +247,7 @@ def test_the_document_tells_all_that_differs(tmp_path: Path) -> None:
                         "undecided": 0,
                         "beyond": False,
                     }
-                    for key in (one.key for one in QUANTITIES)
+                    for key in (quantity.key for quantity in QUANTITIES)
                     if key in SAMPLES
                 ],
             }
@@ -368,9 +371,9 @@ def test_several_pairs_are_a_table_with_the_worst_first_and_what_got_worse(
     write(Path("b"), scenario="other")
     damaged = write(Path("b"), allocator="first_fit")
     (damaged / "run.json").write_text("{")
-    found = compare(Path("a"), Path("b"))
-    told = plain(as_text(found))
-    (unread,) = found.unreadable
+    comparison = compare(Path("a"), Path("b"))
+    told = plain(as_text(comparison))
+    (unread,) = comparison.unreadable
     assert unread.startswith(
         "b/20250102T030405Z-made-first_fit-virtual/run.json:1: the file is not valid JSON"
     )

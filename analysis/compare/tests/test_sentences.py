@@ -83,8 +83,8 @@ MORE_PROBES = [replace(OPERATIONS[0], probes=4), *OPERATIONS[1:]]
     ],
 )
 def test_a_pair_in_a_sentence(tmp_path: Path, exact: bool, b: list[Operation], sentence: str) -> None:
-    found = compare(write(tmp_path / "a", exact=exact), write(tmp_path / "b", b, exact=exact))
-    assert overall(found) == sentence
+    comparison = compare(write(tmp_path / "a", exact=exact), write(tmp_path / "b", b, exact=exact))
+    assert overall(comparison) == sentence
 
 
 OTHERS = (
@@ -120,10 +120,10 @@ SAME = "Firmware, operations and settings are the same"
 def test_what_must_be_known_beside_the_figures(
     tmp_path: Path, a: dict[str, Any], b: dict[str, Any], status: str, notes: list[str]
 ) -> None:
-    (found,) = compare(write(tmp_path / "a", **a), write(tmp_path / "b", **b)).compared
-    assert (found.status, list(found.notes)) == (status, notes)
-    assert remarks(found) == notes
-    assert sentences.effects(found) == ([] if found.way == "exact" else [
+    (comparison,) = compare(write(tmp_path / "a", **a), write(tmp_path / "b", **b)).compared
+    assert (comparison.status, list(comparison.notes)) == (status, notes)
+    assert remarks(comparison) == notes
+    assert sentences.effects(comparison) == ([] if comparison.way == "exact" else [
         "Cliff's delta: the share of pairs in which B's sample is greater, less that in which A's is. Shift: "
         "the Hodges–Lehmann estimate of B less A. In brackets 95 % intervals."
     ])  # fmt: skip
@@ -134,10 +134,12 @@ def test_runs_that_cannot_be_believed_are_named_with_why(tmp_path: Path) -> None
         write(tmp_path / "a"),
         write(tmp_path / "b", verdict="truncated", reasons=("It was cut.", "Twice.")),
     )
-    found = compare(good, cut)
-    assert overall(found) == f"{cut}: is truncated. It was cut. Twice."
-    assert found.compared[0].doubts == (overall(found),)
-    assert sentences.described(found.compared[0].b.stored) == f"made, seglist, virtual: {cut} (truncated)"
+    comparison = compare(good, cut)
+    assert overall(comparison) == f"{cut}: is truncated. It was cut. Twice."
+    assert comparison.compared[0].doubts == (overall(comparison),)
+    assert (
+        sentences.described(comparison.compared[0].b.stored) == f"made, seglist, virtual: {cut} (truncated)"
+    )
     blind = write(tmp_path / "c", exact=False, changes={"error_budget": {}})
     told = compare(good, blind)
     assert told.status == "cannot say"
@@ -153,15 +155,15 @@ def test_runs_without_a_like_are_listed(tmp_path: Path, monkeypatch: pytest.Monk
         run.rename(Path("a") / run.name.replace("20250102", name))
         (Path("a") / str(number)).rmdir()
     write(Path("b"), scenario="other")
-    found = compare(Path("a"), Path("b"))
-    assert overall(found) == "No run of a has its like in b: there is nothing to compare."
-    assert left_out(found) == [
+    comparison = compare(Path("a"), Path("b"))
+    assert overall(comparison) == "No run of a has its like in b: there is nothing to compare."
+    assert left_out(comparison) == [
         "Only in A: made, seglist, virtual: a/20240104T030405Z-made-seglist-virtual",
         "Only in B: other, seglist, virtual: b/20250102T030405Z-other-seglist-virtual",
         "Of A 2 older runs with the same options are not compared.",
     ]
-    pairing = replace(found.pairing, only_a=(), only_b=(), older={"a": 0, "b": 1})
-    one = replace(found, pairing=pairing, unreadable=("x: is damaged.",))
+    pairing = replace(comparison.pairing, only_a=(), only_b=(), older={"a": 0, "b": 1})
+    one = replace(comparison, pairing=pairing, unreadable=("x: is damaged.",))
     assert left_out(one) == [
         "Of B 1 older run with the same options is not compared.",
         "Not compared: x: is damaged.",
@@ -171,12 +173,17 @@ def test_runs_without_a_like_are_listed(tmp_path: Path, monkeypatch: pytest.Monk
 def test_pairs_of_one_scenario_and_counts_of_several(tmp_path: Path) -> None:
     write(tmp_path / "a", allocator="seglist")
     write(tmp_path / "b", allocator="tlsf")
-    found = compare(tmp_path / "a", tmp_path / "b")
-    assert remarks(found.compared[0])[0] == "Their options differ; each is the only run left of its scenario."
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    assert (
+        remarks(comparison.compared[0])[0]
+        == "Their options differ; each is the only run left of its scenario."
+    )
 
     def counted(*states: str, unreadable: tuple[str, ...] = ()) -> str:
         compared: Any = [SimpleNamespace(status=state) for state in states]
-        return overall(Comparison(found.a, found.b, found.pairing, tuple(compared), unreadable))
+        return overall(
+            Comparison(comparison.a, comparison.b, comparison.pairing, tuple(compared), unreadable)
+        )
 
     assert counted("equal", "equal") == "2 pairs of runs: 2 equal."
     assert counted("equal", "not worse", "cannot say", "worse", "equal") == (
@@ -266,7 +273,7 @@ def test_settings_that_differ_are_told_in_order_with_what_is_a_tool(tmp_path: Pa
         Change("compiler", "12", "13"),
         Change("python", None, "3.12", tool=True),
     )
-    assert [str(one) for one in changes(before, now)][:2] == [
+    assert [str(change) for change in changes(before, now)][:2] == [
         "seed (not told) → 7",
         "kernel's own calls not measured → measured",
     ]

@@ -55,8 +55,8 @@ def run(hit: Sequence[float], unsure_hit: Sequence[float] = (), unsure_clear: Se
 
 
 def of_hits(a: Run, b: Run, exact: bool = False) -> Distribution:
-    (found,) = (one for one in distributions(a, b, exact) if one.quantity is HIT)
-    return found
+    (distribution,) = (one for one in distributions(a, b, exact) if one.quantity is HIT)
+    return distribution
 
 
 def test_a_difference_that_undecided_interrupts_may_make_is_none() -> None:
@@ -100,16 +100,16 @@ def test_no_way_to_decide_makes_alike_what_is_told_apart() -> None:
             count = random.randint(0, 4)
             sides.append((drawn[count:], drawn[:count]))
         (ours, perhaps), (theirs, also) = sides
-        found = of_hits(run(ours, perhaps), run(theirs, also[:2], also[2:]))
+        distribution = of_hits(run(ours, perhaps), run(theirs, also[:2], also[2:]))
         alike = any(
-            abs(one - other) <= 2 * BUDGET
-            for one in medians(ours, perhaps)
+            abs(median - other) <= 2 * BUDGET
+            for median in medians(ours, perhaps)
             for other in medians(theirs, also)
         )
         if alike and perhaps + also:
-            assert found.undecided == len(perhaps + also)
-        told += found.beyond
-        assert not (found.beyond and alike and perhaps + also)
+            assert distribution.undecided == len(perhaps + also)
+        told += distribution.beyond
+        assert not (distribution.beyond and alike and perhaps + also)
     assert told > 30
 
 
@@ -119,7 +119,7 @@ def test_the_notes_say_what_undecided_interrupts_may_do(tmp_path: Path) -> None:
     longer = dict.fromkeys(range(len(many)), 2_000)
     b = write(tmp_path / "b", with_cycles(longer, many), exact=False)
     (sure,) = compare(a, b).compared
-    (hits,) = (one for one in sure.distributions if one.quantity is HIT)
+    (hits,) = (distribution for distribution in sure.distributions if distribution.quantity is HIT)
     assert hits.beyond
     assert not any("undecided" in note for note in sure.notes)
     path = b / "interrupts.parquet"
@@ -127,22 +127,22 @@ def test_the_notes_say_what_undecided_interrupts_may_do(tmp_path: Path) -> None:
     met = (pl.col("hit") == "critical") & ~pl.col("control")
     table.with_columns(critical_sure=~met).write_parquet(path)
     seal(path.parent)
-    (found,) = compare(a, b).compared
-    (hits,) = (one for one in found.distributions if one.quantity is HIT)
+    (comparison,) = compare(a, b).compared
+    (hits,) = (distribution for distribution in comparison.distributions if distribution.quantity is HIT)
     count = table.filter(met).height
     assert (hits.beyond, hits.undecided) == (False, count)
     assert (
         f"interrupt latency, critical section hit: the difference lies within what {count:,} undecided "
         "interrupts may do, of which the wire does not tell what they hit."
-    ) in found.notes
+    ) in comparison.notes
 
 
 def test_nothing_that_decides_over_worse_has_undecided_samples() -> None:
     """Else both would have to take their ends into account as well."""
-    undecided = {one.key for one in QUANTITIES if one.undecided is not None}
+    undecided = {quantity.key for quantity in QUANTITIES if quantity.undecided is not None}
     assert undecided == {HIT.key, CLEAR.key}
-    assert not undecided & {one.key for one in WORST_CASES}
-    judged = {one.key for one in JUDGED.values()}
+    assert not undecided & {quantity.key for quantity in WORST_CASES}
+    judged = {quantity.key for quantity in JUDGED.values()}
     judged |= {*SECTIONS_NS.values(), *SECTIONS_CYCLES.values(), *LATENCIES.values()}
     assert not undecided & judged
 

@@ -43,8 +43,8 @@ def run(
 
 
 def only(a: Run, b: Run, exact: bool, same: bool) -> Worst:
-    (found,) = worst_cases(a, b, exact, join(a, b) if same else None)
-    return found
+    (worst,) = worst_cases(a, b, exact, join(a, b) if same else None)
+    return worst
 
 
 TEN = [10] * 10
@@ -89,25 +89,25 @@ def test_a_greatest_value_is_worse_only_where_nothing_else_explains_it(
     finding: Finding,
     p: Any,
 ) -> None:
-    found = only(run(ours, 2.0), run(theirs, 2.0, hits), exact, same)
-    assert (found.finding, found.chance_p, found.budget) == (finding, p, 0.0 if exact else 4.0)
-    assert (found.quantity, found.change) == (DWT_CYCLES, max(theirs) - max(ours))
+    worst = only(run(ours, 2.0), run(theirs, 2.0, hits), exact, same)
+    assert (worst.finding, worst.chance_p, worst.budget) == (finding, p, 0.0 if exact else 4.0)
+    assert (worst.quantity, worst.change) == (DWT_CYCLES, max(theirs) - max(ours))
 
 
 def test_what_one_run_does_not_tell_is_not_judged() -> None:
     known, unknown = run(TEN, 2.0), run(TEN, None)
     for a, b in ((known, unknown), (unknown, known)):
-        found = only(a, b, False, True)
-        assert (found.finding, found.budget, found.chance_p) == ("not told", None, None)
+        worst = only(a, b, False, True)
+        assert (worst.finding, worst.budget, worst.chance_p) == ("not told", None, None)
     for a, b in ((known, run([], 2.0)), (run([], 2.0), known)):
-        found = only(a, b, True, True)
-        assert (found.finding, found.change, found.percent, found.moved) == ("not told", None, None, False)
+        worst = only(a, b, True, True)
+        assert (worst.finding, worst.change, worst.percent, worst.moved) == ("not told", None, None, False)
     assert worst_cases(run([], 2.0), run([], 2.0), True, None) == ()
 
 
 def test_counts_are_never_chance() -> None:
-    found = worst_cases(run(TEN, 9.0, probes=3), run(TEN, 9.0, probes=4), False, None)
-    assert [(one.quantity.key, one.finding, one.percent) for one in found] == [
+    worsts = worst_cases(run(TEN, 9.0, probes=3), run(TEN, 9.0, probes=4), False, None)
+    assert [(worst.quantity.key, worst.finding, worst.percent) for worst in worsts] == [
         ("dwt_cycles", "equal", 0.0),
         ("probes", "worse", pytest.approx(100 / 3)),
     ]
@@ -129,9 +129,9 @@ def test_samples_lie_apart_beyond_the_budgets_of_both(shift: int, refused: str, 
     """All samples of a run are equal, so both ends of the interval are the shift."""
     a, b = run([10] * 30, 2.0), run([10 + shift] * 30, 2.0)
     b.manifest.intervals.refused = refused or None
-    found, *_ = distributions(a, b, False)
-    assert found.effect is not None and found.effect.shift == shift
-    assert (found.budget, found.no_interval, found.beyond) == (4.0, refused, beyond)
+    distribution, *_ = distributions(a, b, False)
+    assert distribution.effect is not None and distribution.effect.shift == shift
+    assert (distribution.budget, distribution.no_interval, distribution.beyond) == (4.0, refused, beyond)
     exact, *_ = distributions(a, b, True)
     assert (exact.effect, exact.budget, exact.no_interval, exact.beyond) == (None, 0.0, "", False)
     b.manifest.error_budget.clear()
@@ -139,6 +139,6 @@ def test_samples_lie_apart_beyond_the_budgets_of_both(shift: int, refused: str, 
 
 
 def test_a_single_sample_has_no_effect() -> None:
-    found, *_ = distributions(run([10], 2.0), run([20, 20], 2.0), False)
-    assert (found.effect, found.no_interval, found.beyond) == (None, "", False)
+    distribution, *_ = distributions(run([10], 2.0), run([20, 20], 2.0), False)
+    assert (distribution.effect, distribution.no_interval, distribution.beyond) == (None, "", False)
     assert len(WORST_CASES) == 9

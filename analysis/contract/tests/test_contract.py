@@ -148,10 +148,10 @@ def test_no_allocator_serves_more_than_any_region_has(name: str) -> None:
 
 @needs_tools
 def test_the_page_shows_what_a_broken_example_is_told(tmp_path: Path) -> None:
-    found = of_example(
+    example = of_example(
         tmp_path, "(size + sizeof(cell) + 7u) & ~(size_t)7u", "(size + sizeof(cell) + 3u) & ~(size_t)3u"
     )
-    told = text.as_text(found).partition("\n")[2].partition("\nnot stated")[0]
+    told = text.as_text(example).partition("\n")[2].partition("\nnot stated")[0]
     assert f"```\n{told}\n```\n" in (ROOT / "docs" / "tutorial" / "my-allocator.md").read_text()
 
 

@@ -73,10 +73,10 @@ def find(program: Program, word: str = "") -> Kernel | None:
     Raises KernelError, also if the kernel that is named is not in the program.
     """
     for path in files.chosen(word):
-        told = files.read(path)
-        missing = [name for name in told.symbols if not program.has(name)]
+        kernel = files.read(path)
+        missing = [name for name in kernel.symbols if not program.has(name)]
         if not missing:
-            return _of(program, told)
+            return _of(program, kernel)
         if word:
             raise KernelError(
                 f"The kernel of {path.name} is not in the program: it has no {', '.join(missing)}; "
@@ -90,19 +90,19 @@ def words_of(kernel: Kernel | None) -> KernelWords:
     return kernel.words if kernel else NO_WORDS
 
 
-def _of(program: Program, told: KernelFile) -> Kernel:
-    layout = _layout(program, told)
+def _of(program: Program, kernel: KernelFile) -> Kernel:
+    layout = _layout(program, kernel)
     variable = _variables(program, layout)
-    task, scheduler = told.task, told.scheduler
+    task, scheduler = kernel.task, kernel.scheduler
     current = _first(variable, task.current) if task else None
-    locked = _locked(told, layout, variable, current)
+    locked = _locked(kernel, layout, variable, current)
     members = [
         tuple(_each(layout, task.struct, paths)) if task else ()
         for paths in ((task.name, task.entry, task.number) if task else ((), (), ()))
     ]
-    tables = [found for one in told.wrappers if (found := _table(program, layout, one))]
+    tables = [table for one in kernel.wrappers if (table := _table(program, layout, one))]
     return Kernel(
-        name=told.name,
+        name=kernel.name,
         words=KernelWords(None if current is None else current[0], locked),
         names=members[0],
         entries=members[1],
@@ -110,31 +110,31 @@ def _of(program: Program, told: KernelFile) -> Kernel:
         idle=tuple(task.idle) if task else (),
         starts_at=_function(program, scheduler.starts_at),
         starts_after=_function(program, scheduler.starts_after),
-        locks=dict(told.interrupts.locks),
-        nesting=tuple(at for one in told.interrupts.nesting if (at := program.variable(one)) is not None),
-        loops=told.loops,
+        locks=dict(kernel.interrupts.locks),
+        nesting=tuple(at for one in kernel.interrupts.nesting if (at := program.variable(one)) is not None),
+        loops=kernel.loops,
         tables=tuple(tables),
-        untold=tuple(_untold(told, current, locked, members[0])),
+        untold=tuple(_untold(kernel, current, locked, members[0])),
     )
 
 
 def _untold(
-    told: KernelFile, current: tuple[int, Spot] | None, locked: str, names: Sequence[Spot]
+    kernel: KernelFile, current: tuple[int, Spot] | None, locked: str, names: Sequence[Spot]
 ) -> Iterable[str]:
     """What the file asks for and the program does not tell, in words."""
-    if told.task and current is None:
+    if kernel.task and current is None:
         yield "which task runs"
-    elif told.task and told.task.name and not names:
+    elif kernel.task and kernel.task.name and not names:
         yield "the names of its tasks"
-    if (told.scheduler.locked or told.scheduler.locked_member) and not locked:
+    if (kernel.scheduler.locked or kernel.scheduler.locked_member) and not locked:
         yield "its scheduler's lock"
 
 
-def _layout(program: Program, told: KernelFile) -> Layout:
-    task = told.task or files.Task(current=[])
-    paths = [*task.current, *told.scheduler.locked]
+def _layout(program: Program, kernel: KernelFile) -> Layout:
+    task = kernel.task or files.Task(current=[])
+    paths = [*task.current, *kernel.scheduler.locked]
     names = [_variable_of(path) for path in paths]
-    wanted = [*names, *(one.table for one in told.wrappers)]
+    wanted = [*names, *(one.table for one in kernel.wrappers)]
     return Layout(program, {name for name in wanted if program.variable(name) is not None}, task.struct)
 
 
@@ -169,13 +169,13 @@ def _each(layout: Layout, structs: Sequence[str], paths: Iterable[str]) -> Itera
     return (spot for path in paths if (spot := layout.of_member(structs, path)))
 
 
-def _locked(told: KernelFile, layout: Layout, variable: Variable, current: tuple[int, Spot] | None) -> str:
+def _locked(kernel: KernelFile, layout: Layout, variable: Variable, current: tuple[int, Spot] | None) -> str:
     """The place of the scheduler's lock in the words of virtual-nucleo; empty if it has none."""
-    found = _first(variable, told.scheduler.locked)
+    found = _first(variable, kernel.scheduler.locked)
     if found:
         return f"{found[0]:#010x}:{found[1].bytes}"
-    structs = told.task.struct if told.task else []
-    member = next(iter(_each(layout, structs, told.scheduler.locked_member)), None)
+    structs = kernel.task.struct if kernel.task else []
+    member = next(iter(_each(layout, structs, kernel.scheduler.locked_member)), None)
     return f"*{current[0]:#010x}+{member.offset}:{member.bytes}" if current and member else ""
 
 

@@ -16,16 +16,16 @@ BASE = {"main": 0x100, "walk": 0x200, "look": 0x300, "handler": 0x400, "pend": 0
 def trace(*told: str) -> list[Step]:
     """`walk+4 bl #0x300`: 10 cycles each, from cycle 0. `!IRQ 28` is the line of an exception."""
     clock = count(0, 10)
-    found: list[Step] = []
+    steps: list[Step] = []
     for line in told:
         if line.startswith("!"):
-            found.append(Step(found[-1].cycle + 10, 0, 0, "(exception)", "", f"now in {line[1:]}", ""))
+            steps.append(Step(steps[-1].cycle + 10, 0, 0, "(exception)", "", f"now in {line[1:]}", ""))
             continue
         place, _, text = line.partition(" ")
         name, _, offset = place.partition("+")
         address = BASE[name] + int(offset or 0)
-        found.append(Step(next(clock), 10, address, name, place, text, f"{name}.c:{offset or 0}"))
-    return found
+        steps.append(Step(next(clock), 10, address, name, place, text, f"{name}.c:{offset or 0}"))
+    return steps
 
 
 def drawn(found: list[Called]) -> list[tuple[int, str, int, int]]:

@@ -76,11 +76,13 @@ def test_a_damaged_one_is_read_or_told(elf: bytes, tmp_path: Path) -> None:
     path, chosen = tmp_path / "a.elf", random.Random(SEED)
     with (tmp_path / "whole.elf").open("w+b") as file:
         file.write(elf)
-        sections = [(one["sh_offset"], one["sh_size"]) for one in ELFFile(file).iter_sections()]
+        sections = [(section["sh_offset"], section["sh_size"]) for section in ELFFile(file).iter_sections()]
     told = 0
     for _ in range(CHANGES):
         content = bytearray(elf)
-        offset, size = chosen.choice([one for one in sections if one[1]] + [(0, 64), (len(elf) - 900, 900)])
+        offset, size = chosen.choice(
+            [section for section in sections if section[1]] + [(0, 64), (len(elf) - 900, 900)]
+        )
         for _ in range(chosen.choice([1, 4, 16])):
             content[min(offset + chosen.randrange(size), len(elf) - 1)] = chosen.randrange(256)
         path.write_bytes(content[: chosen.randrange(len(elf))] if chosen.random() < 0.1 else content)

@@ -100,10 +100,10 @@ def test_a_caller_of_which_lr_alone_tells_is_likely(
     begun = log.changes.filter(what="primask", value=1)["cycle"].unique().sort().to_list()[:40]
     inner = set()
     for state in states(elf, image, begun):
-        truth, found = unwind(whole, state), unwind(without, state)
+        truth, frames = unwind(whole, state), unwind(without, state)
         in_assembly = truth[0].place.startswith("store_both")
         assert [frame.likely for frame in truth] == [False, in_assembly, False][: len(truth)]
-        assert [frame.shown for frame in found[1:]] in ([], [f"likely {truth[1].place}"])
+        assert [frame.shown for frame in frames[1:]] in ([], [f"likely {truth[1].place}"])
         assert "likely" not in truth[0].model_dump(exclude_unset=True)
-        inner |= {found[0].place.split("+")[0]} if len(found) > 1 else set()
+        inner |= {frames[0].place.split("+")[0]} if len(frames) > 1 else set()
     assert inner >= {"store_both", "measure"}

@@ -206,11 +206,11 @@ def test_another_firmware_is_refused(copy: Path) -> None:
 def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy: Path) -> None:
     tools = json.loads((copy / "run.json").read_text())["tools"]
     edit_manifest(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})
-    found = explanation.explain(copy)
-    assert isinstance(found, Unreplayed)
-    assert read(copy / "explain" / "section.json") == found
+    unreplayed = explanation.explain(copy)
+    assert isinstance(unreplayed, Unreplayed)
+    assert read(copy / "explain" / "section.json") == unreplayed
     assert sorted(path.name for path in (copy / "explain").iterdir()) == ["section.json", "section.sr"]
-    assert "not known" in text.as_text(found)
+    assert "not known" in text.as_text(unreplayed)
 
 
 def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: Path) -> None:
@@ -271,7 +271,9 @@ def test_a_handler_is_told_while_its_code_runs(deepest: Path, every: dict[str, R
         found = every[quantity]
         for row in instructions(deepest, quantity):
             cycle, function = int(row["cycle"]), row["place"].split("+")[0]
-            part = next(one for one in found.parts if one.begin_cycle <= cycle < one.begin_cycle + one.cycles)
+            part = next(
+                part for part in found.parts if part.begin_cycle <= cycle < part.begin_cycle + part.cycles
+            )
             if function.endswith("_IRQHandler"):
                 assert (part.what, part.words) == ("exception", f"handler {function}")
             if function.startswith("heap_index_"):

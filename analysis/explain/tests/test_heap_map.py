@@ -28,10 +28,10 @@ def state(words: dict[int, int], region_bytes: int) -> State:
     return State(0, Fraction(0), Fraction(1), 0, {}, BASE, bytes(region))
 
 
-def pieces(found: HeapMap, region_bytes: int = 128) -> list[Piece]:
+def pieces(heap_map: HeapMap, region_bytes: int = 128) -> list[Piece]:
     """Offset, bytes and kind of each piece."""
-    assert found.region_bytes == region_bytes
-    return [(piece.offset, piece.bytes, piece.what) for piece in found.pieces]
+    assert heap_map.region_bytes == region_bytes
+    return [(piece.offset, piece.bytes, piece.what) for piece in heap_map.pieces]
 
 
 def blocks(words: dict[int, int], header_bytes: int) -> HeapMap:
@@ -44,23 +44,23 @@ def cut(at: int) -> str:
 
 
 def test_headers_of_four_bytes() -> None:
-    found = blocks({4: MARK | 24, 28: MARK | 32 | FREE, 60: MARK | 64 | BEFORE}, 4)
-    assert pieces(found) == [
+    heap_map = blocks({4: MARK | 24, 28: MARK | 32 | FREE, 60: MARK | 64 | BEFORE}, 4)
+    assert pieces(heap_map) == [
         *((0, 4, "unknown"), (4, 24, "live"), (28, 32, "free"), (60, 64, "live")),
         (124, 4, "unknown"),
     ]
-    assert found.note == WHOLE
+    assert heap_map.note == WHOLE
 
 
 def test_headers_of_eight_bytes() -> None:
-    found = blocks({4: MARK | 24, 28: MARK | 104 | FREE}, 8)
-    assert (pieces(found), found.note) == ([(0, 24, "live"), (24, 104, "free")], WHOLE)
+    heap_map = blocks({4: MARK | 24, 28: MARK | 104 | FREE}, 8)
+    assert (pieces(heap_map), heap_map.note) == ([(0, 24, "live"), (24, 104, "free")], WHOLE)
 
 
 @pytest.mark.parametrize("damaged", [0x5500_0020, MARK | 32 | MERGED, MARK | 200, MARK, MARK | 112])
 def test_a_damaged_header_ends_the_map(damaged: int) -> None:
-    found = blocks({4: MARK | 24, 28: damaged}, 8)
-    assert (pieces(found), found.note) == ([(0, 24, "live"), (24, 104, "unknown")], cut(24))
+    heap_map = blocks({4: MARK | 24, 28: damaged}, 8)
+    assert (pieces(heap_map), heap_map.note) == ([(0, 24, "live"), (24, 104, "unknown")], cut(24))
 
 
 def header(offset: int, payload: int, status: int, previous: int, magic: int = MAGIC) -> dict[int, int]:
@@ -73,9 +73,9 @@ FIRST = header(0, 24, IS_LIVE, 0)
 
 def test_headers_of_sixteen_bytes() -> None:
     """40 bytes, 24 of them its own; 32; and the other 56."""
-    found = blocks({**FIRST, **header(40, 16, IS_FREE, BASE), **header(72, 40, IS_LIVE, BASE + 40)}, 16)
-    assert pieces(found) == [(0, 40, "live"), (40, 32, "free"), (72, 56, "live")]
-    assert found.note == WHOLE
+    heap_map = blocks({**FIRST, **header(40, 16, IS_FREE, BASE), **header(72, 40, IS_LIVE, BASE + 40)}, 16)
+    assert pieces(heap_map) == [(0, 40, "live"), (40, 32, "free"), (72, 56, "live")]
+    assert heap_map.note == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_headers_of_sixteen_bytes() -> None:
     ],
 )
 def test_a_damaged_header_of_sixteen_bytes_ends_the_map(damaged: dict[int, int]) -> None:
-    found = blocks({**FIRST, **damaged}, 16)
-    assert (pieces(found), found.note) == ([(0, 40, "live"), (40, 88, "unknown")], cut(40))
+    heap_map = blocks({**FIRST, **damaged}, 16)
+    assert (pieces(heap_map), heap_map.note) == ([(0, 40, "live"), (40, 88, "unknown")], cut(40))
 
 
 SLOTS = BASE + 96
@@ -109,11 +109,11 @@ def live(slots: dict[int, int], sizes: dict[int, int], **variables: int) -> Heap
 def test_live_blocks_lie_where_the_benchs_table_says() -> None:
     """Slot 2 lies before slot 0, slot 1 outside of the heap; 8 of the 10 bytes of slot 3 fit."""
     slots = {0: BASE + 40, 1: BASE + 96, 2: BASE, 3: BASE + 88}
-    found = live(slots, {0: 16, 1: 8, 2: 24, 3: 10})
-    assert pieces(found, 96) == [
+    heap_map = live(slots, {0: 16, 1: 8, 2: 24, 3: 10})
+    assert pieces(heap_map, 96) == [
         *((0, 24, "live"), (24, 16, "unknown"), (40, 16, "live"), (56, 32, "unknown"), (88, 8, "live")),
     ]
-    assert found.note == BETWEEN
+    assert heap_map.note == BETWEEN
 
 
 def test_what_is_before_and_behind_the_live_blocks_is_unknown() -> None:
@@ -127,5 +127,5 @@ def test_what_is_before_and_behind_the_live_blocks_is_unknown() -> None:
 
 def test_without_the_table_nothing_is_known() -> None:
     program: Any = SimpleNamespace(data_address={"heap_region": BASE}.get)
-    found = live_map(program, state({}, 96), 96, {0: 16})
-    assert (pieces(found, 96), found.note) == ([(0, 96, "unknown")], BETWEEN)
+    heap_map = live_map(program, state({}, 96), 96, {0: 16})
+    assert (pieces(heap_map, 96), heap_map.note) == ([(0, 96, "unknown")], BETWEEN)

@@ -128,9 +128,9 @@ def test_lines_and_inlined_calls_are_those_of_addr2line(elf: Path) -> None:
 
 
 def test_source_files_are_found_by_their_names(elf: Path) -> None:
-    found = Program(elf).source_files
-    assert found["small.c"] == elf.with_name("small.c")
-    assert found["part.h"] == elf.parent / "inc" / "part.h"
+    paths = Program(elf).source_files
+    assert paths["small.c"] == elf.with_name("small.c")
+    assert paths["part.h"] == elf.parent / "inc" / "part.h"
 
 
 def test_code_is_that_of_the_image(elf: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ heap before it: 2 live (1,072 bytes, the largest 1,000), 1 free (88 bytes, the l
 
 
 def test_the_text_tells_all_that_was_replayed() -> None:
-    found = replayed(
+    replay = replayed(
         **TOLD,
         cycles=4_200,
         instructions=2_000,
@@ -102,7 +102,7 @@ def test_the_text_tells_all_that_was_replayed() -> None:
             note="Read by hand.",
         ),
     )
-    assert as_text(found) == WHOLE
+    assert as_text(replay) == WHOLE
 
 
 def test_of_functions_instructions_and_lines_eight_are_shown() -> None:
@@ -151,12 +151,12 @@ def test_what_is_not_known_is_left_out(told: dict[str, Any], lines: list[str]) -
 
 def test_what_it_is_made_of_stands_on_top_and_the_search_at_the_end() -> None:
     made_of = Anatomy.model_validate(MADE_OF)
-    found = replayed(heap=HeapMap(region_bytes=64, pieces=[piece(64, "free")], note="read"))
-    lines = as_text(found, made_of).splitlines()
+    replay = replayed(heap=HeapMap(region_bytes=64, pieces=[piece(64, "free")], note="read"))
+    lines = as_text(replay, made_of).splitlines()
     assert lines[1] == MADE_OF["sentence"]
     assert lines[-1] == "  The search visited 1 block: 0x20000008."
-    more = as_text(found.model_copy(update={"maximum": maximum(probes=3)}), made_of).splitlines()
+    more = as_text(replay.model_copy(update={"maximum": maximum(probes=3)}), made_of).splitlines()
     assert more == [*lines, "  Its 3 probes count looks at blocks or at the index."]
     search = MADE_OF["search"] | {"blocks": False, "served": {"offset": 32, "bytes": 16}, "visited": []}
-    lines = as_text(found, Anatomy.model_validate(MADE_OF | {"search": search})).splitlines()
+    lines = as_text(replay, Anatomy.model_validate(MADE_OF | {"search": search})).splitlines()
     assert lines[-2:] == ["  read", "  It served 16 bytes as a block at 0x20000020."]

@@ -23,7 +23,8 @@ def thesis_traces(name: str, seeds: Sequence[int]) -> list[Trace]:
     """One of the thesis's four synthetic traces, for every seed."""
     scenarios = [catalogue.load(f"lifetimes_{name}", seed=seed) for seed in seeds]
     return [
-        of_steps(one.name, one.generator.steps(), seed) for one, seed in zip(scenarios, seeds, strict=True)
+        of_steps(scenario.name, scenario.generator.steps(), seed)
+        for scenario, seed in zip(scenarios, seeds, strict=True)
     ]
 
 

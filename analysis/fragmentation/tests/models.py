@@ -63,8 +63,8 @@ class BlockLayer:
         for other in list(self.newest_first):
             if other.begin == block.end or other.end == block.begin:
                 block.begin, block.end = min(block.begin, other.begin), max(block.end, other.end)
-                self.newest_first = [one for one in self.newest_first if one is not other]
-                self.blocks = [one for one in self.blocks if one is not other]
+                self.newest_first = [block for block in self.newest_first if block is not other]
+                self.blocks = [block for block in self.blocks if block is not other]
         self.newest_first.insert(0, block)
 
     @property

@@ -113,10 +113,10 @@ def test_the_figures_of_a_random_trace_are_the_models(
 def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase, search: Searched) -> None:
     operations = random_operations(11, 120, 200, 12)
     wanted = models.cost_metric(operations, case.model, limit=8000)
-    found = search(case.allocator, trace_of(operations).operations, case.header, case.knobs)
-    assert found.smallest_bytes == wanted
-    sizes = range(wanted + 8, found.looked_up_to_bytes + 1, 8)
-    assert list(found.failing_above_bytes) == [
+    metric = search(case.allocator, trace_of(operations).operations, case.header, case.knobs)
+    assert metric.smallest_bytes == wanted
+    sizes = range(wanted + 8, metric.looked_up_to_bytes + 1, 8)
+    assert list(metric.failing_above_bytes) == [
         size for size in sizes if models.served(operations, case.model(size)) is None
     ]
 
@@ -127,7 +127,7 @@ def test_serving_is_not_always_monotonic(search: Searched) -> None:
         search("best_fit", trace_of(random_operations(seed, 300, 300, 20)).operations, 16)
         for seed in range(4)
     ]
-    assert any(one.failing_above_bytes for one in found)
+    assert any(metric.failing_above_bytes for metric in found)
 
 
 def test_mem_stress_spreads_over_its_pools_as_the_page_says(replay: Replayed) -> None:

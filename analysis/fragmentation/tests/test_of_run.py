@@ -50,7 +50,7 @@ def addresses(elf: Path) -> dict[str, int]:
     with elf.open("rb") as file:
         symbols = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(symbols, SymbolTableSection)
-        return {one.name: one["st_value"] for one in symbols.iter_symbols()}
+        return {symbol.name: symbol["st_value"] for symbol in symbols.iter_symbols()}
 
 
 def on_the_board(image: firmware.FirmwareImage, plan: Plan) -> tuple[RecordLog, dict[int, int | None]]:
@@ -80,9 +80,9 @@ ALLOCATORS = ("seglist", "heap_4", "o1heap", "tlsf_conte", "buddy_system_allocat
 def test_blocks_lie_where_the_board_has_them(allocator: str, plan: Plan, heap_bytes: int) -> None:
     image = firmware.build(allocator, heap_bytes=heap_bytes)
     log, payloads = on_the_board(image, plan)
-    found = memory_of_run(image, plan, log)
-    assert found.figures.why_not is None
-    rows = plan.operations.join(found.columns, on="seq").filter(kind="A")
+    memory = memory_of_run(image, plan, log)
+    assert memory.figures.why_not is None
+    rows = plan.operations.join(memory.columns, on="seq").filter(kind="A")
     last = {row["id"]: row for row in rows.iter_rows(named=True)}
     assert set(last) == set(payloads)
     for slot, payload in payloads.items():
@@ -97,26 +97,26 @@ def test_blocks_lie_where_the_board_has_them(allocator: str, plan: Plan, heap_by
 def worked_out() -> Plan:
     """Blocks of first_fit: 16 of header, payloads of 104 and 48. The third goes into the first."""
     steps = (Allocate(0, 100), Call("empty"), Allocate(1, 41), Free(0), Allocate(2, 80_000), Allocate(3, 8))
-    return compile_steps("sum", {}, NO_STIMULUS, [Step(one) for one in steps])
+    return compile_steps("sum", {}, NO_STIMULUS, [Step(step) for step in steps])
 
 
 def test_columns_and_figures_are_those_of_a_sum_by_hand(tmp_path: Path) -> None:
     image, plan = firmware.build("first_fit"), worked_out()
     log, _ = on_the_board(image, plan)
-    found = memory_of_run(image, plan, log)
-    assert found.columns.schema.names() == ["seq", *COLUMNS.names()]
-    assert found.columns.rows() == [
+    memory = memory_of_run(image, plan, log)
+    assert memory.columns.schema.names() == ["seq", *COLUMNS.names()]
+    assert memory.columns.rows() == [
         (0, 0, 120, 120, 65_536 - 120),
         (2, 120, 184, 184, 65_536 - 184),
         (3, 0, 120, 184, None),
         (4, None, None, 184, 65_536 - 184),
         (5, 0, 24, 184, 65_536 - 184),
     ]
-    figures = found.figures
+    figures = memory.figures
     assert (figures.peak_live_bytes, figures.used_bytes, figures.sbbm_bytes) == (141, 184, 65_536 - 184)
     assert figures.fragmentation_percent == pytest.approx(100 * 43 / 141)
 
-    table = with_memory(pl.DataFrame({"seq": range(6)}, schema={"seq": pl.UInt32}), found)
+    table = with_memory(pl.DataFrame({"seq": range(6)}, schema={"seq": pl.UInt32}), memory)
     assert table["used_bytes"].to_list() == [120, None, 184, 184, 184, 184]
     write_table(tmp_path / "t.parquet", table)
     again = read_memory(tmp_path / "t.parquet", figures)
@@ -136,7 +136,7 @@ def altered(log: RecordLog, which: type[Boot | OperationRecord], changes: dict[s
     """The log with the first record of that type changed."""
     first: Any = log.all(which)[0]
     changed = replace(first, **changes)
-    return replace(log, records=tuple(changed if one is first else one for one in log.records))
+    return replace(log, records=tuple(changed if record is first else record for record in log.records))
 
 
 @pytest.mark.parametrize(
@@ -155,18 +155,18 @@ def test_a_replay_that_the_records_contradict_is_not_believed(
 ) -> None:
     image, plan = firmware.build("first_fit"), worked_out()
     log, _ = on_the_board(image, plan)
-    found = memory_of_run(image, plan, altered(log, which, changes))
-    assert found.columns.is_empty()
-    assert set(found.figures.model_dump(exclude={"why_not"}).values()) == {None}
-    assert str(found.figures.why_not).startswith(says)
-    assert is_sentence(str(found.figures.why_not), "*.")
+    memory = memory_of_run(image, plan, altered(log, which, changes))
+    assert memory.columns.is_empty()
+    assert set(memory.figures.model_dump(exclude={"why_not"}).values()) == {None}
+    assert str(memory.figures.why_not).startswith(says)
+    assert is_sentence(str(memory.figures.why_not), "*.")
 
 
 def test_what_has_no_host_build_says_so() -> None:
     image, plan = firmware.build("newlib"), worked_out()
-    found = memory_of_run(image, plan, on_the_board(image, plan)[0])
-    assert found.figures.why_not == "newlib comes compiled for the target, so there is no host build of it."
-    assert with_memory(pl.DataFrame({"seq": [0]}, schema={"seq": pl.UInt32}), found).rows() == [
+    memory = memory_of_run(image, plan, on_the_board(image, plan)[0])
+    assert memory.figures.why_not == "newlib comes compiled for the target, so there is no host build of it."
+    assert with_memory(pl.DataFrame({"seq": [0]}, schema={"seq": pl.UInt32}), memory).rows() == [
         (0, None, None, None, None)
     ]
 

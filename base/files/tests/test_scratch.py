@@ -29,8 +29,8 @@ def test_all_lies_in_one_folder_that_goes_with_the_program(tmp_path: Path) -> No
     with scratch.own():
         made = Path(tempfile.mkdtemp())
         assert made.parent.parent == tmp_path and made.parent.name.startswith(scratch.PREFIX)
-        kept = Path(tempfile.mkdtemp(dir=scratch.lasting()))
-    assert [*tmp_path.iterdir()] == [kept]
+        path = Path(tempfile.mkdtemp(dir=scratch.lasting()))
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_what_a_killed_program_left_the_next_one_removes(tmp_path: Path) -> None:

@@ -35,12 +35,12 @@ def test_a_published_shift() -> None:
 
 @given(samples, samples)
 def test_all_pairs_by_their_definitions(first: list[int], second: list[int]) -> None:
-    found = compare(first, second)
+    comparison = compare(first, second)
     pairs = [(x > y) - (x < y) for x in first for y in second]
-    assert found.delta == pytest.approx(sum(pairs) / len(pairs))
-    assert found.shift == np.median([x - y for x in first for y in second])
-    assert found.shift_interval[0] <= found.shift <= found.shift_interval[1]
-    assert -1 <= found.delta_interval[0] <= found.delta <= found.delta_interval[1] <= 1
+    assert comparison.delta == pytest.approx(sum(pairs) / len(pairs))
+    assert comparison.shift == np.median([x - y for x in first for y in second])
+    assert comparison.shift_interval[0] <= comparison.shift <= comparison.shift_interval[1]
+    assert -1 <= comparison.delta_interval[0] <= comparison.delta <= comparison.delta_interval[1] <= 1
 
 
 def by_all_pairs(x: Floats, y: Floats) -> tuple[float, tuple[float, float]]:
@@ -69,11 +69,11 @@ def test_counted_pairs_are_those_of_a_list(m: int, n: int, repeating: bool) -> N
 
 @given(samples, samples)
 def test_exchanged_samples_change_the_sign(first: list[int], second: list[int]) -> None:
-    one, other = compare(first, second), compare(second, first)
-    assert one.delta == pytest.approx(-other.delta)
-    assert one.shift == -other.shift
-    assert one.shift_interval == (-other.shift_interval[1], -other.shift_interval[0])
-    assert list(one.delta_interval) == pytest.approx([-end for end in reversed(other.delta_interval)])
+    comparison, other = compare(first, second), compare(second, first)
+    assert comparison.delta == pytest.approx(-other.delta)
+    assert comparison.shift == -other.shift
+    assert comparison.shift_interval == (-other.shift_interval[1], -other.shift_interval[0])
+    assert list(comparison.delta_interval) == pytest.approx([-end for end in reversed(other.delta_interval)])
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
@@ -81,20 +81,22 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     random = np.random.default_rng(2)
     shifts = deltas = 0
     for _ in range(200):
-        found = compare(random.normal(1, 1, 60), random.normal(0, 1, 50))
-        shifts += found.shift_interval[0] <= 1 <= found.shift_interval[1]
-        deltas += found.delta_interval[0] <= 0.5205 <= found.delta_interval[1]
+        comparison = compare(random.normal(1, 1, 60), random.normal(0, 1, 50))
+        shifts += comparison.shift_interval[0] <= 1 <= comparison.shift_interval[1]
+        deltas += comparison.delta_interval[0] <= 0.5205 <= comparison.delta_interval[1]
     assert 181 <= shifts <= 199 and 181 <= deltas <= 199
 
 
 def test_samples_that_do_not_overlap() -> None:
-    found = compare(range(100, 150), range(50))
-    assert found.delta == 1 and found.delta_interval[1] == 1 and 0.8 < found.delta_interval[0] < 1
+    comparison = compare(range(100, 150), range(50))
+    assert (
+        comparison.delta == 1 and comparison.delta_interval[1] == 1 and 0.8 < comparison.delta_interval[0] < 1
+    )
 
 
 def test_equal_constants_do_not_differ() -> None:
-    found = compare([5, 5, 5], [5, 5])
-    assert (found.delta, found.shift) == (0, 0)
+    comparison = compare([5, 5, 5], [5, 5])
+    assert (comparison.delta, comparison.shift) == (0, 0)
 
 
 def test_one_value_is_no_sample() -> None:

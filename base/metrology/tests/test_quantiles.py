@@ -24,14 +24,14 @@ def test_no_values_give_no_statistics() -> None:
 
 
 def test_a_baseline_is_taken_off_every_statistic_and_not_off_the_count() -> None:
-    found = Summary(n=5, min=3.0, mean=6.5, stdev=1.5, median=7.0, max=9.0).less(2.0)
-    assert found == Summary(n=5, min=1.0, mean=4.5, stdev=1.5, median=5.0, max=7.0)
+    summary = Summary(n=5, min=3.0, mean=6.5, stdev=1.5, median=7.0, max=9.0).less(2.0)
+    assert summary == Summary(n=5, min=1.0, mean=4.5, stdev=1.5, median=5.0, max=7.0)
 
 
 def test_moments_of_a_sample_worked_out_by_hand() -> None:
     """2, 4, 4, 4, 5, 5, 7, 9: their mean is 5, and the squared distances add up to 32."""
-    found = summarise([9, 4, 5, 4, 7, 4, 5, 2])
-    assert (found.min, found.mean, found.stdev) == (2, 5, math.sqrt(32 / 7))
+    summary = summarise([9, 4, 5, 4, 7, 4, 5, 2])
+    assert (summary.min, summary.mean, summary.stdev) == (2, 5, math.sqrt(32 / 7))
 
 
 def test_one_value_has_no_deviation() -> None:
@@ -40,16 +40,16 @@ def test_one_value_has_no_deviation() -> None:
 
 @given(st.lists(st.integers(0, 2**32 - 1) | st.floats(0, 1e9), min_size=2, max_size=60))
 def test_moments_are_those_of_the_statistics_module(values: list[float]) -> None:
-    found = summarise(values)
-    assert found.min == min(values)
-    assert found.mean == pytest.approx(statistics.fmean(values), rel=1e-12)
-    assert found.stdev == pytest.approx(statistics.stdev(map(float, values)), rel=1e-9, abs=1e-6)
+    summary = summarise(values)
+    assert summary.min == min(values)
+    assert summary.mean == pytest.approx(statistics.fmean(values), rel=1e-12)
+    assert summary.stdev == pytest.approx(statistics.stdev(map(float, values)), rel=1e-9, abs=1e-6)
 
 
 def test_a_small_deviation_far_from_zero_is_not_lost() -> None:
     """A sum of squares less a square of sums would have none of these digits left."""
-    found = summarise([4_000_000_000 + step for step in (0, 1, 2, 3, 4)])
-    assert (found.mean, found.stdev) == (4_000_000_002, math.sqrt(2.5))
+    summary = summarise([4_000_000_000 + step for step in (0, 1, 2, 3, 4)])
+    assert (summary.mean, summary.stdev) == (4_000_000_002, math.sqrt(2.5))
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=2, max_size=30), st.randoms(use_true_random=False))
@@ -77,8 +77,8 @@ def test_p99_needs_a_hundred_samples(n: int, p99: int | None) -> None:
 def test_finer_percentiles_need_more(
     n: int, median: int, p90: int | None, p99_9: int | None, p99_99: int | None
 ) -> None:
-    found = summarise(range(1, n + 1))
-    assert (found.median, found.p90, found.p99_9, found.p99_99) == (median, p90, p99_9, p99_99)
+    summary = summarise(range(1, n + 1))
+    assert (summary.median, summary.p90, summary.p99_9, summary.p99_99) == (median, p90, p99_9, p99_99)
 
 
 @given(st.lists(st.integers(-1000, 1000), min_size=100, max_size=300))
@@ -86,11 +86,11 @@ def test_nearest_rank_by_its_definition(values: list[int]) -> None:
     def smallest_with_share(share: float) -> int:
         return min(v for v in values if sum(other <= v for other in values) >= math.ceil(share * len(values)))
 
-    found = summarise(values)
-    assert found.median == smallest_with_share(0.5)
-    assert found.p90 == smallest_with_share(0.9)
-    assert found.p99 == smallest_with_share(0.99)
-    assert found.max == max(values)
+    summary = summarise(values)
+    assert summary.median == smallest_with_share(0.5)
+    assert summary.p90 == smallest_with_share(0.9)
+    assert summary.p99 == smallest_with_share(0.99)
+    assert summary.max == max(values)
 
 
 ROW = re.compile(r"\s*(\d+\.\d{3}) (\d\.\d{12})\s+(\d+)(?:\s+(\d+\.\d\d))?")

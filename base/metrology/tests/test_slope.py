@@ -11,8 +11,8 @@ X = np.array([-4.0, -1.0, 0.0, 2.0, 3.0])
 
 
 def test_points_on_a_line_give_the_line() -> None:
-    found = fit_slope(X, 2.5 * X)
-    assert (found.value, found.residual_max) == (2.5, 0)
+    slope = fit_slope(X, 2.5 * X)
+    assert (slope.value, slope.residual_max) == (2.5, 0)
 
 
 def test_no_errors_turn_the_slope_farther_than_its_uncertainty_and_some_turn_it_so_far() -> None:
@@ -25,9 +25,9 @@ def test_no_errors_turn_the_slope_farther_than_its_uncertainty_and_some_turn_it_
 
 def test_a_point_far_from_the_line_widens_the_uncertainty() -> None:
     y = np.array([-4.0, -1.0, 3.0, 2.0, 0.0])
-    found = fit_slope(X, y)
-    assert found.residual_max > 0.5
-    assert found.uncertainty == pytest.approx(fit_slope(X, X).uncertainty * found.residual_max / 0.5)
+    slope = fit_slope(X, y)
+    assert slope.residual_max > 0.5
+    assert slope.uncertainty == pytest.approx(fit_slope(X, X).uncertainty * slope.residual_max / 0.5)
 
 
 def test_great_values_are_centred_exactly() -> None:

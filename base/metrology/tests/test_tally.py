@@ -31,8 +31,8 @@ def test_percentiles_have_their_rank_among_ten_thousand() -> None:
     tally = Tally()
     for first in range(0, 10_000, 250):
         tally.add(np.arange(first, first + 250)[::-1])
-    found = tally.counted().summary(1)
-    assert (found.n, found.min, found.median, found.p99, found.p99_99, found.max) == (
+    summary = tally.counted().summary(1)
+    assert (summary.n, summary.min, summary.median, summary.p99, summary.p99_99, summary.max) == (
         *(10_000, 0, 4_999, 9_899),
         *(9_998, 9_999),
     )
@@ -56,8 +56,8 @@ def test_too_many_values_are_counted_in_bins(values: range | list[int]) -> None:
     assert counted.bin > 1 and counted.values.size <= most
     assert not (counted.values % counted.bin).any()
     assert counted.n == len(values)
-    true, found = summarise(np.array(values)), counted.summary(1)
-    assert (found.min, found.max) == (true.min, true.max)
+    true, summary = summarise(np.array(values)), counted.summary(1)
+    assert (summary.min, summary.max) == (true.min, true.max)
     for name in ("median", "p90", "p99"):
-        told, exact = getattr(found, name), getattr(true, name)
+        told, exact = getattr(summary, name), getattr(true, name)
         assert exact - counted.bin < told <= exact

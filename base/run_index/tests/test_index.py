@@ -97,11 +97,11 @@ def test_what_is_kept_is_read_again_only_where_it_changed(
 
 def test_a_damaged_index_is_made_again(runs: Path, tmp_path: Path) -> None:
     first = index(runs, tmp_path / "kept")
-    (kept,) = (tmp_path / "kept").iterdir()
-    for content in (b"", b"PAR1", kept.read_bytes()[:-100]):
-        kept.write_bytes(content)
+    (path,) = (tmp_path / "kept").iterdir()
+    for content in (b"", b"PAR1", path.read_bytes()[:-100]):
+        path.write_bytes(content)
         assert index(runs, tmp_path / "kept").equals(first)
-    first.write_parquet(kept, metadata={"version": "0"})
+    first.write_parquet(path, metadata={"version": "0"})
     assert index(runs, tmp_path / "kept").equals(first)
 
 

@@ -46,7 +46,7 @@ class Logic2(saleae_pb2_grpc.ManagerServicer):  # type: ignore[misc]
 
     def GetDevices(self, _request: Any, _context: Any) -> Any:  # noqa: N802
         kind = saleae_pb2.DEVICE_TYPE_LOGIC_PRO_8
-        found = [saleae_pb2.Device(device_id=one, device_type=kind) for one in self.devices]
+        found = [saleae_pb2.Device(device_id=device, device_type=kind) for device in self.devices]
         return saleae_pb2.GetDevicesReply(devices=found)
 
     def StartCapture(self, request: Any, context: Any) -> Any:  # noqa: N802

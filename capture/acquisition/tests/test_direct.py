@@ -76,9 +76,9 @@ def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
     tmp_path: Path, tlsf: FirmwareImage
 ) -> None:
     folder = conduct.run(Direct(RunRequest(small(), tlsf, runs=tmp_path))).folder
-    told = json.loads((folder / "run.json").read_text())
-    assert told["analyzer"] == "direct"
-    assert set(told["tools"]) == {"virtual_nucleo", "compiler", "python"}
+    document = json.loads((folder / "run.json").read_text())
+    assert document["analyzer"] == "direct"
+    assert set(document["tools"]) == {"virtual_nucleo", "compiler", "python"}
     assert not (folder / "capture.sr").exists() and not (folder / "edges.stream").exists()
     tables = {name: (folder / name).read_bytes() for name in ("operations.parquet", "interrupts.parquet")}
     assert redecode(folder).verdict == "complete"
@@ -88,11 +88,11 @@ def test_run_json_says_who_captured_and_redecode_adds_pulseviews_copy(
 
 
 def test_a_worker_may_call_it_in_a_thread(tlsf: FirmwareImage) -> None:
-    found: list[conduct.JudgedRun] = []
-    thread = threading.Thread(target=lambda: found.append(conduct.find(Direct(RunRequest(small(), tlsf)))))
+    runs: list[conduct.JudgedRun] = []
+    thread = threading.Thread(target=lambda: runs.append(conduct.find(Direct(RunRequest(small(), tlsf)))))
     thread.start()
     thread.join()
-    assert found[0].evidence.joined.operations.height == 60
+    assert runs[0].evidence.joined.operations.height == 60
 
 
 def test_a_simulator_that_ends_early_is_a_truncated_run(tmp_path: Path, tlsf: FirmwareImage) -> None:
@@ -138,6 +138,9 @@ def test_the_simulators_stream_is_one_of_the_bench(tmp_path: Path, tlsf: Firmwar
     done = children.run(
         [simulator.build(), "capture", tlsf.elf, *words, "--uart-log", str(tmp_path / "uart")], within_s=60
     )
-    found = read_stream(stream)
-    assert (done.returncode, found.asked_samples) == (0, 1_234_567)
-    assert (found.edges.total_samples, found.edges.samplerate_hz) == (1_234_567, 24_000_000)
+    streamed_capture = read_stream(stream)
+    assert (done.returncode, streamed_capture.asked_samples) == (0, 1_234_567)
+    assert (streamed_capture.edges.total_samples, streamed_capture.edges.samplerate_hz) == (
+        1_234_567,
+        24_000_000,
+    )

@@ -39,8 +39,8 @@ def store(imported: Import, beside: Beside, runs: Path) -> RunResult:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return document
 
 
 def findings(folder: Path) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def test_the_records_tell_of_the_board(told: str, taken: str, tmp_path: Path) ->
     log.write_bytes(
         encode(f"BOOT,7,tlsf,65536,180000000,00000705,V11.2.0,1,65520,basepri,none,bypass,04000000,{told}")
     )
-    asked = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log).account.asked
-    assert asked is not None and asked.board == taken
+    firmware = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log).account.asked
+    assert firmware is not None and firmware.board == taken
 
 
 def test_a_board_that_is_named_is_taken_and_held_against_the_records(
@@ -134,33 +134,33 @@ def test_a_board_that_is_named_is_taken_and_held_against_the_records(
 ) -> None:
     plan = SyntheticRun(small_plan(depth=3)).plan
     account = of_plan(plan, "tlsf", stored.folder / "uart.log", board="nucleo-f411re")
-    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
-    assert manifest(found.folder)["asked"]["board"] == "nucleo-f411re"
-    assert found.verdict == "inconclusive"
-    assert any("nucleo-f411re" in reason for reason in found.reasons)
+    result = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    assert manifest(result.folder)["asked"]["board"] == "nucleo-f411re"
+    assert result.verdict == "inconclusive"
+    assert any("nucleo-f411re" in reason for reason in result.reasons)
 
 
 def test_without_records_the_run_is_truncated(stored: RunResult, tmp_path: Path) -> None:
     account = of_plan(SyntheticRun(small_plan(depth=3)).plan, "tlsf", log=None)
-    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
-    assert found.verdict == "truncated"
-    assert any("stop without END" in reason for reason in found.reasons)
+    result = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    assert result.verdict == "truncated"
+    assert any("stop without END" in reason for reason in result.reasons)
 
 
 def test_another_allocator_than_was_named_is_inconclusive(stored: RunResult, tmp_path: Path) -> None:
     plan = SyntheticRun(small_plan(depth=3)).plan
     account = of_plan(plan, "seglist", stored.folder / "uart.log")
-    found = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
-    assert found.verdict == "inconclusive"
-    assert any("tlsf" in reason and "seglist" in reason for reason in found.reasons)
+    result = store(formats.read(stored.folder / "capture.sr"), account, tmp_path)
+    assert result.verdict == "inconclusive"
+    assert any("tlsf" in reason and "seglist" in reason for reason in result.reasons)
 
 
 def test_a_samplerate_that_nobody_states_is_a_doubt(stored: RunResult, tmp_path: Path) -> None:
     edges = read_parquet(stored.folder / "edges.parquet")
     imported = formats.read(writers.vcd(tmp_path, edges), writers.CHANNELS)
-    found = store(imported, of_run(stored.folder), tmp_path / "runs")
-    assert found.verdict == "inconclusive"
-    assert "import it again with --samplerate" in " ".join(found.reasons)
+    result = store(imported, of_run(stored.folder), tmp_path / "runs")
+    assert result.verdict == "inconclusive"
+    assert "import it again with --samplerate" in " ".join(result.reasons)
 
 
 @pytest.mark.parametrize("write", [writers.logic_2_csv, writers.logic_1_csv, writers.logic_2_binary])
@@ -180,16 +180,16 @@ def test_a_cut_file_gives_a_truncated_run(stored: RunResult, tmp_path: Path) -> 
     path = writers.by_sigrok(tmp_path, read_parquet(stored.folder / "edges.parquet"), "csv", "-O", "csv")
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2 + 3])
-    found = store(formats.read(path), of_run(stored.folder), tmp_path / "runs")
-    assert found.verdict == "truncated"
-    assert "exported.csv was cut in the middle" in " ".join(found.reasons)
-    assert manifest(found.folder)["total_samples"] < manifest(stored.folder)["total_samples"]
+    result = store(formats.read(path), of_run(stored.folder), tmp_path / "runs")
+    assert result.verdict == "truncated"
+    assert "exported.csv was cut in the middle" in " ".join(result.reasons)
+    assert manifest(result.folder)["total_samples"] < manifest(stored.folder)["total_samples"]
 
 
 def test_an_imported_run_is_called_so(stored: RunResult, tmp_path: Path) -> None:
     """In the name of its folder, the run index, and what every page calls it."""
-    found = store(formats.read(stored.folder / "capture.sr"), of_run(stored.folder), tmp_path / "runs")
-    assert ".imported-" in found.folder.name
+    result = store(formats.read(stored.folder / "capture.sr"), of_run(stored.folder), tmp_path / "runs")
+    assert ".imported-" in result.folder.name
     (row,) = index(tmp_path / "runs").to_dicts()
     assert row["configuration"].endswith("imported from capture.sr")
 

@@ -71,8 +71,8 @@ def test_streamed_it_is_what_keeping_all_and_picking_then_gives(tmp_path: Path) 
     assert kept.merged == wire.merged
     train = wire.program["CRIT"]
     widths = sorted(train.width.tolist(), reverse=True)[:3]
-    windows = [one for one in kept.windows if one.place.of == "CRIT"]
-    assert [one.place.end - one.place.start for one in windows] == widths
+    windows = [window for window in kept.windows if window.place.of == "CRIT"]
+    assert [window.place.end - window.place.start for window in windows] == widths
     for window in windows:
         place = window.place
         first = int(np.searchsorted(whole.sample, place.begin, side="right")) - 1

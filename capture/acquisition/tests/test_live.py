@@ -93,12 +93,16 @@ def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
 
 
 def test_a_run_without_records_has_none(tmp_path: Path) -> None:
-    told: list[SoFar] = []
+    so_fars: list[SoFar] = []
     with ProgressFile(tmp_path) as file:
         watch = Watch(
-            RunName("observe", "mine", "virtual"), datetime.now(UTC), file, lambda _: None, told.append
+            RunName("observe", "mine", "virtual"), datetime.now(UTC), file, lambda _: None, so_fars.append
         )
         with watch.following(Sources(lambda _: b"", lambda: 84, 168)):
             watch.step("capturing")
-    assert told[-1].samples == 84
-    assert (told[-1].operations, told[-1].planned_operations, told[-1].critical) == (None, None, None)
+    assert so_fars[-1].samples == 84
+    assert (so_fars[-1].operations, so_fars[-1].planned_operations, so_fars[-1].critical) == (
+        None,
+        None,
+        None,
+    )

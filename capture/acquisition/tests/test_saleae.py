@@ -218,8 +218,8 @@ def test_a_logic_2_that_does_not_run_is_one_sentence(monkeypatch: pytest.MonkeyP
 def test_the_doctor_asks_logic_2(run: SyntheticRun) -> None:
     with serving(Logic2(run.edges())) as at:
         board = replace(read_bench().board("nucleo"), analyzer=analyzer(at))
-        found = ask(board)
-        assert [one.connection for one in found.chosen] == ["F4241"]
+        facts = ask(board)
+        assert [one.connection for one in facts.chosen] == ["F4241"]
         assert devices(board.analyzer)[0].title == "Saleae Logic Pro 8"
         assert versions(board.analyzer)["logic_2"] == "2.4.14"
 

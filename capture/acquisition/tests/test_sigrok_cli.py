@@ -367,9 +367,9 @@ def forget_peak() -> None:
 
 
 def peak_bytes() -> int:
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found
-    return int(found[1]) << 10
+    match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert match
+    return int(match[1]) << 10
 
 
 BENCH = """

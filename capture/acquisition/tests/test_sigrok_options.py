@@ -58,20 +58,20 @@ NUCLEO = read_bench().board("nucleo")
 
 
 def test_what_the_driver_lists_is_read() -> None:
-    found = read_options(DSLOGIC)
-    assert found.inputs == tuple(map(str, range(16)))
-    assert found.rates_hz == (10_000, 1_000_000, 10_000_000, 20_000_000, 25_000_000, 50_000_000)
-    assert found.keys["continuous"] == ("on", "off") and found.keys["limit_samples"] == ()
-    assert found.keys["clock_edge"] == ("rising", "falling")
-    assert len(found.keys["voltage_threshold"]) == 51 and "1.6-1.6" in found.keys["voltage_threshold"]
-    assert [rate for rate in (24_000_000, 25_000_000) if found.can_sample_at(rate)] == [25_000_000]
+    options = read_options(DSLOGIC)
+    assert options.inputs == tuple(map(str, range(16)))
+    assert options.rates_hz == (10_000, 1_000_000, 10_000_000, 20_000_000, 25_000_000, 50_000_000)
+    assert options.keys["continuous"] == ("on", "off") and options.keys["limit_samples"] == ()
+    assert options.keys["clock_edge"] == ("rising", "falling")
+    assert len(options.keys["voltage_threshold"]) == 51 and "1.6-1.6" in options.keys["voltage_threshold"]
+    assert [rate for rate in (24_000_000, 25_000_000) if options.can_sample_at(rate)] == [25_000_000]
 
 
 def test_a_range_of_samplerates_and_a_memory_are_read() -> None:
-    found = read_options(OLS)
-    assert (found.steps_hz, found.most_samples) == ((10, 200_000_000, 1), 24_576)
-    assert found.can_sample_at(84_000_000) and not found.can_sample_at(9)
-    assert found.keys == {"samplerate": (), "rle": ("on", "off")}
+    options = read_options(OLS)
+    assert (options.steps_hz, options.most_samples) == ((10, 200_000_000, 1), 24_576)
+    assert options.can_sample_at(84_000_000) and not options.can_sample_at(9)
+    assert options.keys == {"samplerate": (), "rle": ("on", "off")}
 
 
 def test_what_is_no_such_list_tells_nothing() -> None:
@@ -83,9 +83,9 @@ def test_the_real_tool_is_read() -> None:
     done = subprocess.run(
         ["sigrok-cli", "--driver", "demo", "--show"], capture_output=True, text=True, check=True
     )
-    found = read_options(done.stdout)
-    assert found.inputs[:8] == tuple(f"D{number}" for number in range(8))
-    assert found.steps_hz == (1, 1_000_000_000, 1)
+    options = read_options(done.stdout)
+    assert options.inputs[:8] == tuple(f"D{number}" for number in range(8))
+    assert options.steps_hz == (1, 1_000_000_000, 1)
     listed = subprocess.run(["sigrok-cli", "--list-supported"], capture_output=True, text=True, check=True)
     drivers = read_drivers(listed.stdout)
     assert {"beaglelogic", "demo", "fx2lafw", "saleae-logic16"} <= set(drivers)

@@ -34,8 +34,8 @@ def serial(**changed: int | bool) -> Serial:
     ],
 )
 def test_records(came: Serial, state: str, says: str) -> None:
-    found = of_serial(came, 230_400)
-    assert found.state == state and says in found.words
+    outcome = of_serial(came, 230_400)
+    assert outcome.state == state and says in outcome.words
 
 
 def test_pins_at_rest() -> None:
@@ -44,9 +44,9 @@ def test_pins_at_rest() -> None:
     assert of_rest(quiet).state == "right"
     rows = np.array([0, 1_000, 1_001, 5_000, 5_003])
     noisy = EdgeList(rows, np.array([0, 1, 0, 1, 0], np.uint8), 24_000_000, 24_000_000)
-    found = of_rest(noisy)
-    assert found.state == "look" and "CRIT 4 in 1 s" in found.words
-    assert found.figures[:2] == (Figure("edges at rest", 4, n=8), Figure("pulses of a single sample", 1))
+    outcome = of_rest(noisy)
+    assert outcome.state == "look" and "CRIT 4 in 1 s" in outcome.words
+    assert outcome.figures[:2] == (Figure("edges at rest", 4, n=8), Figure("pulses of a single sample", 1))
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,6 @@ def test_a_slower_line_is_tried(
     monkeypatch.setattr(Captures, "_run", run)
     monkeypatch.setattr(captures, "_manifest", Read)
     board = read_bench().board("nucleo")
-    found: Outcome = Captures(board, "nucleo", firmware.build("tlsf"), tmp_path, 1.0).line()
-    assert found.state == "stop" and found.todo[0].startswith(says)
+    outcome: Outcome = Captures(board, "nucleo", firmware.build("tlsf"), tmp_path, 1.0).line()
+    assert outcome.state == "stop" and outcome.todo[0].startswith(says)
     assert asked == [1_000_000, 500_000, 115_200][: 2 if whole_at == 500_000 else 3]

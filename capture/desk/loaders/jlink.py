@@ -70,8 +70,8 @@ class JLink:
         """J-Link Commander's version, which it says before it looks for a probe."""
         with folder_of({"version.jlink": b"exit\n"}) as folder:
             said = self._tool.run(["-NoGui", "1", "-CommandFile", "version.jlink"], folder)
-        found = _VERSION.search(said.text)
-        return {"jlink": found[1] if found else "unknown"}
+        match = _VERSION.search(said.text)
+        return {"jlink": match[1] if match else "unknown"}
 
     def _call(self, to: str, folder: Path, commands: Sequence[str]) -> Said:
         (folder / "commands.jlink").write_text("\n".join(["ExitOnError 1", *commands, "qc", ""]))

@@ -101,7 +101,7 @@ class ProbeRs:
 
 def _reason(said: Said) -> str:
     """The last of the causes that it lists, which is the first that happened."""
-    causes = [found[1] for line in said.lines if (found := _CAUSE.match(line))]
+    causes = [match[1] for line in said.lines if (match := _CAUSE.match(line))]
     first = _ERROR.sub("", said.first(_ERROR))
     why = (causes or [first])[-1] or "it does not say that the flash holds what was written"
     return why.rstrip(".")

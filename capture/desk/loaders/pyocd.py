@@ -79,15 +79,15 @@ class Pyocd:
 
     def _forbidden(self) -> str | None:
         """What of the option bytes keeps the board from being loaded, if they can be read."""
-        known = option_bytes.of_target(self._settings.target)
-        if known is None:
+        target = option_bytes.of_target(self._settings.target)
+        if target is None:
             return None
-        reads = [word for register in known.registers for word in ("--command", f"read32 {register:#x}")]
+        reads = [word for register in target.registers for word in ("--command", f"read32 {register:#x}")]
         try:
             done = self._run("commander", "--connect", "attach", *reads)
         except subprocess.TimeoutExpired:
             return None
-        why = known.why_not(done.stdout)
+        why = target.why_not(done.stdout)
         return why and f"pyOCD cannot load the board: {why}"
 
     def _call(self, subcommand: str, *arguments: str) -> None:

@@ -27,9 +27,9 @@ TARGET = boards.default().pyocd_target
 
 def address_of(elf: Path, name: str) -> str:
     listing = subprocess.run(["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True)
-    found = re.search(rf"^([0-9a-f]{{8}}) \w {name}$", listing.stdout, re.MULTILINE)
-    assert found
-    return f"0x{int(found[1], 16) & ~1:08x}"
+    match = re.search(rf"^([0-9a-f]{{8}}) \w {name}$", listing.stdout, re.MULTILINE)
+    assert match
+    return f"0x{int(match[1], 16) & ~1:08x}"
 
 
 @contextmanager

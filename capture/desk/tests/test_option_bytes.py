@@ -23,9 +23,9 @@ L4_AT_THE_FACTORY = (0xFFEF_F8AA, 0x0000_00FF, 0x0000_00FF, 0x0000_00FF, 0x0000_
     ],
 )
 def test_what_the_option_bytes_of_an_f4_forbid(optcr: int, says: str | None) -> None:
-    known = of_target("stm32f401retx")
-    assert known is not None
-    objects(known.objection((optcr,)), says)
+    option_bytes = of_target("stm32f401retx")
+    assert option_bytes is not None
+    objects(option_bytes.objection((optcr,)), says)
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_what_the_option_bytes_of_an_f4_forbid(optcr: int, says: str | None) -> 
     ],
 )
 def test_what_the_option_bytes_of_an_l4_forbid(values: tuple[int, ...], says: str | None) -> None:
-    known = of_target("STM32L476RGTx")
-    assert known is not None
-    objects(known.objection(values), says)
+    option_bytes = of_target("STM32L476RGTx")
+    assert option_bytes is not None
+    objects(option_bytes.objection(values), says)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_what_the_option_bytes_of_an_f1_and_an_f0_forbid(
     target: str, values: tuple[int, ...], says: str | None
 ) -> None:
     """FLASH_OBR (PM0075, section 3.7: RDPRT is bit 1; RM0091, section 3.5.7: RDPRT is bits 2:1)."""
-    known = of_target(target)
-    assert known is not None
-    objects(known.objection(values), says)
+    option_bytes = of_target(target)
+    assert option_bytes is not None
+    objects(option_bytes.objection(values), says)
 
 
 def objects(why: str | None, says: str | None) -> None:
@@ -70,11 +70,11 @@ def objects(why: str | None, says: str | None) -> None:
 
 
 def test_the_words_are_found_in_what_pyocd_prints() -> None:
-    known = of_target("stm32f401retx")
-    assert known is not None
-    assert "RDP level 1" in str(known.why_not("40023c14:  0fff55ed    |..U.|\n"))
-    assert known.why_not("40023c10:  0fff55ed\n") is None
-    assert known.why_not("") is None
+    option_bytes = of_target("stm32f401retx")
+    assert option_bytes is not None
+    assert "RDP level 1" in str(option_bytes.why_not("40023c14:  0fff55ed    |..U.|\n"))
+    assert option_bytes.why_not("40023c10:  0fff55ed\n") is None
+    assert option_bytes.why_not("") is None
 
 
 def test_other_chips_are_not_known() -> None:

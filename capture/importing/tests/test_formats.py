@@ -341,12 +341,12 @@ def test_gaps_between_chunks_are_refused(tmp_path: Path) -> None:
 
 
 def test_channels_that_were_not_exported_together_are_refused(tmp_path: Path) -> None:
-    one = writers.logic_2_binary(tmp_path, random_edges(12, 10))
+    path = writers.logic_2_binary(tmp_path, random_edges(12, 10))
     (tmp_path / "other").mkdir()
     other = writers.logic_2_binary(tmp_path / "other", random_edges(13, 20))
-    (one / "digital_1.bin").write_bytes((other / "digital_1.bin").read_bytes())
+    (path / "digital_1.bin").write_bytes((other / "digital_1.bin").read_bytes())
     with pytest.raises(CaptureError, match="differ in samplerate, begin or end"):
-        read(one, {"CRIT": "D0", "OP": "D1"})
+        read(path, {"CRIT": "D0", "OP": "D1"})
 
 
 @settings(max_examples=25)

@@ -153,19 +153,19 @@ def with_sections_that_end_at_stimuli() -> SyntheticRun:
 def test_both_ends_of_an_undecided_interrupt_are_in_the_budget() -> None:
     evidence = evidence_of(with_sections_that_end_at_stimuli())
     stimuli = evidence.joined.interrupts.filter(~pl.col("control"))
-    told = stimuli.drop_nulls("isr_latency_ns")
-    sure = told.filter("critical_sure")
+    table = stimuli.drop_nulls("isr_latency_ns")
+    sure = table.filter("critical_sure")
     for key, classes in (
         ("interrupt_latency_hit_ns", ["critical"]),
         ("interrupt_latency_clear_ns", ["operation", "none"]),
     ):
-        found = evidence.budgets[key].undecided
+        undecided = evidence.budgets[key].undecided
         surely = sure.filter(pl.col("hit").is_in(classes))["isr_latency_ns"]
-        perhaps = told.filter(~pl.col("critical_sure"))["isr_latency_ns"]
-        assert found is not None
-        assert found.n == (len(surely), len(surely) + len(perhaps))
-        assert found.min == (min(*surely, *perhaps), min(surely))
-        assert found.max == (max(surely), max(*surely, *perhaps))
+        perhaps = table.filter(~pl.col("critical_sure"))["isr_latency_ns"]
+        assert undecided is not None
+        assert undecided.n == (len(surely), len(surely) + len(perhaps))
+        assert undecided.min == (min(*surely, *perhaps), min(surely))
+        assert undecided.max == (max(surely), max(*surely, *perhaps))
     assert evidence.budgets["interrupt_latency_ns"].undecided is None
 
 
@@ -260,8 +260,8 @@ def test_the_first_stimulus_may_come_with_the_frames_first_edge(cycles_before: i
     run = SyntheticRun(small_plan_under("none", depth=2))
     begin = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) - cycles_before
     run.toggles += [(begin, BIT["CTRL"]), (begin + 40, BIT["CTRL"])]
-    found = evidence_of(run).joined.interrupts
-    assert found.filter(pl.col("sample") == begin).height == counted
+    table = evidence_of(run).joined.interrupts
+    assert table.filter(pl.col("sample") == begin).height == counted
 
 
 def _operation_end(run: SyntheticRun, seq: int) -> int:

@@ -37,7 +37,7 @@ def run() -> SyntheticRun:
 
 
 def witness(evidence: Evidence, told: str) -> LatencyWitness:
-    return next(one for one in evidence.latencies if one.of.told == told)
+    return next(latency for latency in evidence.latencies if latency.of.told == told)
 
 
 def controls_met(run: SyntheticRun) -> list[int]:
@@ -90,8 +90,8 @@ def test_many_answers_tell_the_offset_better_than_the_bounds_of_each(run: Synthe
 
 def test_the_read_comes_after_the_rise_and_no_later_than_cost_says(run: SyntheticRun) -> None:
     """The analyzer is a sample late, and each of two channels may be."""
-    for one in evidence_of(run).latencies:
-        assert one.offset_bounds_cycles == (-2, READ_MOST_CYCLES + 2)
+    for latency in evidence_of(run).latencies:
+        assert latency.offset_bounds_cycles == (-2, READ_MOST_CYCLES + 2)
 
 
 def test_between_operations_the_ends_are_known_as_well_as_one_answer(run: SyntheticRun) -> None:
@@ -185,10 +185,13 @@ def test_a_control_interrupt_right_behind_a_rise_may_have_come_before_the_read(
     run.pulse("CISR", answer + behind, CONTROL_PULSE)
     evidence = evidence_of(run, CORE_HZ // cycles_per_sample)
     for told, later, more in (("isr", 0, CONTROL_PULSE + 60 if came_between else 0), ("task", TASK_LATER, 0)):
-        one = witness(evidence, told).answers
+        answers = witness(evidence, told).answers
         asked, rise = stimulus // cycles_per_sample, (answer + later) // cycles_per_sample
-        (at,) = np.flatnonzero(one.sample == rise)
-        assert (one.least[at], one.most[at]) == (rise - asked, rise - asked + more // cycles_per_sample)
+        (at,) = np.flatnonzero(answers.sample == rise)
+        assert (answers.least[at], answers.most[at]) == (
+            rise - asked,
+            rise - asked + more // cycles_per_sample,
+        )
 
 
 @pytest.mark.parametrize(("behind", "is_answer"), [(-200, False), (0, False), (1, True)])

@@ -61,7 +61,7 @@ def test_twice_what_wire_and_dwt_may_differ_by_is_unseen() -> None:
 def test_all_answers_of_an_operation_may_be_as_far_off_as_their_sum() -> None:
     """The timer tells one sum for them. Two answers met one of the operations."""
     evidence = moved("ISR", longest_answer(), 0)
-    of_answers = next(one for one in evidence.latencies if one.of.answers == "timer_isr_entries")
+    of_answers = next(witness for witness in evidence.latencies if witness.of.answers == "timer_isr_entries")
     rows = of_answers.compared.select("number", "allowed_cycles").rows()
     assert max(number for number, _ in rows) == 2
     unseen_ns = evidence.budgets["interrupt_latency_ns"].unseen_ns

@@ -34,8 +34,8 @@ def captures(draw: st.DrawFn) -> EdgeList:
     channels = CHANNELS if draw(st.booleans()) else ("CRIT", "STIM", "ISR")
     if channels != CHANNELS:
         word = (word & 7).astype(np.uint8)
-        kept = np.append(True, word[1:] != word[:-1])
-        sample, word = sample[kept], word[kept]
+        array = np.append(True, word[1:] != word[:-1])
+        sample, word = sample[array], word[array]
     return EdgeList(sample, word, 24_000_000, int(sample[-1]) + draw(st.integers(1, 300)), channels)
 
 
@@ -67,10 +67,10 @@ def test_all_that_one_look_finds_is_found_in_parts(edges: EdgeList, ends: list[i
         assert found["interval", name] == list(pairwise(begins))
     for pair in ANSWERED:
         if set(pair) <= set(edges.channels):
-            told = waits_for(edges, *pair, which=which)
-            spans = zip(told.stimulus.tolist(), told.answer.tolist(), strict=True)
+            waits = waits_for(edges, *pair, which=which)
+            spans = zip(waits.stimulus.tolist(), waits.answer.tolist(), strict=True)
             assert found["latency", named(pair)] == list(spans)
-            assert counter.waiting.get(named(pair)) == (told.open.since if told.open else None)
+            assert counter.waiting.get(named(pair)) == (waits.open.since if waits.open else None)
     assert counter.merged == read_observed(edges, which, framed=False).merged
 
 

@@ -26,10 +26,10 @@ def test_frames_and_clock_are_found_at_any_rate(samplerate_hz: int, error_ppm: i
     end = frame_edges(operations[-1] / true_hz + 0.0003, 1260, TICK_HZ, true_hz)
     last = [*operations, operations[-1] + 700]
     edges = only("SYNC", [*start, *last, *end], end[-1] + 1000, samplerate_hz)
-    found = find_frames(edges, TICK_HZ)
-    assert found.start is not None and found.start.tolist() == start
-    assert found.end is not None and found.end.tolist() == end
-    fit = fit_clock(found.start, found.end, TICK_HZ, samplerate_hz)
+    frames = find_frames(edges, TICK_HZ)
+    assert frames.start is not None and frames.start.tolist() == start
+    assert frames.end is not None and frames.end.tolist() == end
+    fit = fit_clock(frames.start, frames.end, TICK_HZ, samplerate_hz)
     # Each edge is seen up to one sample late. Over the 79,380 ticks of the end frame alone, least
     # squares turns that into less than one sample in the whole span.
     assert abs(fit.ratio - true_hz / samplerate_hz) < 1 / (79_380 * samplerate_hz / TICK_HZ)
@@ -65,9 +65,9 @@ def train(count: int, spacing: int, first: int = 5000) -> list[int]:
     ],
 )
 def test_only_64_edges_of_the_right_spacing_are_a_frame(samples: list[int], is_frame: bool) -> None:
-    found = find_frames(only("SYNC", samples, 200_000), TICK_HZ)
-    assert (found.start is not None) == is_frame
-    assert found.end is None
+    frames = find_frames(only("SYNC", samples, 200_000), TICK_HZ)
+    assert (frames.start is not None) == is_frame
+    assert frames.end is None
 
 
 @pytest.mark.parametrize(("late", "is_frame"), [(1681, True), (1682, False)])
@@ -75,18 +75,18 @@ def test_an_edge_may_be_late_by_a_fiftieth_and_a_sample(late: int, is_frame: boo
     """At 100 samples a tick the edges are 84,000 apart, and 1,681 is just that."""
     whole = train(64, 84_000)
     samples = [*whole[:30], *(sample + late for sample in whole[30:])]
-    found = find_frames(only("SYNC", samples, 6_000_000, 100_000_000), 1_000_000)
-    assert (found.start is not None) == is_frame
+    frames = find_frames(only("SYNC", samples, 6_000_000, 100_000_000), 1_000_000)
+    assert (frames.start is not None) == is_frame
 
 
 def test_after_a_reset_the_last_start_frame_counts() -> None:
     old, new = train(64, 840, 1000), train(64, 840, 500_000)
     early, late = train(64, 1260, 200_000), train(64, 1260, 700_000)
-    found = find_frames(only("SYNC", [*old, *early, *new, *late], 1_000_000), TICK_HZ)
-    assert found.start is not None and found.start[0] == 500_000
-    assert found.end is not None and found.end[0] == 700_000
+    frames = find_frames(only("SYNC", [*old, *early, *new, *late], 1_000_000), TICK_HZ)
+    assert frames.start is not None and frames.start[0] == 500_000
+    assert frames.end is not None and frames.end[0] == 700_000
 
 
 def test_a_capture_without_sync_has_no_frames() -> None:
-    found = find_frames(only("SYNC", [], 10), TICK_HZ)
-    assert (found.start, found.end) == (None, None)
+    frames = find_frames(only("SYNC", [], 10), TICK_HZ)
+    assert (frames.start, frames.end) == (None, None)

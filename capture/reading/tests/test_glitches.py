@@ -121,7 +121,7 @@ def test_no_firmware_has_a_shorter_pulse(allocator: str, tmp_path: Path) -> None
     """
     plan = scenarios.load("mem_frag", {"depth": 2}).compile()
     _, seen = Direct(RunRequest(plan, firmware.build(allocator), board="virtual", runs=tmp_path)).taken()
-    found = find_glitches(seen.edges, parse(seen.serial_bytes), CORE_HZ)
-    assert found is not None and found.shortest_cycles >= SHORTEST_CYCLES and not found.count
+    glitches = find_glitches(seen.edges, parse(seen.serial_bytes), CORE_HZ)
+    assert glitches is not None and glitches.shortest_cycles >= SHORTEST_CYCLES and not glitches.count
     for channel in CHANNELS:
-        assert np.diff(seen.edges.transitions(channel).sample).min() > found.shortest_cycles
+        assert np.diff(seen.edges.transitions(channel).sample).min() > glitches.shortest_cycles

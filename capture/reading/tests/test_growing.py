@@ -85,10 +85,10 @@ def test_each_pulse_and_each_answer_is_counted_once(
         assert found.widths_ns()[channel].n == len(widths)
         assert found.widths_ns()[channel].max == (max(widths) * 1000 if widths else None)
     waits, lasted = waits_of(sample, word)
-    told = found.latencies_ns()["STIM to ISR"]
+    summary = found.latencies_ns()["STIM to ISR"]
     longest = max([*waits, lasted])
-    assert (told.n, told.max) == (len(waits), longest * 1000 if longest else None)
-    assert told.open == (lasted > max(waits, default=0))
+    assert (summary.n, summary.max) == (len(waits), longest * 1000 if longest else None)
+    assert summary.open == (lasted > max(waits, default=0))
 
 
 def test_the_rows_that_are_kept_are_few_unless_something_lasts(tmp_path: Path) -> None:

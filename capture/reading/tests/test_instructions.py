@@ -41,14 +41,14 @@ def as_bytes(lines: list[str]) -> bytes:
 
 
 def test_each_operation_has_those_of_its_window() -> None:
-    found = read_instructions(log(), as_bytes(table()))
-    assert found == Instructions({0: 123, 1: 0, 2: 98})
+    instructions = read_instructions(log(), as_bytes(table()))
+    assert instructions == Instructions({0: 123, 1: 0, 2: 98})
 
 
 @pytest.mark.parametrize(("operations", "counted"), [(2, {0: 123, 1: 0}), (3, {0: 123, 1: 0, 2: 98})])
 def test_a_run_that_was_cut_has_those_of_its_records(operations: int, counted: dict[int, int]) -> None:
-    found = read_instructions(log(ended=False, operations=operations), as_bytes(table(after=0)))
-    assert found == Instructions(counted)
+    instructions = read_instructions(log(ended=False, operations=operations), as_bytes(table(after=0)))
+    assert instructions == Instructions(counted)
 
 
 def test_a_board_that_cannot_count_has_nothing_to_say() -> None:
@@ -79,17 +79,20 @@ def edited(number: int, line: str) -> list[str]:
     ],
 )
 def test_another_table_gives_none_and_says_why(lines: list[str], why: str) -> None:
-    found = read_instructions(log(), as_bytes(lines))
-    assert not found.of and found.why_none is not None
-    assert found.why_none.startswith("counts.csv tells no instructions, since ") and why in found.why_none
+    instructions = read_instructions(log(), as_bytes(lines))
+    assert not instructions.of and instructions.why_none is not None
+    assert (
+        instructions.why_none.startswith("counts.csv tells no instructions, since ")
+        and why in instructions.why_none
+    )
 
 
 def test_of_a_board_that_restarted_nobody_knows_which_window_is_whose() -> None:
-    found = read_instructions(log(boots=2), as_bytes(table()))
-    assert not found.of and "started more than once" in str(found.why_none)
+    instructions = read_instructions(log(boots=2), as_bytes(table()))
+    assert not instructions.of and "started more than once" in str(instructions.why_none)
 
 
 def test_the_widths_of_two_operations_are_not_exchanged() -> None:
     """A table of the same operations in another order."""
-    found = read_instructions(log(), as_bytes(table(counted=(98, 0, 123), widths=(300, 0, 400))))
-    assert not found.of and "constants" in str(found.why_none)
+    instructions = read_instructions(log(), as_bytes(table(counted=(98, 0, 123), widths=(300, 0, 400))))
+    assert not instructions.of and "constants" in str(instructions.why_none)

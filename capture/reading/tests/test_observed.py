@@ -72,19 +72,19 @@ def test_stimuli_are_the_edges_that_are_asked_for(which: Stimuli, waited: list[i
     wave.toggle("STIM", 100, 300, 400, 500)
     wave.pulse("ISR", 140, 150)
     wave.pulse("ISR", 520, 530)
-    found = read_observed(wave.edges(), which, framed=False)
-    assert found.answers["STIM", "ISR"].length.tolist() == waited
-    assert found.merged["STIM to ISR"] == merged
-    assert "STIM to ISR" not in found.open_ns
+    wire = read_observed(wave.edges(), which, framed=False)
+    assert wire.answers["STIM", "ISR"].length.tolist() == waited
+    assert wire.merged["STIM to ISR"] == merged
+    assert "STIM to ISR" not in wire.open_ns
 
 
 def test_a_wait_that_is_not_over_at_the_end_has_lasted_so_long() -> None:
     wave = Waveform(1000)
     wave.toggle("STIM", 100, 300, 400)
     wave.pulse("ISR", 140, 150)
-    found = read_observed(wave.edges(), framed=False)
-    assert found.open_ns["STIM to ISR"] == pytest.approx(700 * found.edges.sample_ns)
-    assert (found.latencies_ns["STIM to ISR"].n, found.merged["STIM to ISR"]) == (1, 1)
+    wire = read_observed(wave.edges(), framed=False)
+    assert wire.open_ns["STIM to ISR"] == pytest.approx(700 * wire.edges.sample_ns)
+    assert (wire.latencies_ns["STIM to ISR"].n, wire.merged["STIM to ISR"]) == (1, 1)
 
 
 def test_only_the_channels_that_are_there_are_told() -> None:

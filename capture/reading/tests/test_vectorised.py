@@ -26,8 +26,8 @@ def test_a_channel_that_never_changes_has_no_pulses() -> None:
 def test_the_level_at_an_edge_is_the_new_one() -> None:
     wave = Waveform(50)
     wave.pulse("CRIT", 10, 20)
-    asked = np.array([0, 9, 10, 19, 20, 49])
-    assert level_at(wave.edges(), "CRIT", asked).tolist() == [False, False, True, True, False, False]
+    array = np.array([0, 9, 10, 19, 20, 49])
+    assert level_at(wave.edges(), "CRIT", array).tolist() == [False, False, True, True, False, False]
     with pytest.raises(CaptureError, match="outside"):
         level_at(wave.edges(), "CRIT", np.array([50]))
 

@@ -20,10 +20,10 @@ def test_pulses_within_the_start_frame_or_before_it_are_no_sections(with_operati
         cut = run.truths[0].start - 1000
         run.toggles = [toggle for toggle in run.toggles if toggle[0] < cut]
         run.end_cycle = cut
-    found = read_wire(run.edges(), CORE_HZ).opening
+    calibration = read_wire(run.edges(), CORE_HZ).opening
     for channel in MARKED_CHANNELS:
-        assert len(found.sections[channel]) == 16
-        assert found.sections[channel].start[0] > sync[63]
+        assert len(calibration.sections[channel]) == 16
+        assert calibration.sections[channel].start[0] > sync[63]
 
 
 def test_common_pulses_are_the_last_eight_before_the_frame() -> None:

@@ -36,8 +36,8 @@ def longest(edges: EdgeList, worst: int) -> dict[str, list[tuple[int, int]]]:
     """Begin and end of the longest of each, from the whole capture, one after the other."""
     wire = read_observed(edges, framed=False)
     spans = {name: list(zip(train.start, train.end, strict=True)) for name, train in wire.program.items()}
-    for pair, found in wire.answers.items():
-        spans[" to ".join(pair)] = list(zip(found.stimulus, found.answer, strict=True))
+    for pair, waits in wire.answers.items():
+        spans[" to ".join(pair)] = list(zip(waits.stimulus, waits.answer, strict=True))
     return {name: sorted(some, key=lambda one: one[0] - one[1])[:worst] for name, some in spans.items()}
 
 

@@ -51,12 +51,12 @@ def bound(cycles: int | None) -> SectionBound:
 def test_each_bound_stands_beside_the_longest_section_of_its_name(run: SyntheticRun) -> None:
     due = {PLAIN: longest(run, (0,)), ALIGNED: longest(run, (1,)), FREE: longest(run, (2, 3))}
     assert len(set(due.values())) == 3
-    found = compare_bounds({name: bound(8400) for name in due}, evidence_of(run))
+    bounds = compare_bounds({name: bound(8400) for name in due}, evidence_of(run))
     for name, cycles in due.items():
-        assert found[name]["observed_cycles"] == cycles, name
-        assert found[name]["ratio"] == pytest.approx(8400 / cycles)
-        assert found[name]["ns"] == pytest.approx(8400e9 / CORE_HZ)
-        assert found[name]["cycles"] == 8400
+        assert bounds[name]["observed_cycles"] == cycles, name
+        assert bounds[name]["ratio"] == pytest.approx(8400 / cycles)
+        assert bounds[name]["ns"] == pytest.approx(8400e9 / CORE_HZ)
+        assert bounds[name]["cycles"] == 8400
 
 
 def test_a_free_that_was_refused_ran_too(run: SyntheticRun) -> None:

@@ -71,9 +71,9 @@ def test_the_latest_answer_is_told_with_where_its_stimulus_fell(
 def test_the_timer_tells_the_worst_latency_too(evidence: Evidence, key: str) -> None:
     """The synthetic timer is exact to the cycle; the fit of its offset may be off by its budget."""
     manifest = summarise_run(evidence, Setting("tlsf", "virtual", "synthetic", "ab" * 32))
-    found = manifest.maxima[key]
-    assert found and found.timer_ns is not None
-    assert abs(found.timer_ns - found.value) <= 2 * SAMPLE_NS
+    maxima = manifest.maxima[key]
+    assert maxima and maxima.timer_ns is not None
+    assert abs(maxima.timer_ns - maxima.value) <= 2 * SAMPLE_NS
     assert manifest.maxima["critical_ns"] is not None
     assert manifest.maxima["critical_ns"].timer_ns is None
 

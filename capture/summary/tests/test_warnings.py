@@ -81,12 +81,12 @@ def test_what_reset_the_board(run: SyntheticRun, flags: int, says: str | None) -
 def test_the_chips_own_oscillator(run: SyntheticRun) -> None:
     """Its 4 % are in the budget of the longest section: the fit cannot tell whose clock is off."""
     clock_ns = evidence_of(run).budgets["critical_ns"].clock_ns
-    found = evidence_of(boots_with(run, "internal", 0x0400_0000))
-    assert judge(found) == ("complete", ())
-    (sentence,) = warnings(found)
+    evidence = evidence_of(boots_with(run, "internal", 0x0400_0000))
+    assert judge(evidence) == ("complete", ())
+    (sentence,) = warnings(evidence)
     assert "HSI" in sentence and "4% off" in sentence
-    longest_ns = found.joined.samples["critical_ns"]["wire_critical_ns"].max()
-    own_ns = found.budgets["critical_ns"].clock_ns
+    longest_ns = evidence.joined.samples["critical_ns"]["wire_critical_ns"].max()
+    own_ns = evidence.budgets["critical_ns"].clock_ns
     assert clock_ns is not None and own_ns is not None and isinstance(longest_ns, float)
     assert own_ns - clock_ns == pytest.approx(0.04 * longest_ns)
 

@@ -45,13 +45,13 @@ def entry(connection: str = "", probe: str = "", port: str = "/dev/ttyACM0") -> 
 
 
 def test_a_desk_that_is_ready() -> None:
-    found = advise(entry(), READY)
-    assert [(finding.subject, finding.state, finding.words) for finding in found] == [
+    findings = advise(entry(), READY)
+    assert [(finding.subject, finding.state, finding.words) for finding in findings] == [
         ("analyzer", "used", "fx2lafw at 1.12: Saleae Logic, 8 inputs"),
         ("probe", "used", "0667FF303: STMicroelectronics STM32 STLink, firmware V2J37M26"),
         ("port", "used", "/dev/ttyACM0: STM32 STLink (0483:374b)"),
     ]
-    assert may_run(found)
+    assert may_run(findings)
 
 
 def test_of_a_board_that_nobody_loads_the_analyzer_alone_is_looked_at() -> None:
@@ -76,9 +76,9 @@ def test_the_tool_that_loads_is_looked_at_where_it_is_not_pyocd() -> None:
 
 
 def test_a_probe_that_pyocd_does_not_know_may_be_known_to_another() -> None:
-    found = advise(OPENOCD, replace(READY, probes=(), loader="0.12.0"))
-    (probe,) = [finding for finding in found if finding.subject == "probe"]
-    assert (probe.state, may_run(found)) == ("odd", True)
+    findings = advise(OPENOCD, replace(READY, probes=(), loader="0.12.0"))
+    (probe,) = [finding for finding in findings if finding.subject == "probe"]
+    assert (probe.state, may_run(findings)) == ("odd", True)
 
 
 TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
@@ -220,9 +220,9 @@ TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
 def test_what_keeps_the_bench_from_running(
     board: BoardResource, facts: Facts, subject: str, sentence: str
 ) -> None:
-    found = advise(board, facts)
-    wrong = [finding for finding in found if finding.state == "wrong"]
-    assert len(wrong) == 1 and wrong[0].subject == subject and not may_run(found)
+    findings = advise(board, facts)
+    wrong = [finding for finding in findings if finding.state == "wrong"]
+    assert len(wrong) == 1 and wrong[0].subject == subject and not may_run(findings)
     assert re.fullmatch(".*".join(map(re.escape, sentence.split("*"))), wrong[0].words, re.DOTALL)
 
 
@@ -249,18 +249,18 @@ def test_what_keeps_the_bench_from_running(
     ],
 )
 def test_what_is_odd_keeps_nothing_from_running(facts: Facts, sentence: str) -> None:
-    found = advise(entry(), facts)
-    assert [finding.words for finding in found if finding.state == "odd"] == [sentence]
-    assert may_run(found)
+    findings = advise(entry(), facts)
+    assert [finding.words for finding in findings if finding.state == "odd"] == [sentence]
+    assert may_run(findings)
 
 
 def test_a_modem_manager_that_takes_the_port_is_odd_until_it_is_told_not_to() -> None:
-    found = advise(entry(), replace(READY, modem_manager=True))
-    (odd,) = [finding for finding in found if finding.state == "odd"]
+    findings = advise(entry(), replace(READY, modem_manager=True))
+    (odd,) = [finding for finding in findings if finding.state == "odd"]
     assert odd.words.startswith("ModemManager runs and takes /dev/ttyACM0 for a modem: ")
-    assert "sudo install -m 644 " in odd.words and may_run(found)
-    told = replace(READY, modem_manager=True, ports=(replace(PORT, no_modem=True),))
-    assert all(finding.state == "used" for finding in advise(entry(), told))
+    assert "sudo install -m 644 " in odd.words and may_run(findings)
+    facts = replace(READY, modem_manager=True, ports=(replace(PORT, no_modem=True),))
+    assert all(finding.state == "used" for finding in advise(entry(), facts))
 
 
 @pytest.mark.parametrize("product", ["3752", "374e", "374f", "3753", "3754", "3757"])
@@ -268,10 +268,12 @@ def test_another_st_link_stands_for_that_of_bench_toml(product: str) -> None:
     """An ST-Link's id changes with its firmware; a board's own stands before another's."""
     port = replace(PORT, usb_id=f"0483:{product}")
     for ports, used in (((port,), port), ((port, replace(PORT, device="/dev/ttyACM1")), None)):
-        found = advise(entry(port="usb:0483:374B"), replace(READY, ports=ports))
+        findings = advise(entry(port="usb:0483:374B"), replace(READY, ports=ports))
         device = used.device if used else "/dev/ttyACM1"
         assert [
-            one.words[: len(device)] for one in found if (one.subject, one.state) == ("port", "used")
+            finding.words[: len(device)]
+            for finding in findings
+            if (finding.subject, finding.state) == ("port", "used")
         ] == [device]
     other = replace(PORT, usb_id="1a86:7523")
     assert not may_run(advise(entry(port="usb:0483:374B"), replace(READY, ports=(other,))))
@@ -279,8 +281,8 @@ def test_another_st_link_stands_for_that_of_bench_toml(product: str) -> None:
 
 def test_a_chosen_one_of_two_is_used() -> None:
     facts = replace(TWO_PROBES, analyzers=(LOGIC, OTHER), chosen=(LOGIC,))
-    found = advise(entry(connection="1.12", probe="0667ff"), facts)
-    assert [(finding.subject, finding.state) for finding in found] == [
+    findings = advise(entry(connection="1.12", probe="0667ff"), facts)
+    assert [(finding.subject, finding.state) for finding in findings] == [
         *(
             ("analyzer", "used"),
             ("analyzer", "there"),
@@ -298,9 +300,9 @@ def test_a_port_by_its_usb_id_is_that_of_the_probe() -> None:
         (entry(probe="0667FF303", port="usb:0483:374B"), facts.ports),
         (entry(probe="0667FF303", port="usb:0483:374b"), (PORT,)),
     ):
-        found = advise(board, replace(facts, ports=ports))
-        used = [finding.words for finding in found if (finding.subject, finding.state) == ("port", "used")]
-        assert used == ["/dev/ttyACM0: STM32 STLink (0483:374b)"] and may_run(found)
+        findings = advise(board, replace(facts, ports=ports))
+        used = [finding.words for finding in findings if (finding.subject, finding.state) == ("port", "used")]
+        assert used == ["/dev/ttyACM0: STM32 STLink (0483:374b)"] and may_run(findings)
 
 
 def test_a_bare_analyzer_whose_firmware_is_there_is_no_fault() -> None:
@@ -309,8 +311,10 @@ def test_a_bare_analyzer_whose_firmware_is_there_is_no_fault() -> None:
 
 
 def test_a_port_elsewhere_is_not_looked_at() -> None:
-    found = advise(entry(port="socket://10.0.0.7:4000"), replace(READY, ports=()))
-    assert may_run(found) and found[-1].words.startswith("socket://10.0.0.7:4000 is no port of this machine")
+    findings = advise(entry(port="socket://10.0.0.7:4000"), replace(READY, ports=()))
+    assert may_run(findings) and findings[-1].words.startswith(
+        "socket://10.0.0.7:4000 is no port of this machine"
+    )
 
 
 def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:

@@ -39,19 +39,19 @@ def test_the_scan_is_read() -> None:
 def test_the_real_tool_is_read() -> None:
     """sigrok-cli's demo device, which is always there."""
     analyzer = NUCLEO.analyzer.model_copy(update={"driver": "demo"})
-    found = asking._with_analyzers(Facts(), analyzer)
-    (demo,) = found.analyzers
+    facts = asking._with_analyzers(Facts(), analyzer)
+    (demo,) = facts.analyzers
     assert (demo.title, demo.inputs[:8]) == ("Demo device", EIGHT)
-    assert found.chosen == found.analyzers and not found.scan_fault
+    assert facts.chosen == facts.analyzers and not facts.scan_fault
 
 
 def test_the_real_tools_are_asked() -> None:
     """Most machines that run the tests have no device, and some have no USB at all."""
-    found = ask(NUCLEO)
-    assert (found.scan_fault, found.host_fault) == ("", "")
-    assert found.serial_port
-    if not found.usb:
-        assert not found.analyzers and not found.probes
+    facts = ask(NUCLEO)
+    assert (facts.scan_fault, facts.host_fault) == ("", "")
+    assert facts.serial_port
+    if not facts.usb:
+        assert not facts.analyzers and not facts.probes
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_scan_that_fails_is_told(
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(asking, "SCAN_WITHIN_S", 0.3)
-    found = asking._with_analyzers(Facts(), NUCLEO.analyzer)
-    assert found.scan_fault.startswith(sentence.rstrip("*")) and found.analyzers == ()
+    facts = asking._with_analyzers(Facts(), NUCLEO.analyzer)
+    assert facts.scan_fault.startswith(sentence.rstrip("*")) and facts.analyzers == ()
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_child_that_fails_is_told(
     (folder / "host.py").write_text(module)
     monkeypatch.setattr(asking, "ROOT", tmp_path)
     monkeypatch.setattr(asking, "HOST_WITHIN_S", 1.0)
-    found = asking._with_host(Facts())
-    assert found.host_fault == f"pyOCD {words}: unplug the board and plug it in again."
+    facts = asking._with_host(Facts())
+    assert facts.host_fault == f"pyOCD {words}: unplug the board and plug it in again."
 
 
 def test_the_port_behind_a_link(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from capture.survey.rights import groups, modem_manager_runs
 def test_the_shipped_rules_name_each_probe_and_each_analyzer() -> None:
     shipped = udev.FILE.read_text(encoding="utf-8")
     assert shipped == udev.text()
-    for usb_id in (*ST_LINKS, *(one for preset in presets().values() for one in preset.devices)):
+    for usb_id in (*ST_LINKS, *(device for preset in presets().values() for device in preset.devices)):
         vendor, product = usb_id.split(":")
         (line,) = [
             row
@@ -38,10 +38,10 @@ def test_what_udev_keeps_of_a_port_is_read(tmp_path: Path) -> None:
     node = Path("/dev/null")
     number = node.stat().st_rdev
     assert not udev.left_alone_by_modem_manager(node, tmp_path)
-    kept = tmp_path / f"c{os.major(number)}:{os.minor(number)}"
-    kept.write_text("I:1\nE:ID_MM_CANDIDATE=1\n")
+    path = tmp_path / f"c{os.major(number)}:{os.minor(number)}"
+    path.write_text("I:1\nE:ID_MM_CANDIDATE=1\n")
     assert not udev.left_alone_by_modem_manager(node, tmp_path)
-    kept.write_text("I:1\nE:ID_MM_DEVICE_IGNORE=1\nE:ID_MM_CANDIDATE=1\n")
+    path.write_text("I:1\nE:ID_MM_DEVICE_IGNORE=1\nE:ID_MM_CANDIDATE=1\n")
     assert udev.left_alone_by_modem_manager(node, tmp_path)
     assert not udev.left_alone_by_modem_manager(tmp_path / "gone", tmp_path)
 

@@ -124,9 +124,9 @@ def test_whatever_happened_there_is_a_verdict(
     for _ in range(of_edges):
         mutate_edges(rows, sound.total_samples, draw)
     edges = edge_list(rows, sound.total_samples, sound.samplerate_hz)
-    found = judged(run, edges, b"".join(map(record, lines)))
-    assert found.verdict in ("complete", "inconclusive", "truncated")
-    assert (found.verdict == "complete") == (not found.reasons)
+    manifest = judged(run, edges, b"".join(map(record, lines)))
+    assert manifest.verdict in ("complete", "inconclusive", "truncated")
+    assert (manifest.verdict == "complete") == (not manifest.reasons)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -164,8 +164,8 @@ def test_any_records_that_can_be_get_a_verdict(given: dict[int, str], instead: b
     lines = list(run.lines)
     for at in sorted(given, reverse=True):
         lines[at : at + instead] = [given[at]]
-    found = judged(run, run.edges(), b"".join(map(record, lines)))
-    assert (found.verdict == "complete") == (not found.reasons)
+    manifest = judged(run, run.edges(), b"".join(map(record, lines)))
+    assert (manifest.verdict == "complete") == (not manifest.reasons)
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_a_number_that_cannot_be_is_a_damaged_line(line: str) -> None:
     at = next(i for i, one in enumerate(run.lines) if one.startswith(f"{head},"))
     run = copy(run)  # other tests have the same one
     run.lines = [*run.lines[:at], line, *run.lines[at + 1 :]]
-    found = judged(run, run.edges(), run.uart())
-    assert found.verdict == "inconclusive"
-    assert any("cannot be read: 1" in reason for reason in found.reasons), found.reasons
+    manifest = judged(run, run.edges(), run.uart())
+    assert manifest.verdict == "inconclusive"
+    assert any("cannot be read: 1" in reason for reason in manifest.reasons), manifest.reasons
 
 
 def test_a_sweep_without_any_answer_gets_a_verdict() -> None:
@@ -193,6 +193,6 @@ def test_a_sweep_without_any_answer_gets_a_verdict() -> None:
     edges = edge_list(
         {sample: word & ~isr for sample, word in rows.items()}, run.edges().total_samples, CORE_HZ
     )
-    found = judged(run, edges, run.uart())
-    assert found.verdict == "inconclusive"
-    assert found.sweep is not None and all(curve.seq is None for curve in found.sweep.curves)
+    manifest = judged(run, edges, run.uart())
+    assert manifest.verdict == "inconclusive"
+    assert manifest.sweep is not None and all(curve.seq is None for curve in manifest.sweep.curves)

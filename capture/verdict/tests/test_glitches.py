@@ -62,8 +62,8 @@ def planted(whole: Path, folder: Path, channel: str, samples: int = 1) -> Path:
 
 
 def told(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / names.MANIFEST).read_text())
-    return found
+    document: dict[str, Any] = json.loads((folder / names.MANIFEST).read_text())
+    return document
 
 
 @pytest.mark.parametrize("channel", CHANNELS)

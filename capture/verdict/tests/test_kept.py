@@ -34,9 +34,9 @@ def drawn(*pulses: tuple[str, int, int], total: int = 900, until: int | None = N
         wave.pulse(channel, start, end)
     edges = wave.edges()
     word = edges.word & 1 | (edges.word >> 2 & 3) << 1
-    kept = np.append(True, word[1:] != word[:-1])
+    array = np.append(True, word[1:] != word[:-1])
     return EdgeList(
-        edges.sample[kept], word[kept], edges.samplerate_hz, until or total, ("CRIT", "STIM", "ISR")
+        edges.sample[array], word[array], edges.samplerate_hz, until or total, ("CRIT", "STIM", "ISR")
     )
 
 

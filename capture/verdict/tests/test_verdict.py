@@ -209,7 +209,7 @@ def with_a_moved_answer(channel: str, cycles: int) -> Fault:
             "TASK": [answer + TASK_LATER for _, answer in run.stimuli],
             "CISR": [answer for _, answer in run.controls],
         }[channel]
-        met = [run.met(one) for one in answers]
+        met = [run.met(answer) for answer in answers]
         controls = [answer for _, answer in run.controls]
         answer = next(
             one
@@ -524,9 +524,9 @@ def test_an_analyzer_that_repeats_its_samples_is_found(
 ) -> None:
     run = SyntheticRun(small_plan())
     seen, times = run.edges(true_hz), samplerate_hz // true_hz
-    told = EdgeList(seen.sample * times, seen.word, samplerate_hz, seen.total_samples * times)
-    tools = ToolReport(asked_samples=told.total_samples)
-    found, reasons = judge(decode(run.plan, tools, told, run.uart(), None, ASKED))
-    grid = [one for one in reasons if f"one of every {times} samples" in one]
+    edges = EdgeList(seen.sample * times, seen.word, samplerate_hz, seen.total_samples * times)
+    tools = ToolReport(asked_samples=edges.total_samples)
+    found, reasons = judge(decode(run.plan, tools, edges, run.uart(), None, ASKED))
+    grid = [reason for reason in reasons if f"one of every {times} samples" in reason]
     assert (found, len(grid)) == (verdict, int(verdict != "complete"))
     assert all(f"samples at {true_hz // 1_000_000} MHz" in one for one in grid)

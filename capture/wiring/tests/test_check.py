@@ -46,11 +46,11 @@ def test_clips_that_are_where_they_belong(tmp_path: Path) -> None:
 def test_clips_that_are_exchanged_are_named(tmp_path: Path) -> None:
     """STIM and OP changed places, and the last three went round."""
     inputs = [INPUTS[at] for at in (0, 2, 1, 3, 4, 6, 7, 5)]
-    found = check(board(tmp_path, inputs))
-    assert [verdict.sees for verdict in found.verdicts] == [
+    findings = check(board(tmp_path, inputs))
+    assert [verdict.sees for verdict in findings.verdicts] == [
         (channel,) for channel in ("CRIT", "STIM", "OP", "ISR", "TASK", "CISR", "SYNC", "CTRL")
     ]
-    assert found.remedies == (
+    assert findings.remedies == (
         "P8_43 sees STIM and P8_46 sees OP: swap the clips of P8_43 and P8_46.",
         "P8_39 sees CISR: move its clip to CTRL (A1, CN8-2).",
         "P8_40 sees SYNC: move its clip to CISR (D4, CN9-5).",
@@ -80,8 +80,8 @@ CAPTURED_US = round((pattern.WINDOW_S + pattern.ROUND_S) * 1e6)
 def test_a_clip_that_is_off_and_two_that_touch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk((0, 1, 2, None, 4, 5, 6, 7), [frozenset({6, 7})], total_us=CAPTURED_US)
     put_tool(tmp_path, monkeypatch, desk, CAPTURED_US)
-    found = check(slow_board(tmp_path))
-    assert found.remedies == (
+    findings = check(slow_board(tmp_path))
+    assert findings.remedies == (
         "P8_44 stays low: clip it on ISR (D2, CN9-3).",
         "P8_39 and P8_40 always move together, with CISR and SYNC: "
         "part their clips at CISR (D4, CN9-5), SYNC (D5, CN9-6).",

@@ -124,12 +124,12 @@ def segments(path: str) -> list[tuple[str, float, float, float]]:
 def test_no_two_wires_run_close_beside_each_other() -> None:
     paths = [path for path in picture().iter(f"{SVG}path") if path.attrib["stroke-width"] == "3"]
     assert len(paths) == 9
-    for one, other in combinations(paths, 2):
+    for element, other in combinations(paths, 2):
         for (way, at, begin, end), (its_way, its_at, its_begin, its_end) in product(
-            segments(one.attrib["d"]), segments(other.attrib["d"])
+            segments(element.attrib["d"]), segments(other.attrib["d"])
         ):
             if way == its_way and begin < its_end and its_begin < end:
-                assert abs(at - its_at) >= 8, (one.attrib["stroke"], other.attrib["stroke"])
+                assert abs(at - its_at) >= 8, (element.attrib["stroke"], other.attrib["stroke"])
 
 
 @pytest.mark.parametrize("name", ["<&>", "a long name of an input"])

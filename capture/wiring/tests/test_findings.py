@@ -68,18 +68,20 @@ def test_any_order_of_clips_off_them_or_touching_is_told_as_it_is(desk: Desk) ->
     seen = read(desk.edges())
     assert [saw.pins for saw in seen] == [desk.pins_at(number) for number in RIGHT]
     assert not any(saw.strays or saw.seldom for saw in seen)
-    told = judge(seen, CLIPS)
-    assert [verdict.state for verdict in told.verdicts] == [expected_state(desk, number) for number in RIGHT]
-    assert told.right == (not told.remedies)
-    symptoms = " ".join(sentence.partition(":")[0] for sentence in told.remedies)
-    for number, verdict in enumerate(told.verdicts):
+    findings = judge(seen, CLIPS)
+    assert [verdict.state for verdict in findings.verdicts] == [
+        expected_state(desk, number) for number in RIGHT
+    ]
+    assert findings.right == (not findings.remedies)
+    symptoms = " ".join(sentence.partition(":")[0] for sentence in findings.remedies)
+    for number, verdict in enumerate(findings.verdicts):
         named = verdict.clip.input in symptoms.replace(",", " ").split()
         assert named == (verdict.state != "right" or len(desk.joined(number)) > 1)
 
 
 def test_all_is_right() -> None:
-    told = found(Desk())
-    assert told.right and told.remedies == ()
+    findings = found(Desk())
+    assert findings.right and findings.remedies == ()
 
 
 @pytest.mark.parametrize(
@@ -132,10 +134,10 @@ def test_all_is_right() -> None:
     ],
 )
 def test_the_remedy_names_the_clips(desk: Desk, remedies: list[str]) -> None:
-    told = found(desk)
-    assert list(told.remedies) == remedies
-    assert not told.right
-    assert all(is_sentence(sentence, sentence) for sentence in told.remedies)
+    findings = found(desk)
+    assert list(findings.remedies) == remedies
+    assert not findings.right
+    assert all(is_sentence(sentence, sentence) for sentence in findings.remedies)
 
 
 def test_an_input_that_floats_is_missing_however_it_moves() -> None:
@@ -156,8 +158,8 @@ def test_a_clip_that_lets_go_now_and_then_is_loose() -> None:
     """The three pulses of STIM are lost in six of the rounds of 19 ms, where low is held."""
     begins = range(3_000 + (100 + 200 + 1_000) + (100 + 400 + 1_000) + 100, 6 * 19_000, 19_000)
     spikes = [(2, begin + 200 * pulse, 100) for begin in begins for pulse in range(3)]
-    told = found(Desk(spikes=spikes, held=False))
-    assert told.remedies == ("D2 sees STIM only now and then: press its clip on STIM (A0, CN8-1).",)
+    findings = found(Desk(spikes=spikes, held=False))
+    assert findings.remedies == ("D2 sees STIM only now and then: press its clip on STIM (A0, CN8-1).",)
 
 
 @given(st.integers(1, 209_000))

@@ -40,13 +40,13 @@ def exact_ns(tmp_path_factory: pytest.TempPathFactory) -> npt.NDArray[np.float64
 def test_no_width_is_off_by_more_than_a_sample_and_some_by_half_of_one(
     samplerate_hz: int, exact_ns: npt.NDArray[np.float64], tmp_path: Path
 ) -> None:
-    found = Resolution(samplerate_hz)
+    resolution = Resolution(samplerate_hz)
     widths = pulses(captured(samplerate_hz, tmp_path), "CRIT").width
-    off = np.abs(widths * found.sample_ns - exact_ns)
-    assert off.max() < found.sample_ns
-    assert samplerate_hz == CORE_HZ or off.max() > 0.5 * found.sample_ns
-    assert widths.min() >= found.shortest_samples[0]
-    assert widths.min() > found.glitch_samples
+    off = np.abs(widths * resolution.sample_ns - exact_ns)
+    assert off.max() < resolution.sample_ns
+    assert samplerate_hz == CORE_HZ or off.max() > 0.5 * resolution.sample_ns
+    assert widths.min() >= resolution.shortest_samples[0]
+    assert widths.min() > resolution.glitch_samples
 
 
 def test_the_page_has_the_table() -> None:
@@ -67,6 +67,10 @@ def test_the_page_has_the_sample_of_each_analyzer() -> None:
 
 def test_an_fx2_by_hand() -> None:
     """84 / 24 = 3.5 cycles a sample; 18 of them are 5.14 samples, and half of that 2.57."""
-    found = Resolution(24_000_000)
-    assert (found.sample_cycles, found.shortest_samples, found.glitch_samples) == (3.5, (5, 6), 2)
-    assert found.sample_ns == pytest.approx(41.667, abs=1e-3)
+    resolution = Resolution(24_000_000)
+    assert (resolution.sample_cycles, resolution.shortest_samples, resolution.glitch_samples) == (
+        3.5,
+        (5, 6),
+        2,
+    )
+    assert resolution.sample_ns == pytest.approx(41.667, abs=1e-3)

@@ -88,4 +88,4 @@ def test_a_long_body_is_refused(server: FlaskClient) -> None:
 
 def test_each_start_has_another_token() -> None:
     tokens = {new_token() for _ in range(100)}
-    assert len(tokens) == 100 and {len(one) for one in tokens} == {32}
+    assert len(tokens) == 100 and {len(token) for token in tokens} == {32}

@@ -40,9 +40,9 @@ def served(app: Any = echo, within_s: float = WITHIN_S) -> Iterator[int]:
 
 
 def connected(port: int, sent: bytes) -> socket.socket:
-    one = socket.create_connection(("127.0.0.1", port), timeout=30)
-    one.sendall(sent)
-    return one
+    connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+    connection.sendall(sent)
+    return connection
 
 
 def everything(one: socket.socket) -> bytes:

@@ -76,9 +76,9 @@ def address(app_runs: Path) -> Iterator[str]:
 
 def answer(address: str, data: bytes | None = None, **headers: str) -> HTTPResponse:
     """What the app answers to whoever has the token. Raises HTTPError."""
-    found = urlopen(Request(address, data, {"Authorization": f"Bearer {TOKEN}", **headers}))
-    assert isinstance(found, HTTPResponse)
-    return found
+    response = urlopen(Request(address, data, {"Authorization": f"Bearer {TOKEN}", **headers}))
+    assert isinstance(response, HTTPResponse)
+    return response
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     browser.page.evaluate("history.replaceState({}, '', location.pathname)")
     yield browser.page
     assert browser.complaints == []
-    assert all(asked.startswith((address, "data:", "blob:")) for asked in browser.requests)
+    assert all(request.startswith((address, "data:", "blob:")) for request in browser.requests)
 
 
 def go(page: Page, where: str) -> None:
@@ -442,10 +442,10 @@ def test_figures_and_tables_are_saved(page: Page, tmp_path: Path, address: str) 
     go(page, "/matrix")
     with page.expect_download() as saved:
         page.click("a[download] >> text=CSV")
-    told = pl.read_csv(saved.value.path())
-    assert told.filter(allocator="seglist")["allocate_ns"].item() == pytest.approx(1_122 * 1e9 / 84e6)
+    table = pl.read_csv(saved.value.path())
+    assert table.filter(allocator="seglist")["allocate_ns"].item() == pytest.approx(1_122 * 1e9 / 84e6)
     parquet = pl.read_parquet(io.BytesIO(answer(f"{address}/download/matrix/matrix.parquet").read()))
-    assert parquet.equals(told.cast(parquet.schema))
+    assert parquet.equals(table.cast(parquet.schema))
     index = pl.read_csv(answer(f"{address}/download/runs/runs.csv").read())
     assert sorted(index["state"].drop_nulls().unique()) == ["damaged", "finished", "observed", "unfinished"]
 

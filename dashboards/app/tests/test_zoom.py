@@ -24,7 +24,11 @@ def test_a_long_run_is_drawn_in_part_and_zoomed_into(tmp_path: Path) -> None:
     assert len(long.drawn) < len(long.x)
     view = {f"{long.axes[0]}.range[0]": 5_000.0, f"{long.axes[0]}.range[1]": 5_400.0}
     operations = zoomed(shown, key, view).to_plotly_json()["operations"]
-    x = next(one["params"]["value"] for one in operations if one["location"] == ["data", long.number, "x"])
+    x = next(
+        operation["params"]["value"]
+        for operation in operations
+        if operation["location"] == ["data", long.number, "x"]
+    )
     inside = long.x[(long.x >= 5_000) & (long.x <= 5_400)]
     assert np.isin(inside, np.asarray(x, float)).all()
     assert zoomed(shown, key, {"autosize": True}) is no_update

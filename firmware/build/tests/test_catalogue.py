@@ -117,8 +117,8 @@ def test_cmake_is_told_the_promises() -> None:
     # -S: without the packages of this environment, which CMake's Python may not have.
     command = [sys.executable, "-S", "-m", "firmware.build.promises"]
     for name, row in catalogue.allocators().items():
-        told = subprocess.run([*command, name], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        assert set(told.split()) == row.promises
+        stdout = subprocess.run([*command, name], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        assert set(stdout.split()) == row.promises
     refused = subprocess.run([*command, "tlfs"], cwd=ROOT, capture_output=True, text=True)
     assert refused.returncode != 0
     assert "ALLOCATOR, an id of heap/catalogue.toml" in refused.stderr

@@ -194,10 +194,10 @@ def test_a_search_in_a_library_is_found_in_what_the_adapter_includes(tmp_path: P
 
 
 def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    one = written(tmp_path / "a", BUMP)
+    path = written(tmp_path / "a", BUMP)
     other = written(tmp_path / "b", BUMP + "/* another */\n")
-    digests = [hashlib.sha256(file.read_bytes()).hexdigest()[:8] for file in (one, other)]
-    assert outside.admit([str(one), "tlsf", str(other), str(one)]) == [
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest()[:8] for file in (path, other)]
+    assert outside.admit([str(path), "tlsf", str(other), str(path)]) == [
         f"mine_{digests[0]}",
         "tlsf",
         f"mine_{digests[1]}",

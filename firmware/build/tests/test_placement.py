@@ -27,11 +27,16 @@ def functions(elf: Path) -> dict[str, range]:
     with elf.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        found = [
-            one for one in table.iter_symbols() if one["st_info"]["type"] == "STT_FUNC" and one["st_size"]
+        symbols = [
+            symbol
+            for symbol in table.iter_symbols()
+            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"]
         ]
-        begins = {one.name: one["st_value"] & ~1 for one in found}
-        return {one.name: range(begins[one.name], begins[one.name] + one["st_size"]) for one in found}
+        begins = {symbol.name: symbol["st_value"] & ~1 for symbol in symbols}
+        return {
+            symbol.name: range(begins[symbol.name], begins[symbol.name] + symbol["st_size"])
+            for symbol in symbols
+        }
 
 
 def begins(elf: Path) -> dict[str, int]:
@@ -57,7 +62,7 @@ def code(elf: Path) -> dict[str, list[str]]:
 def test_sixteen_placements_have_each_pair_of_places_in_a_line_once() -> None:
     for first in (0, 16, 83):
         places = [placement(number) for number in range(first, first + 16)]
-        pairs = {(one.rest_bytes % 16, one.heap_bytes % 16) for one in places}
+        pairs = {(place.rest_bytes % 16, place.heap_bytes % 16) for place in places}
         assert pairs == {(rest, heap) for rest in (0, 4, 8, 12) for heap in (0, 4, 8, 12)}
     assert placement(0) == Placement(0, 0)
     assert {placement(number).heap_bytes // 16 for number in range(module.MOST)} == set(range(64))

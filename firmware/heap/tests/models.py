@@ -70,7 +70,7 @@ class Gaps:
         start = self.first_payload - self.header
         end = start + REGION_BYTES - self.tail
         found, behind = [], start
-        for block in sorted(live.values(), key=lambda one: one.address):
+        for block in sorted(live.values(), key=lambda block: block.address):
             header = block.address - self.header
             assert header >= behind, "two blocks overlap, or one begins before the region"
             if header > behind:
@@ -178,7 +178,7 @@ class Buddies:
     def free(self, slot: int) -> None:
         """Merges as long as the buddy is free, and files what came of it last."""
         start, level = self.live.pop(slot)
-        tile, whole = next(one for one in reversed(self.tiles) if one[0] <= start)
+        tile, whole = next(tile for tile in reversed(self.tiles) if tile[0] <= start)
         while level < whole and (buddy := tile + ((start - tile) ^ 1 << level)) in self.lists[level]:
             self.lists[level].remove(buddy)
             start = min(start, buddy)

@@ -31,9 +31,9 @@ def written(folder: Path, *records: tuple[int, ...], claimed: int | None = None,
 
 
 def converted(path: Path) -> tuple[list[str], Conversion]:
-    found = open_file(path)
-    assert found is not None
-    conversion = Conversion(found)
+    file = open_file(path)
+    assert file is not None
+    conversion = Conversion(file)
     return list(conversion.lines()), conversion
 
 

@@ -45,8 +45,8 @@ def lines(path: Path) -> list[str]:
 
 
 def recorded(folder: Path, *command: str, every: bool = False) -> tuple[Recorded, list[str]]:
-    found = record(command, folder / "trace.csv", every=every)
-    return found, lines(folder / "trace.csv")
+    recording = record(command, folder / "trace.csv", every=every)
+    return recording, lines(folder / "trace.csv")
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def recorded(folder: Path, *command: str, every: bool = False) -> tuple[Recorded
 def test_a_trace_is_what_the_program_says(
     known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], what: str, status: int
 ) -> None:
-    found, trace = recorded(tmp_path, known, what)
+    recording, trace = recorded(tmp_path, known, what)
     assert trace == capfd.readouterr().out.splitlines() != []
-    assert found.exit_status == status
-    assert found.written[0].account.operations == len(trace)
-    assert found.written[0].account.unfinished == found.written[0].account.unseen_frees == 0
+    assert recording.exit_status == status
+    assert recording.written[0].account.operations == len(trace)
+    assert recording.written[0].account.unfinished == recording.written[0].account.unseen_frees == 0
 
 
 def test_what_is_allocated_before_main(
@@ -84,7 +84,7 @@ def test_blocks_that_go_from_thread_to_thread(
 ) -> None:
     """Whatever the order of the threads was, no block is freed or moved before its allocation:
     the reader refuses that. And nothing is missing."""
-    found, trace = recorded(tmp_path, known, "threads")
+    recording, trace = recorded(tmp_path, known, "threads")
     allocations, size, moves, frees = map(int, capfd.readouterr().out.split(","))
     fields = [line.split(",") for line in trace]
     own = {number: int(bytes_) for kind, number, *(bytes_, *_) in ((*f, "0") for f in fields) if kind == "a"}
@@ -92,7 +92,7 @@ def test_blocks_that_go_from_thread_to_thread(
     assert (len(own), sum(own.values())) == (allocations, size) == (32_000, size)
     assert sum(f[0] == "r" for f in fields) == moves > 4_000
     assert sum(f[0] == "f" and f[1] in own for f in fields) == frees > 31_000
-    assert found.written[0].account.unseen_frees == found.written[0].account.inherited == 0
+    assert recording.written[0].account.unseen_frees == recording.written[0].account.inherited == 0
 
 
 @pytest.mark.parametrize("raw", [False, True])
@@ -101,22 +101,22 @@ def test_a_fork_begins_a_trace_of_its_own(
 ) -> None:
     if raw:
         monkeypatch.setenv("RAW_FORK", "1")
-    found, _ = recorded(tmp_path, known, "forks", every=True)
-    traces = sorted(lines(written.path) for written in found.written)
+    recording, _ = recorded(tmp_path, known, "forks", every=True)
+    traces = sorted(lines(written.path) for written in recording.written)
     assert traces == [["a,1,111", "a,2,222", "a,3,333", "f,3"], ["a,1,444", "a,2,555", "f,2"]]
-    (child,) = [written for written in found.written if written.account.inherited]
+    (child,) = [written for written in recording.written if written.account.inherited]
     assert child.account.inherited == 1
-    assert any("before the fork" in sentence for sentence in sentences(found))
+    assert any("before the fork" in sentence for sentence in sentences(recording))
 
 
 def test_an_exec_begins_a_trace_of_its_own(
     known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    found, trace = recorded(tmp_path, known, "executes")
+    recording, trace = recorded(tmp_path, known, "executes")
     assert trace == capfd.readouterr().out.splitlines()
-    (other,) = found.others
+    (other,) = recording.others
     assert (Path(other.program), other.recorded) == (Path(known), 1)
-    assert "Other processes that were recorded: 1 (known)" in " ".join(sentences(found))
+    assert "Other processes that were recorded: 1 (known)" in " ".join(sentences(recording))
 
 
 def test_new_and_delete(tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_new_and_delete(tmp_path: Path) -> None:
 
 
 def test_the_recorder_keeps_the_first_operations_of_too_many(known: str, tmp_path: Path) -> None:
-    found = record([known, "threads"], tmp_path / "trace.csv", most=1000)
+    recording = record([known, "threads"], tmp_path / "trace.csv", most=1000)
     assert len(lines(tmp_path / "trace.csv")) <= 1000
-    assert (found.exit_status, found.written[0].process.recorded) == (0, 1000)
-    (_, early) = sentences(found)
+    assert (recording.exit_status, recording.written[0].process.recorded) == (0, 1000)
+    (_, early) = sentences(recording)
     assert early.startswith("It ends early: of ") and "the first 1,000 are kept" in early
 
 
@@ -177,10 +177,10 @@ def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
 
 
 def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:
-    found, _ = recorded(tmp_path, known, "forks")
+    recording, _ = recorded(tmp_path, known, "forks")
     account = Account(5, 5, 5, 1, 1, 1, 1)
-    written = [type(one)(one.process, account, one.path) for one in found.written]
-    all_of_it = Recorded(0, tuple(written), found.others * 300, 2)
+    written = [type(one)(one.process, account, one.path) for one in recording.written]
+    all_of_it = Recorded(0, tuple(written), recording.others * 300, 2)
     said = list(sentences(all_of_it))
     assert len(said) == 8
     assert all(is_sentence(sentence, "*.") for sentence in said)

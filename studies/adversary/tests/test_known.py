@@ -109,7 +109,7 @@ def fitting_pairs(victim_bytes: int) -> int:
 
 @pytest.mark.parametrize("victim_bytes", [8, 16, 24, 72])
 def test_fenced_pairs_are_what_the_region_or_the_slots_hold(victim_bytes: int) -> None:
-    trace = next(one for one in known.worst_cases() if one.name == f"list of {victim_bytes}")
+    trace = next(trace for trace in known.worst_cases() if trace.name == f"list of {victim_bytes}")
     region = fitting_pairs(victim_bytes)
     assert known.fenced_pairs(victim_bytes) == min(region, (MAX_SLOTS - 7) // 2)
     if known.fenced_pairs(victim_bytes) < region:
@@ -133,15 +133,15 @@ def test_a_search_begins_with_the_known_cases(allocator: str, tmp_path: Path) ->
     program = host_search.build(allocator, "allocate")
     made = [*(split.trace() for split in known.SPLITS), known.two_sizes(), known.fenced_then_split()]
     costs = [host_search.cost(program, trace.operations, "allocate") for trace in made]
-    begun = Search(allocator, "allocate", 1, 4096, tmp_path).run(Budget(lists=len(made) + 1))
-    assert begun.progress.cost >= max(costs)
+    result = Search(allocator, "allocate", 1, 4096, tmp_path).run(Budget(lists=len(made) + 1))
+    assert result.progress.cost >= max(costs)
 
 
 def test_a_search_of_space_begins_with_robsons(tmp_path: Path) -> None:
     program = host_search.build("seglist", "used")
     robson = host_search.cost(program, known.spread(8192, 64).operations, "used")
-    begun = Search("seglist", "fragmentation", 1, 8192, tmp_path).run(Budget(lists=1))
-    assert begun.progress.cost == robson
+    result = Search("seglist", "fragmentation", 1, 8192, tmp_path).run(Budget(lists=1))
+    assert result.progress.cost == robson
 
 
 def test_the_limit_that_a_list_comes_to() -> None:

@@ -25,15 +25,15 @@ def searched(folder: Path, lists: int, what: What = "allocate", seed: int = 3) -
     return Search("seglist", what, seed, LIVE_BYTES, folder).run(Budget(lists=lists))
 
 
-def winner(found: SearchResult) -> list[list[int]]:
-    return next(found.winners(1)).tolist()  # type: ignore[no-any-return]
+def winner(result: SearchResult) -> list[list[int]]:
+    return next(result.winners(1)).tolist()  # type: ignore[no-any-return]
 
 
 def test_equal_seeds_and_budgets_give_equal_searches(tmp_path: Path) -> None:
-    one, other = searched(tmp_path / "one", LISTS), searched(tmp_path / "other", LISTS)
-    assert one.state.read_bytes() == other.state.read_bytes()
-    assert winner(one) == winner(other)
-    assert winner(searched(tmp_path / "one", LISTS, seed=4)) != winner(one)
+    result, other = searched(tmp_path / "one", LISTS), searched(tmp_path / "other", LISTS)
+    assert result.state.read_bytes() == other.state.read_bytes()
+    assert winner(result) == winner(other)
+    assert winner(searched(tmp_path / "one", LISTS, seed=4)) != winner(result)
 
 
 def test_an_interrupted_search_comes_to_what_one_without_a_break_does(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_what_cannot_be_searched_says_why() -> None:
 
 
 def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
-    found = searched(tmp_path, 50)
-    found.state.write_bytes(found.state.read_bytes()[:1000])
+    result = searched(tmp_path, 50)
+    result.state.write_bytes(result.state.read_bytes()[:1000])
     with pytest.raises(HostHeapError, match="remove it"):
         searched(tmp_path, 100)

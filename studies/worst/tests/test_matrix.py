@@ -52,11 +52,11 @@ def test_probes_are_those_worked_out_by_hand(allocator: str, target: str, blocks
 
 
 def test_an_interrupt_waits_for_the_section_and_a_task_where_tasks_are_held_off() -> None:
-    found = measured("first_fit", "list", 100)
-    assert found.kind == "A"
+    measurement = measured("first_fit", "list", 100)
+    assert measurement.kind == "A"
     # CRIT lies within the mask; lock, unlock and the interrupt's entry take about 50 cycles.
-    assert 0 < found.interrupt_latency_ns - found.pulse_ns < 1000
-    assert found.pulse_ns == pytest.approx(found.cycles / 84e6 * 1e9, rel=0.01)
+    assert 0 < measurement.interrupt_latency_ns - measurement.pulse_ns < 1000
+    assert measurement.pulse_ns == pytest.approx(measurement.cycles / 84e6 * 1e9, rel=0.01)
     tasks_only = measured("heap_4", "list", 100)
     assert tasks_only.interrupt_latency_ns < 1000
     assert tasks_only.task_latency_ns > tasks_only.pulse_ns
@@ -68,7 +68,7 @@ def test_the_own_number_of_blocks_fits_the_allocators_that_need_most_room(
     allocator: str, target: str
 ) -> None:
     plan = catalogue.load("worst", {"target": target}, stimulus="none").compile()
-    assert {one.kind for one in critical_sections.measure(allocator, plan.image)} <= {"A", "F"}
+    assert {section.kind for section in critical_sections.measure(allocator, plan.image)} <= {"A", "F"}
 
 
 def test_what_does_not_fit_is_told() -> None:
@@ -106,10 +106,10 @@ def test_the_worst_are_marked() -> None:
         Cell("merge", "first_fit", None, 5),
         Cell("merge", "tlsf", None, 6),
     )
-    found = Matrix("a test", 65_536, cells)
+    matrix = Matrix("a test", 65_536, cells)
     flags = {
         (row["construction"], row["allocator"]): (row["worst_of_allocator"], row["worst_of_construction"])
-        for row in found.as_json()["cells"]
+        for row in matrix.as_json()["cells"]
     }
     assert flags == {
         ("list", "first_fit"): (True, True),
@@ -122,9 +122,9 @@ def test_the_worst_are_marked() -> None:
 
 
 def test_the_command_prints_every_construction_and_what_cannot_be() -> None:
-    found = command.run(["tlsf_compact"], on_host=True)
-    assert [cell.construction for cell in found.cells] == list(CONSTRUCTIONS)
-    said = text.as_text(found)
+    matrix = command.run(["tlsf_compact"], on_host=True)
+    assert [cell.construction for cell in matrix.cells] == list(CONSTRUCTIONS)
+    said = text.as_text(matrix)
     assert "fastbins: does not exist here" in said
     assert all(f"\n{name} " in said for name in CONSTRUCTIONS)
 

@@ -72,10 +72,10 @@ def test_the_simulator_is_told_where_the_kernel_has_its_state(
 def test_without_debug_information_a_plain_variable_is_known(folder: Path, tmp_path: Path) -> None:
     elf = tmp_path / "bare.elf"
     subprocess.run(["arm-none-eabi-strip", "-g", "-o", elf, made.build(folder, "freertos")], check=True)
-    found = find(Program(elf))
-    assert found is not None
-    assert found.words.task == address_of(elf, "pxCurrentTCB")
-    assert found.untold == ("the names of its tasks",)
+    kernel = find(Program(elf))
+    assert kernel is not None
+    assert kernel.words.task == address_of(elf, "pxCurrentTCB")
+    assert kernel.untold == ("the names of its tasks",)
 
 
 def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_a_user_s_kernel_is_a_file(folder: Path, tmp_path: Path) -> None:
     own.write_text(
         'schema = 1\nname = "Own"\nsymbols = ["start_of_all"]\n[scheduler]\nstarts_at = ["start_of_all"]\n'
     )
-    found = find(program, str(own))
-    assert found is not None and found.start is not None
-    assert (found.name, found.start.name) == ("Own", "start_of_all")
+    kernel = find(program, str(own))
+    assert kernel is not None and kernel.start is not None
+    assert (kernel.name, kernel.start.name) == ("Own", "start_of_all")
 
 
 @pytest.mark.parametrize(
