@@ -10,16 +10,15 @@ import pytest
 
 from base.paths import ROOT
 from studies.reproduce import beside as reproduce_beside
-from studies.reproduce import published, recipes
+from studies.reproduce import engine, published
 from studies.reproduce.beside import beside
 from studies.reproduce.contradictions import contradictions
-from studies.reproduce.heaps import HeapStudy
+from studies.reproduce.engine import Budget
 from studies.reproduce.kept import Kept
+from studies.reproduce.measure import HeapStudy, values
 from studies.reproduce.published import PublishedTable, Source
-from studies.reproduce.recipes import RECIPES
-from studies.reproduce.remade import Budget, over_seeds
+from studies.reproduce.remade import over_seeds
 from studies.reproduce.sections import section
-from studies.reproduce.thesis import HEAP_BYTES, THESIS_KNOBS
 
 pytestmark = pytest.mark.docs
 
@@ -63,7 +62,7 @@ def test_every_published_figure_stands_in_the_page(source: Source, table: Publis
         assert table.reason.split(". ")[0].replace(" ", "") in "".join(lines_of(table.name)).replace(" ", "")
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", [table.name for _, table in tables() if table.making])
 def test_what_can_be_made_again_was(name: str) -> None:
     _, table = published.find(name)
     for part in table.part:
@@ -74,7 +73,7 @@ def test_what_can_be_made_again_was(name: str) -> None:
 @pytest.mark.parametrize("name", WITHOUT_CYCLES)
 def test_the_page_has_what_a_run_of_these_sources_gives(name: str) -> None:
     """Kept by their digest: what a command of a page measured is not measured again."""
-    (made,) = recipes.run([name], Budget(quick=True), keep=Kept())
+    (made,) = engine.run([name], Budget(quick=True), Kept())
     told = [cells(line) for line in lines_of(name)]
     for grid in section(made).grids:
         assert all(list(line) in told for line in grid.lines)
@@ -82,7 +81,7 @@ def test_the_page_has_what_a_run_of_these_sources_gives(name: str) -> None:
 
 def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
     """One image lies in the range of placements that the page has, or near it."""
-    for made in recipes.run(WITH_CYCLES, Budget(quick=True), keep=Kept()):
+    for made in engine.run(WITH_CYCLES, Budget(quick=True), Kept()):
         told = [cells(line) for line in lines_of(made.table.name)]
         for pair in made.pairs:
             if pair.found is None or not pair.published:
@@ -102,8 +101,8 @@ def test_cycles_are_near_what_a_run_of_these_sources_gives() -> None:
 
 def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() -> None:
     """Every figure of 32 seeds, and all but the share of them those that are published."""
-    knobs = THESIS_KNOBS["ublox_buddy"]
-    study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, HEAP_BYTES, knobs=knobs).measure()
+    knobs = values(published.source("thesis").knobs["ublox_buddy"])
+    study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, 86_064, knobs=knobs).measure()
     columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
     figures = [over_seeds(study[column].to_list(), 1) for column in columns]
     shown = [reproduce_beside.ranged(figure, "bytes") for figure in figures if figure]

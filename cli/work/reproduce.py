@@ -11,12 +11,11 @@ from typing import Any
 from base.files.whole import write_bytes
 from base.processes import signals
 from cli.work import progress
-from studies.reproduce import beside, comparisons, page, published, recipes
+from studies.reproduce import beside, comparisons, engine, page, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.conclusions import conclusions
+from studies.reproduce.engine import Budget
 from studies.reproduce.kept import Kept
-from studies.reproduce.recipes import RECIPES
-from studies.reproduce.remade import Budget
 
 _HTML = "reproduced.html"
 
@@ -29,11 +28,11 @@ def run(
     CSV files are there as soon as their table is done. `pages_of_all` is another folder for the
     pages in Markdown. Raises TailscopeError, and Stopped with what is kept.
     """
-    names = recipes.chosen(words)
+    names = engine.chosen(words)
     done: list[Beside] = []
     with progress.shown() as tell, _kept(done, names):
         keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
-        for made in recipes.run(names, Budget(quick, jobs), keep):
+        for made in engine.run(names, Budget(quick, jobs), keep):
             done.append(made)
             write_bytes(output / f"{made.table.name}.csv", beside.as_csv(made).encode())
         write_bytes(output / _HTML, page.html(done).encode())
@@ -51,9 +50,9 @@ def as_text(done: Sequence[Beside], output: Path) -> str:
 
 
 def _lines(made: Beside, width: int) -> Iterator[str]:
-    for one in conclusions(made):
-        yield f"{made.table.name:{width}}  {one.verdict}: {one.says}"
-        yield from (f"{'':{width}}    {words}" for words in (one.told, one.cause) if words)
+    for conclusion in conclusions(made):
+        yield f"{made.table.name:{width}}  {conclusion.verdict}: {conclusion.says}"
+        yield from (f"{'':{width}}    {words}" for words in (conclusion.told, conclusion.cause) if words)
     yield f"{made.table.name:{width}}  {comparisons.headline(made)}"
 
 
@@ -61,7 +60,7 @@ def as_json(made: Beside) -> dict[str, Any]:
     """A table as docs/reference/heap-reproduce.md has it."""
     return {
         "table": made.table.name,
-        "conclusions": [asdict(one) for one in conclusions(made)],
+        "conclusions": [asdict(conclusion) for conclusion in conclusions(made)],
         "figures": beside.rows(made),
     }
 
@@ -77,7 +76,7 @@ def listing() -> str:
 
 
 def _how(table: published.PublishedTable) -> str:
-    return table.compared if table.name in RECIPES or table.reason else "not yet"
+    return table.compared if table.making or table.reason else "not yet"
 
 
 @contextmanager

@@ -50,20 +50,19 @@ class Figure:
         cols: int = 1,
         *,
         spacing: float,
-        spacing_down: float | None = None,
         shared_x: bool = False,
         shared_y: bool = False,
     ) -> Figure:
         """A figure of several plots, in rows from the top and in columns, `spacing` apart: a share
-        of the figure; rows are `spacing_down` apart, if that is another. With `shared_x` all have
-        the x axis of the last plot, with `shared_y` the y axis of the first.
+        of the figure. With `shared_x` all have the x axis of the last plot, with `shared_y` the y
+        axis of the first.
         """
-        figure, down = cls(), spacing if spacing_down is None else spacing_down
+        figure = cls()
         figure._plots = [(row, col) for row in range(1, rows + 1) for col in range(1, cols + 1)]
         for place, (row, col) in enumerate(figure._plots):
             own, last = _suffix(place), place == len(figure._plots) - 1
             x: dict[str, Any] = {"anchor": f"y{own}", "domain": _domain(col - 1, cols, spacing)}
-            y: dict[str, Any] = {"anchor": f"x{own}", "domain": _domain(rows - row, rows, down)}
+            y: dict[str, Any] = {"anchor": f"x{own}", "domain": _domain(rows - row, rows, spacing)}
             if shared_x and not last:
                 x |= {"matches": f"x{_suffix(rows * cols - 1)}", "showticklabels": False}
             if shared_y and place > 0:
@@ -78,12 +77,6 @@ class Figure:
         for trace in traces:
             rest = {name: value for name, value in trace.items() if name != "type"}
             self.data.append({**in_order(rest), "type": trace["type"], **axes})
-
-    def annotate(self, label: dict[str, Any], row: int = 1, col: int = 1) -> None:
-        """Adds an annotation to a plot, at values of its axes."""
-        own = self._own(row, col)
-        axes = {"xref": f"x{own}", "yref": f"y{own}"}
-        self.layout.setdefault("annotations", []).append(in_order({**label, **axes}))
 
     def _own(self, row: int, col: int) -> str:
         """What the names of a plot's axes end in; empty for an only plot."""

@@ -101,15 +101,15 @@ def beside(
     remade: Remade | None,
 ) -> Beside:
     """Puts the two beside each other; `contradictions` are those of the whole publication."""
-    misprints = tuple(one for one in source.misprint if one.table == table.name)
-    own = tuple(one for one in contradictions if one.table == table.name)
+    misprints = tuple(misprint for misprint in source.misprint if misprint.table == table.name)
+    own = tuple(broken for broken in contradictions if broken.table == table.name)
     made = Beside(source, table, misprints, own, remade, ())
     return Beside(source, table, misprints, own, remade, tuple(_pairs(made)))
 
 
 def _pairs(made: Beside) -> Iterator[Pair]:
-    doubtful = {(one.part, one.row, one.column) for one in made.misprints}
-    doubtful |= {(one.part, one.row, "stdv") for one in made.contradictions}
+    doubtful = {(misprint.part, misprint.row, misprint.column) for misprint in made.misprints}
+    doubtful |= {(broken.part, broken.row, "stdv") for broken in made.contradictions}
     for variant in made.variants() or ("",):
         figures = made.remade.variants[variant] if made.remade else {}
         for part in made.table.part:
@@ -124,17 +124,12 @@ def _pairs(made: Beside) -> Iterator[Pair]:
                     yield Pair(
                         *place,
                         part.unit_of(column),
-                        _allocator(made.source, part, row),
+                        made.source.names.get(row) or (None if row in part.rows else row),
                         variant,
                         printed,
                         place in doubtful,
                         found,
                     )
-
-
-def _allocator(source: Source, part: Part, row: str) -> str | None:
-    """The allocator of a row; None if the row is no allocator's."""
-    return source.names.get(row) or (None if row in part.rows else row)
 
 
 DOUBTFUL = "†"
@@ -168,7 +163,7 @@ def printed(pair: Pair) -> str:
 _NONE_PRINTED = "-"
 
 
-def found(pair: Pair, compared: Compared) -> str:
+def cell(pair: Pair, compared: Compared) -> str:
     """The result in words: the range of seeds, or the difference from the published figure."""
     if pair.found is None:
         return MISSING
@@ -184,9 +179,9 @@ def found(pair: Pair, compared: Compared) -> str:
 
 def ranged(made: MadeFigure, unit: str, more: str = "") -> str:
     """The value, and in brackets the range of several seeds or placements behind it, and `more`."""
-    middle, least, most = (figure(one, unit) for one in (made.value, made.least, made.most))
+    middle, least, most = (figure(value, unit) for value in (made.value, made.least, made.most))
     edges = "" if made.least is None or least == middle == most else f"{least}–{most}"
-    behind = "; ".join(one for one in (edges, more) if one)
+    behind = "; ".join(words for words in (edges, more) if words)
     return f"{middle}{f' ({behind})' if behind else ''}"
 
 
@@ -210,6 +205,9 @@ COLUMNS = (
 )
 
 
+_OF_MADE = ("least", "most", "n", "resolution", "placements")
+
+
 def rows(made: Beside) -> list[dict[str, Any]]:
     """One row for each figure, and for each variant of it."""
     return [_row(made, pair) for pair in made.pairs]
@@ -225,27 +223,16 @@ def as_csv(made: Beside) -> str:
 
 
 def _row(made: Beside, pair: Pair) -> dict[str, Any]:
-    found = pair.found
-    return {
+    row = {
         "table": made.table.name,
         "place": made.table.place,
-        "part": pair.part,
-        "row": pair.row,
-        "column": pair.column,
-        "allocator": pair.allocator,
-        "unit": pair.unit,
         "compared": made.table.compared,
         "published": pair.printed,
-        "doubtful": pair.doubtful,
-        "variant": pair.variant or None,
-        "here": found.value if found else None,
-        "least": found.least if found else None,
-        "most": found.most if found else None,
-        "n": found.n if found else None,
-        "resolution": found.resolution if found else None,
-        "placements": found.placements if found else None,
-        "difference": pair.difference,
-        "deviation_percent": pair.deviation_percent,
-        "within": pair.within,
+        "here": pair.found.value if pair.found else None,
         "made_from": made.remade.made_from if made.remade else made.table.reason or None,
     }
+    for name in COLUMNS:
+        if name not in row:
+            owner = pair.found if name in _OF_MADE else pair
+            row[name] = getattr(owner, name) if owner else None
+    return {name: row[name] if name != "variant" else row[name] or None for name in COLUMNS}

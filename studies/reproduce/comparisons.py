@@ -58,7 +58,7 @@ def sentences(made: Beside) -> Iterator[str]:
         elif made.table.compared == "as a bound":
             yield f"{_bounded(made)}."
         if made.table.compared in ("by order", "by range"):
-            yield from _order_told(led, made, variant)
+            yield from _order_sentences(led, made, variant)
 
 
 def _bounded(made: Beside) -> str:
@@ -75,8 +75,8 @@ def _exactly(led: str, own: Sequence[Pair]) -> str:
     unequal = [pair for pair in own if pair.difference]
     if not unequal:
         return f"{led}all {len(own)} figures are equal."
-    told = listed(map(_not_equal, unequal), _MOST_LISTED)
-    return f"{led}{_of(len(own) - len(unequal), len(own))} figures are equal; not so {told}."
+    words = listed(map(_not_equal, unequal), _MOST_LISTED)
+    return f"{led}{_of(len(own) - len(unequal), len(own))} figures are equal; not so {words}."
 
 
 def _not_equal(pair: Pair) -> str:
@@ -88,17 +88,17 @@ def _not_equal(pair: Pair) -> str:
 def _range(led: str, own: Sequence[Pair]) -> str:
     ranged = [pair for pair in own if pair.within is not None]
     outside = [f"{pair.row} on {pair.part}, {pair.column}" for pair in ranged if not pair.within]
-    told = f"{led}{_of(len(ranged) - len(outside), len(ranged))} published figures lie within the range here"
-    return f"{told}." if not outside else f"{told}; outside: {listed(outside, _MOST_LISTED)}."
+    words = f"{led}{_of(len(ranged) - len(outside), len(ranged))} published figures lie within the range here"
+    return f"{words}." if not outside else f"{words}; outside: {listed(outside, _MOST_LISTED)}."
 
 
-def _order_told(led: str, made: Beside, variant: str) -> Iterator[str]:
+def _order_sentences(led: str, made: Beside, variant: str) -> Iterator[str]:
     for part in made.table.part:
-        told = [f"{column} {_rank(order)}" for column, order in _orders_of(made, part, variant)]
-        if told:
+        ranks = [f"{column} {_rank(order)}" for column, order in _orders_of(made, part, variant)]
+        if ranks:
             title = f"{part.title}, " if len(made.table.part) > 1 else ""
             over = "the figures" if len(part.rows) == 1 else "the allocators"
-            yield f"{led}{title}Spearman's ρ over {over}: {'; '.join(told)}."
+            yield f"{led}{title}Spearman's ρ over {over}: {'; '.join(ranks)}."
 
 
 Order = tuple[float, int]
@@ -106,7 +106,7 @@ Order = tuple[float, int]
 
 
 def _orders(made: Beside, variant: str) -> list[tuple[str, Order]]:
-    return [found for part in made.table.part for found in _orders_of(made, part, variant)]
+    return [order for part in made.table.part for order in _orders_of(made, part, variant)]
 
 
 def _orders_of(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
@@ -114,31 +114,18 @@ def _orders_of(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]
 
     A part of one row has one order, of its columns.
     """
+    pairs = [pair for pair in made.of(part, variant) if pair.difference is not None and not pair.doubtful]
     if len(part.rows) == 1:
-        return _order_of_row(made, part, variant)
-    found = []
-    for column in part.columns:
-        pairs = [
-            (pair.published, pair.found.value)
-            for pair in made.of(part, variant)
-            if pair.column == column and pair.published is not None and pair.found and not pair.doubtful
-        ]
-        if len(pairs) >= LEAST_PAIRS and all(made.source.names.get(row) for row in _rows(made, part, column)):
-            theirs, ours = zip(*pairs, strict=True)
-            found.append((column, (_spearman(theirs, ours), len(pairs))))
-    return found
-
-
-def _order_of_row(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
-    pairs = [
-        (pair.published, pair.found.value)
-        for pair in made.of(part, variant)
-        if pair.published is not None and pair.found and not pair.doubtful
+        groups = {"all figures": pairs}
+    else:
+        groups = {
+            column: [pair for pair in pairs if pair.column == column]
+            for column in part.columns
+            if all(made.source.names.get(row) for row in _rows(made, part, column))
+        }
+    return [
+        (name, (_spearman(group), len(group))) for name, group in groups.items() if len(group) >= LEAST_PAIRS
     ]
-    if len(pairs) < LEAST_PAIRS:
-        return []
-    theirs, ours = zip(*pairs, strict=True)
-    return [("all figures", (_spearman(theirs, ours), len(pairs)))]
 
 
 def _rows(made: Beside, part: Part, column: str) -> Iterable[str]:
@@ -150,7 +137,9 @@ def _rows(made: Beside, part: Part, column: str) -> Iterable[str]:
     )
 
 
-def _spearman(theirs: Sequence[float], ours: Sequence[float]) -> float:
+def _spearman(pairs: Sequence[Pair]) -> float:
+    theirs = [pair.published for pair in pairs]
+    ours = [pair.found.value for pair in pairs if pair.found]
     if len(set(theirs)) == 1 or len(set(ours)) == 1:
         return float("nan")
     return float(scipy.stats.spearmanr(theirs, ours).statistic)

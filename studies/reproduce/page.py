@@ -34,16 +34,16 @@ def pages(tables: Sequence[Beside]) -> dict[str, str]:
 
     Equal results give equal text.
     """
-    found = chapters(tables)
-    written = {INDEX: _rendered("page.md.jinja", chapters=found, folder=_FOLDER)}
-    for chapter in found:
+    all_chapters = chapters(tables)
+    written = {INDEX: _rendered("page.md.jinja", chapters=all_chapters, folder=_FOLDER)}
+    for chapter in all_chapters:
         path = f"{_FOLDER}/{chapter.source.key}.md"
         written[path] = _rendered("chapter.md.jinja", chapter=chapter, index=INDEX)
     return written
 
 
 def _rendered(template: str, **values: object) -> str:
-    text = _TEMPLATES.get_template(template).render(**values, lines=_lines, wrapped=_wrapped, told=_told)
+    text = _TEMPLATES.get_template(template).render(**values, lines=_lines, wrapped=_wrapped, told=_sentence)
     return text.rstrip() + "\n"
 
 
@@ -54,10 +54,10 @@ def _wrapped(text: str, indent: str = "") -> str:
     )
 
 
-def _told(one: Conclusion) -> str:
+def _sentence(conclusion: Conclusion) -> str:
     """A conclusion, its word and the cause."""
-    cause = f" Cause: {one.cause}" if one.cause else ""
-    return f"{one.says} **{one.verdict.capitalize()}.** {one.told}{cause}"
+    cause = f" Cause: {conclusion.cause}" if conclusion.cause else ""
+    return f"{conclusion.says} **{conclusion.verdict.capitalize()}.** {conclusion.told}{cause}"
 
 
 def _lines(grid: Grid) -> list[str]:
@@ -79,7 +79,7 @@ class Page:
 
     @property
     def sections(self) -> list[Section]:
-        return [one for chapter in self.chapters for one in chapter.sections]
+        return [section for chapter in self.chapters for section in chapter.sections]
 
 
 def html(tables: Sequence[Beside]) -> str:
@@ -89,5 +89,5 @@ def html(tables: Sequence[Beside]) -> str:
         for made in tables
     }
     page = Page(chapters(tables), drawn)
-    every = [figure for one in drawn.values() for figure in one]
+    every = [figure for charts in drawn.values() for figure in charts]
     return render("reproduced.html", page, {"entries": entries(every)}, (*DRAWING, "sheet.js"))

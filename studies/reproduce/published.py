@@ -106,8 +106,55 @@ class Misprint(Document):
     why: str
 
 
+class Way(Document):
+    """A way to run and to time. `window` is the column that is told, `net` less that of an empty
+    section. `further` runs allocators that the publication does not have, too; `own_format` those
+    of its `knobs` without them. A conclusion must agree in all ways that are `judged`.
+    """
+
+    name: str = "here"
+    window: str = "operation_cycles"
+    art: bool = False
+    optimization: str = "2"
+    net: bool = False
+    further: bool = True
+    own_format: bool = False
+    judged: bool = False
+
+
+class Making(Document):
+    """How a table is made again: by which recipes, from which scenarios, in which ways.
+
+    `scenarios` are by column, row, part or a word of the part's title, or "" for all; `figures`
+    are the expressions that give them (engine.py), by the same. `empty` is the scenario of the
+    fixed cost, where it is not the table's own. What stands in braces in `made_from` and `notes` is
+    computed; `notes_in_full` stand where further allocators ran. What may show a cause are the
+    `instructions` of each allocator, an expression, and `witnesses`: figures of the last part by
+    row and column, or the printed one.
+    """
+
+    by: list[str]
+    made_from: str
+    scenarios: dict[str, list[str]] = Field(default_factory=dict)
+    figures: dict[str, str] = Field(default_factory=dict)
+    way: list[Way] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    notes_in_full: list[str] = Field(default_factory=list)
+    resolution: dict[str, float] = Field(default_factory=dict)
+    names: dict[str, str] = Field(default_factory=dict)
+    empty: str = ""
+    counts_probes: bool = False
+    knob: str = ""
+    instructions: str = ""
+    witnesses: dict[str, list[str]] = Field(default_factory=dict)
+    heap_bytes: int = 0
+    searches: bool = True
+
+
 class PublishedTable(Document):
-    """One table or figure. `reason` says why nothing is compared, where that is so."""
+    """One table or figure. `reason` says why nothing is compared, where that is so; without
+    `making` nobody makes it again.
+    """
 
     name: str
     title: str
@@ -117,6 +164,7 @@ class PublishedTable(Document):
     remarks: list[str] = Field(default_factory=list)
     claim: list[Claim] = Field(default_factory=list)
     part: list[Part] = Field(default_factory=list)
+    making: Making | None = None
 
     def part_called(self, title: str) -> Part:
         """Raises KeyError."""
@@ -124,7 +172,9 @@ class PublishedTable(Document):
 
 
 class Source(Document):
-    """One publication. `names` gives the allocator here that is what the publication calls so."""
+    """One publication. `names` gives the allocator here that is what the publication calls so, and
+    `knobs` what an allocator is built with to have its format. `way` are those of its tables.
+    """
 
     key: str
     author: str
@@ -132,6 +182,8 @@ class Source(Document):
     platform: str
     names: dict[str, str]
     table: list[PublishedTable]
+    knobs: dict[str, dict[str, int]] = Field(default_factory=dict)
+    way: list[Way] = Field(default_factory=list)
     misprint: list[Misprint] = Field(default_factory=list)
 
 
@@ -148,15 +200,15 @@ def sources() -> tuple[Source, ...]:
 
 def names() -> tuple[str, ...]:
     """The names of all tables, in the order of the page."""
-    return tuple(table.name for one in sources() for table in one.table)
+    return tuple(table.name for publication in sources() for table in publication.table)
 
 
 def find(name: str) -> tuple[Source, PublishedTable]:
     """The table of this name and where it is from. Raises UnknownTableError."""
-    for one in sources():
-        for table in one.table:
+    for publication in sources():
+        for table in publication.table:
             if table.name == name:
-                return one, table
+                return publication, table
     raise UnknownTableError(
         f"There is no table {name!r}: `./lab heap reproduce --list` names them all.{near_miss(name, names())}"
     )

@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median_low
 from typing import TypeAlias, TypeVar
-
-import polars as pl
-
-from studies.reproduce.kept import Work
-
-Value = TypeVar("Value", int, str)
-
-Settings: TypeAlias = tuple[tuple[str, int], ...]
-"""Names and numbers, sorted by name."""
-
-Parameters: TypeAlias = tuple[tuple[str, int | str], ...]
-"""Names and values of a scenario, sorted by name."""
-
-
-def settings(**values: Value) -> tuple[tuple[str, Value], ...]:
-    """Names and values."""
-    return tuple(sorted(values.items()))
-
-
-def words(chosen: Parameters) -> str:
-    """`, NAME=VALUE` for each."""
-    return "".join(f", {name}={value}" for name, value in chosen)
 
 
 @dataclass(frozen=True)
@@ -55,6 +33,8 @@ class MadeFigure:
         return self.least is not None and self.least == self.most
 
 
+Key = TypeVar("Key", bound=Hashable)
+
 Place: TypeAlias = tuple[str, str, str]
 """Part, row and column. The row is the publication's word, or an allocator here that it lacks."""
 
@@ -77,53 +57,13 @@ class Remade:
     witnesses: Mapping[str, MadeFigure] = field(default_factory=dict)
 
 
-_PLACEMENTS = 16
-"""Heap and rest at each pair of their places in a line of the flash once."""
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The amount to run: 32 seeds of the allocators that a table has, and 8 of every other; cycles
-    at 16 placements of the code of the former, and at 1 of the latter.
-
-    `quick` runs only those that a table has, with 4 seeds, at 1 placement.
-    """
-
-    quick: bool = False
-    processes: int = field(default=1, compare=False)
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """The seeds for the allocators that a table has."""
-        return tuple(range(1, 5 if self.quick else 33))
-
-    @property
-    def further_seeds(self) -> tuple[int, ...]:
-        """The seeds for all other allocators: the first of the same."""
-        return self.seeds[:8]
-
-    def placements(self, published: bool = True) -> int:
-        """Of an allocator's code; `published`: the table has the allocator."""
-        return _PLACEMENTS if published and not self.quick else 1
-
-    def allocators(self, published: Iterable[str], able: Iterable[str]) -> tuple[str, ...]:
-        """The allocators to run: the table's first, then every other that is able to."""
-        have = [name for name in dict.fromkeys(published) if name in set(able)]
-        others = () if self.quick else sorted(set(able) - set(have))
-        return (*have, *others)
-
-
-Measure: TypeAlias = Callable[[Work], pl.DataFrame]
-
-
 def over_seeds(values: Iterable[float | None], resolution: float) -> MadeFigure | None:
     """The median that occurred, and the range. None where a seed lacks the figure."""
-    found = list(values)
-    present = [value for value in found if value is not None]
-    if not present or len(present) < len(found):
+    samples = list(values)
+    given = [value for value in samples if value is not None]
+    if not given or len(given) < len(samples):
         return None
-    edges = min(present), max(present)
-    return MadeFigure(median_low(present), len(present), resolution, *edges, samples=tuple(present))
+    return MadeFigure(median_low(given), len(given), resolution, min(given), max(given), tuple(given))
 
 
 def over_placements(figures: Sequence[MadeFigure]) -> MadeFigure:
@@ -131,12 +71,12 @@ def over_placements(figures: Sequence[MadeFigure]) -> MadeFigure:
     first, *others = figures
     if not others:
         return replace(first, placements=1)
-    values = [one.value for one in figures]
+    values = [figure.value for figure in figures]
     return replace(
         first, value=median_low(values), least=min(values), most=max(values), placements=len(values)
     )
 
 
-def present(figures: Mapping[Place, MadeFigure | None]) -> Figures:
+def present(figures: Mapping[Key, MadeFigure | None]) -> dict[Key, MadeFigure]:
     """The figures that are not None."""
-    return {place: found for place, found in figures.items() if found is not None}
+    return {key: figure for key, figure in figures.items() if figure is not None}

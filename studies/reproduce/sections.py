@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from studies.reproduce import beside
-from studies.reproduce.beside import Beside, Pair
+from studies.reproduce.beside import Beside
 from studies.reproduce.comparisons import headline, sentences
 from studies.reproduce.conclusions import Conclusion, conclusions, summary
 from studies.reproduce.published import Part, Source
@@ -34,10 +34,10 @@ class Section:
     title: str
     place: str
     compared: str
+    reason: str
     headline: str
     verdicts: str
     conclusions: Sequence[Conclusion]
-    reason: str
     made_from: str
     placement: str
     sentences: Sequence[str]
@@ -59,29 +59,25 @@ class Chapter:
 
 def chapters(tables: Sequence[Beside]) -> list[Chapter]:
     """All that is said, by publication."""
-    sources = {one.source.key: one.source for one in tables}
+    sources = {made.source.key: made.source for made in tables}
     return [
-        Chapter(one, [section(made) for made in tables if made.source.key == key])
-        for key, one in sources.items()
+        Chapter(source, [section(made) for made in tables if made.source.key == key])
+        for key, source in sources.items()
     ]
 
 
 def section(made: Beside) -> Section:
     """All that is said of one table."""
-    concluded = conclusions(made)
+    table, concluded = made.table, conclusions(made)
     return Section(
-        made.table.name,
-        made.table.title,
-        made.table.place,
-        made.table.compared,
+        *(table.name, table.title, table.place, table.compared, table.reason),
         headline(made),
         summary(concluded),
         concluded,
-        made.table.reason,
         made.remade.made_from if made.remade else "",
         _placement(made),
-        list(_told(made)),
-        [_grid(made, part) for part in made.table.part],
+        list(_remarks(made)),
+        [_grid(made, part) for part in table.part],
     )
 
 
@@ -94,25 +90,25 @@ def _placement(made: Beside) -> str:
         return "No figure here depends on where the code lies."
     if max(counts) == 1:
         return "Cycles are of one image each, and luck with where its code lies is in them."
-    told = (
-        f"Cycles are of {max(counts)} placements of the code: the median that occurred, and in brackets the "
-        "least and the greatest."
-    )
     further = " Those of allocators that the publication does not have are of one image."
-    return told + (further if 1 in counts else "")
+    return (
+        f"Cycles are of {max(counts)} placements of the code: the median that occurred, and in brackets the "
+        f"least and the greatest.{further if 1 in counts else ''}"
+    )
 
 
-def _told(made: Beside) -> Iterator[str]:
-    yield from (f"{one[:1].upper()}{one[1:]}" for one in sentences(made))
+def _remarks(made: Beside) -> Iterator[str]:
+    yield from (f"{sentence[:1].upper()}{sentence[1:]}" for sentence in sentences(made))
     yield from made.remade.notes if made.remade else ()
     yield from made.table.remarks
-    for one in made.misprints:
-        should = "cannot be" if one.should is None else f"should be {beside.figure(one.should, '')}"
+    for misprint in made.misprints:
+        should = misprint.should
+        should_be = "cannot be" if should is None else f"should be {beside.figure(should, '')}"
         yield (
-            f"{beside.DOUBTFUL} {one.row}, {one.column}: the printed {beside.figure(one.printed, '')} "
-            f"{should}: {one.why}."
+            f"{beside.DOUBTFUL} {misprint.row}, {misprint.column}: the printed "
+            f"{beside.figure(misprint.printed, '')} {should_be}: {misprint.why}."
         )
-    deviations = sum("stdv" in one.rule for one in made.contradictions)
+    deviations = sum("stdv" in contradiction.rule for contradiction in made.contradictions)
     if deviations:
         yield (
             f"{beside.DOUBTFUL} {deviations} of the printed standard deviations cannot be: no numbers of "
@@ -122,9 +118,16 @@ def _told(made: Beside) -> Iterator[str]:
 
 
 def _grid(made: Beside, part: Part) -> Grid:
+    steps = {pair.column: pair.found.resolution for pair in made.of(part) if pair.found}
+    caption = part.unit
+    if len(set(steps.values())) == 1:
+        caption += f"; resolution {next(iter(steps.values())):.3g}"
+    elif steps:
+        listed = (f"{column} {steps[column]:.3g}" for column in part.columns if column in steps)
+        caption += f"; resolution: {', '.join(listed)}"
     headings = ["", "", *part.columns, *(["n"] if made.remade else [])]
     lines = [cells for row in made.rows(part) for cells in _lines(made, part, row)]
-    return Grid(part.title, _caption(made, part), headings, lines)
+    return Grid(part.title, caption, headings, lines)
 
 
 def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
@@ -137,23 +140,10 @@ def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
         called = ""
     for variant in made.variants():
         pairs = {pair.column: pair for pair in own if pair.variant == variant}
-        found = [pairs.get(column) for column in part.columns]
-        if any(pair and pair.found for pair in found):
-            cells = [beside.found(pair, made.table.compared) if pair else beside.MISSING for pair in found]
+        if any(pair.found for pair in pairs.values()):
+            cells = [
+                beside.cell(pairs[column], made.table.compared) if column in pairs else beside.MISSING
+                for column in part.columns
+            ]
             yield [called, variant, *cells, beside.counts(pairs.values())]
             called = ""
-
-
-def _caption(made: Beside, part: Part) -> str:
-    pairs = [pair for pair in made.of(part) if pair.found]
-    return f"{part.unit}; {_steps(part, pairs)}" if pairs else part.unit
-
-
-def _steps(part: Part, pairs: Iterable[Pair]) -> str:
-    """The worth of one step of the figures, in words: one for all, or by column."""
-    steps = {pair.column: pair.found.resolution for pair in pairs if pair.found}
-    if len(set(steps.values())) == 1:
-        return f"resolution {next(iter(steps.values())):.3g}"
-    return "resolution: " + ", ".join(
-        f"{column} {steps[column]:.3g}" for column in part.columns if column in steps
-    )

@@ -56,11 +56,10 @@ def test_a_planted_measurement_changes_the_word() -> None:
     assert words(planted(found, "TLSF", "p99", 489))[0] == "holds"
 
 
-def test_a_difference_below_the_uncertainty_cannot_be_told() -> None:
-    """The uncertainty is handed over: 22 cycles apart, known to within 10 each, or 12 each."""
-    found = made("article-9")
-    assert conclusions(found, lambda _: 10)[0].verdict == "holds"
-    assert conclusions(found, lambda _: 12)[0].verdict == "cannot be told"
+def test_a_difference_below_the_resolution_cannot_be_told() -> None:
+    """22 cycles apart, told to within half a step of each: 10 each, or 12 each."""
+    assert judge(MadeFigure(468, 10, 20), MadeFigure(490, 10, 20)) == "holds"
+    assert judge(MadeFigure(468, 10, 24), MadeFigure(490, 10, 24)) == "cannot be told"
 
 
 def test_what_a_publication_leaves_open_must_agree() -> None:

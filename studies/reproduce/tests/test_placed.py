@@ -9,14 +9,13 @@ import pytest
 
 from capture import placements
 from capture.acquisition.source import RunRequest
-from studies.reproduce import published
+from studies.reproduce import engine, published
 from studies.reproduce.beside import Beside, beside, ranged
-from studies.reproduce.board import BoardRun, allocations
 from studies.reproduce.conclusions import Conclusion, conclusions, judge
+from studies.reproduce.engine import Budget
 from studies.reproduce.kept import Kept
-from studies.reproduce.placed import PlacedCycles, at_placements, figures_at
-from studies.reproduce.recipes import RECIPES
-from studies.reproduce.remade import Budget, MadeFigure, Remade, over_placements
+from studies.reproduce.measure import BoardRun, PlacedCycles, at_places
+from studies.reproduce.remade import MadeFigure, Remade, over_placements
 from studies.reproduce.sections import section
 
 COUNT = 4
@@ -27,18 +26,24 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(tmp_path_factory.mktemp("kept"))
 
 
+def at_placements(kept: Kept, run: BoardRun) -> list[pl.DataFrame]:
+    return at_places(run, kept(run), kept(PlacedCycles(run, COUNT)))
+
+
 @pytest.mark.parametrize("run", [BoardRun("seglist", "mem_frag"), BoardRun("tlsf", "mem_stress", art=True)])
 def test_the_worst_at_each_place_is_that_of_a_captured_run(kept: Kept, run: BoardRun) -> None:
     """A capture reads the same counter, by the wire's frames and the whole of the decoding."""
-    found = at_placements(kept, run, COUNT)
+    found = at_placements(kept, run)
     captured = placements.measure(RunRequest(plan=run.plan(), image=run.built()), COUNT)
     expected = [one.greatest["dwt_cycles"] for one in captured.measured]
-    assert [allocations(one)["critical_cycles"].max() for one in found] == expected
+    assert [
+        frame.filter(pl.col("measured") & (pl.col("kind") == "A"))["critical_cycles"].max() for frame in found
+    ] == expected
     assert len(set(expected)) > 1
 
 
 def test_nothing_but_cycles_depends_on_the_place(kept: Kept) -> None:
-    first, *others = at_placements(kept, BoardRun("tlsf", "mem_stress", art=True), COUNT)
+    first, *others = at_placements(kept, BoardRun("tlsf", "mem_stress", art=True))
     cycles = ["critical_cycles", "operation_cycles"]
     assert all(one.drop(cycles).equals(first.drop(cycles)) for one in others)
     assert any(not one.equals(first) for one in others)
@@ -51,28 +56,21 @@ def test_as_many_at_a_time_give_the_same(kept: Kept) -> None:
 
 def test_one_placement_is_the_image_as_it_is(kept: Kept) -> None:
     run = BoardRun("tlsf", "mem_stress", art=True)
-    (only,) = at_placements(kept, run, 1)
+    (only,) = at_places(run, kept(run), None)
     assert only.equals(kept(run))
 
 
 def test_another_outcome_at_another_place_is_refused(kept: Kept) -> None:
     run = BoardRun("tlsf", "mem_stress", art=True)
-
-    def damaged(work: BoardRun | PlacedCycles) -> pl.DataFrame:
-        found = kept(work)
-        return found if work == run else found.with_columns(kind=pl.lit("O"))
-
+    damaged = kept(PlacedCycles(run, COUNT)).with_columns(kind=pl.lit("O"))
     with pytest.raises(ValueError, match="comes out otherwise at another placement"):
-        at_placements(damaged, run, COUNT)  # type: ignore[arg-type]
+        at_places(run, kept(run), damaged)
 
 
 def test_of_placements_the_median_that_occurred_is_told() -> None:
     figures = [MadeFigure(value, 7, 1) for value in (30, 10, 40, 20)]
     assert over_placements(figures) == MadeFigure(20, 7, 1, 10, 40, placements=4)
     assert over_placements(figures[:1]) == MadeFigure(30, 7, 1, placements=1)
-    frames = [pl.DataFrame({"cycles": [value]}) for value in (30, 10, 40, 20)]
-    found = figures_at(frames, lambda run: {"only": MadeFigure(run["cycles"][0], 7, 1)})
-    assert found == {"only": over_placements(figures)}
 
 
 def placed(value: float, least: float, most: float) -> MadeFigure:
@@ -155,12 +153,13 @@ def test_a_namesake_stands_not_in_the_place_of_what_is_published(name: str) -> N
         run = work if isinstance(work, BoardRun) else work.run
         ran.add(run.allocator)
         cycles = 7 if run.allocator == "tlsf_crate" else 9
-        told = cycles if work == run else [cycles] * 15
-        columns = {name: [told, told] for name in ("critical_cycles", "operation_cycles")}
+        at_each = cycles if work == run else [cycles] * 15
+        columns = {name: [at_each, at_each] for name in ("critical_cycles", "operation_cycles")}
         return pl.DataFrame({"seq": [0, 1], "kind": ["A", "F"], **columns})
 
-    _, crates = published.find(name)
-    made = RECIPES[name](crates, measure, Budget())  # type: ignore[arg-type]
+    (made,) = engine.run([name], Budget(), measure)  # type: ignore[arg-type]
     assert ran >= {"tlsf_crate", "o1heap"}
-    found = [one for (_, row, _), one in made.variants["whole call"].items() if row == "tlsf"]
-    assert {(one.value, one.placements) for one in found} == {(7, 16)}
+    assert made.remade is not None
+    figures = made.remade.variants["whole call"]
+    crate = [figure for (_, row, _), figure in figures.items() if row == "tlsf"]
+    assert {(figure.value, figure.placements) for figure in crate} == {(7, 16)}

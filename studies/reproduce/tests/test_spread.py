@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base.paths import ROOT
-from studies.reproduce.spread import Spread
+from studies.reproduce.measure import Spread
 
 HEADER_BYTES = LEFT_BYTES = 16
 

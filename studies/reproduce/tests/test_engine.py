@@ -1,0 +1,105 @@
+"""How tables are made: expressions worked out by hand, and the fixed cost of the bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from studies.reproduce import published
+from studies.reproduce.engine import Bench, Budget, chosen
+from studies.reproduce.kept import Kept, Work
+from studies.reproduce.measure import BoardRun
+from studies.reproduce.published import Making, PublishedTable, Source, UnknownTableError, Way
+
+OPERATIONS = pl.DataFrame(
+    {
+        "seq": range(6),
+        "kind": ["A", "A", "A", "F", "O", "A"],
+        "measured": [True, True, True, True, True, False],
+        "operation_cycles": [30, 10, 20, 4, 99, 1000],
+        "probes": [4, 5, 4, 0, 0, 0],
+        "depth": [1, 2, 1, None, None, None],
+    }
+)
+
+
+def bench(measure: object, **making: object) -> Bench:
+    source, table = published.find("article-9")
+    document = {"by": ["board"], "made_from": "", **making}
+    return Bench(source, table, Making.model_validate(document), Budget(quick=True), measure)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "n"),
+    [
+        ("allocations p50", 20, 3),
+        ("allocations first", 30, 1),
+        ("allocations mean + frees mean / 2", 12, 4),
+        ("allocations max where depth = 1", 30, 2),
+        ("allocations max where depth = 1 - allocations max where depth = 2 / 4", 5, 3),
+        ("all count where kind = 'O'", 1, 6),
+        ("all max where kind in ('A', 'O')", 1000, 5),
+        ("allocations held where probes = depth+3", 2, 3),
+        ("allocations mean where depth = 7", None, 0),
+    ],
+)
+def test_an_expression_is_worked_out_from_left_to_right(expression: str, value: float | None, n: int) -> None:
+    figures = bench(lambda _: OPERATIONS).figures(
+        Way(), BoardRun("tlsf", "mem_stress"), {"figure": expression}, True
+    )
+    assert [(figure.value, figure.n) for figure in figures.values()] == (
+        [] if value is None else [(value, n)]
+    )
+
+
+def test_net_figures_are_less_an_empty_section_of_the_same_kind() -> None:
+    def measure(work: Work) -> pl.DataFrame:
+        if isinstance(work, BoardRun):
+            return OPERATIONS
+        return pl.DataFrame({"kind": ["A", "F"], "operation_cycles": [3.0, 1.0]})
+
+    expressions = {"a": "allocations max", "f": "frees max"}
+    figures = bench(measure).figures(Way(net=True), BoardRun("tlsf", "mem_stress"), expressions, True)
+    assert {name: figure.value for name, figure in figures.items()} == {"a": 27, "f": 3}
+
+
+@pytest.mark.parametrize("window", ["operation_cycles", "critical_cycles", "instructions"])
+def test_every_operation_of_an_allocator_costs_more_than_none(window: str, tmp_path: Path) -> None:
+    """The cheapest of o1heap, which is the fastest of the bench, and of tlsf."""
+    keep = Kept(tmp_path)
+    costs = bench(keep).costs(Way(window=window, net=True), "mem_stress")
+    for allocator in ("o1heap", "tlsf"):
+        run = keep(BoardRun(allocator, "mem_stress")).filter("measured")
+        for kind in "AF":
+            assert 0 < costs[kind] < run.filter(pl.col("kind") == kind)[window].to_numpy().min()
+
+
+def test_what_nothing_disturbs_costs_the_same_each_time(tmp_path: Path) -> None:
+    """Instructions of two scenarios, with other sizes and another order."""
+    way = Way(window="instructions", art=True, net=True)
+    costs = [bench(Kept(tmp_path)).costs(way, name) for name in ("mem_stress", "lifetimes_small")]
+    assert costs[0] == costs[1]
+
+
+def test_names_of_tables_are_checked() -> None:
+    assert chosen(["thesis-2", "thesis-1", "thesis-2"]) == ("thesis-1", "thesis-2")
+    with pytest.raises(UnknownTableError):
+        chosen(["thesis-99"])
+
+
+TABLES = [(source, table) for source in published.sources() for table in source.table if table.making]
+
+
+@pytest.mark.parametrize(("source", "table"), TABLES, ids=lambda one: getattr(one, "name", ""))
+def test_what_a_table_is_made_by_is_there(source: Source, table: PublishedTable) -> None:
+    from scenarios import catalogue
+    from studies.reproduce.engine import _RECIPES
+
+    assert table.making is not None
+    assert set(table.making.by) <= set(_RECIPES)
+    names = {name.split()[0] for names in table.making.scenarios.values() for name in names}
+    assert names <= set(catalogue.names())
+    ways = [way.name for way in table.making.way or source.way]
+    assert len(set(ways)) == len(ways)
