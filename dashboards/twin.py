@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
 from analysis.twin.hypotheses import Trials
 from analysis.twin.residuals import QUANTITIES
+from analysis.twin.text import in_proportion
 from analysis.twin.verdict import Row, Units
 from base.files.whole import write_bytes
 from base.run_folder.edges import NS_PER_S
@@ -163,8 +163,10 @@ def grids(comparison: Comparison) -> list[TextGrid]:
         left = [row for row in comparison.rows_left if row.kind is None]
         made.append(_tables_residuals("Left with what holds taken out", left))
     made += [_worst(comparison.rows, comparison.units), _hypotheses(comparison.trials)]
-    if comparison.causes and comparison.causes.ranked:
-        made.append(_causes(comparison.causes))
+    if comparison.causes:
+        title = f"The difference of {comparison.causes.undisturbed:,} operations that no interrupt met"
+        lines = ((in_proportion(comparison.causes),),)
+        made.append(TextGrid(title, ("what it goes with",), lines, told=True))
     return [grid for grid in made if grid.lines]
 
 
@@ -221,18 +223,6 @@ def _hypotheses(trials: Trials) -> TextGrid:
                 "yes" if trials.held(hypothesis) else "no",
             )
             for hypothesis in trials.hypotheses
-        ),
-        told=True,
-    )
-
-
-def _causes(causes: Causes) -> TextGrid:
-    return TextGrid(
-        f"What the difference goes with, in {causes.undisturbed:,} operations that no interrupt met",
-        ("counted", "cycles each", "share", "source"),
-        tuple(
-            (cause.what, f"{cause.cycles_each:+,.2f}", f"{cause.share:.0%}", cause.source or MISSING)
-            for cause in causes.ranked
         ),
         told=True,
     )

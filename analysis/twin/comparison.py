@@ -11,14 +11,12 @@ from typing import Any
 import polars as pl
 
 from analysis.errors import TwinError
-from analysis.explain.program import Program
 from analysis.explain.replay import elf_of, moved_elf_of
 from analysis.twin import causes
 from analysis.twin.hypotheses import Bench, Hypothesis, Trials, try_all
 from analysis.twin.residuals import CYCLES, beyond
 from analysis.twin.side import Board, read_board
 from analysis.twin.verdict import Row, Units, rows, sentence
-from base.tell import Tell
 
 WITH_ITSELF = (
     "The run is of the virtual board, so this compares the simulator with itself: it shows that a run can be "
@@ -146,14 +144,8 @@ def compare(
     elf = elf_of(board.manifest, allocator)
     bench = Bench(board, elf, lambda shift: moved_elf_of(board.manifest, shift), tell)
     trials = try_all(bench)
-    return Comparison(folder, board, trials, _causes(bench, elf, trials, tell))
-
-
-def _causes(bench: Bench, elf: Path, trials: Trials, tell: Tell) -> causes.Causes | None:
-    if beyond(trials.first).filter(pl.col("quantity").is_in(CYCLES)).is_empty():
-        return None
-    tell("counting what each operation executed")
-    return causes.find(bench.rerun(), Program(elf), trials.given)
+    differs = not beyond(trials.first).filter(pl.col("quantity").is_in(CYCLES)).is_empty()
+    return Comparison(folder, board, trials, causes.find(trials.given) if differs else None)
 
 
 def _told(one: Hypothesis, holds: bool) -> dict[str, Any]:

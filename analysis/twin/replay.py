@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +16,6 @@ from base.run_folder.manifest import ToolReport
 from base.run_folder.records import Boot, OperationRecord, RecordLog
 from capture.acquisition.duration import longest_s
 from capture.joining.evidence import decode
-from capture.reading.probes import PULSES_BEFORE
 from scenarios.plan import Plan
 from simulator import run as simulator
 from simulator.build import BuildError, SimulatorError
@@ -68,15 +66,6 @@ class Rerun:
     def beginning(self, until_s: float, flash_acr: int | None) -> pl.DataFrame:
         """The records of the operations up to `until_s` after reset: seq and cycles."""
         return _cycles(self._run(f"{round(until_s * NS_PER_S)}ns", flash_acr).records)
-
-    def counts(self, places: Mapping[str, str]) -> pl.DataFrame:
-        """How often each place of the code was executed in each operation: a row for each, `seq`
-        and the names.
-        """
-        until = f"{round(longest_s(self.plan, self.core_hz) * NS_PER_S)}ns"
-        windows = self._run(until, None, counts=places, count_window="OP").windows[PULSES_BEFORE:]
-        seq = pl.int_range(windows.height, dtype=pl.UInt32, eager=True).alias("seq")
-        return windows.select(seq, *places).head(self.plan.operations.height)
 
     def _run(self, until: str, flash_acr: int | None, **asked: object) -> simulator.Run:
         try:

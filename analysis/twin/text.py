@@ -99,22 +99,24 @@ def _hypotheses(trials: Trials) -> Table:
     return table
 
 
-def _causes(found: Causes) -> list[str | Table]:
+def _causes(causes: Causes) -> list[str]:
     words = (
-        f"Where the cycles differ: {found.differing:,} operations; {found.met_otherwise:,} were met by other "
-        f"interrupts on the board; of the {found.undisturbed:,} that none met:"
+        f"Where the cycles differ: {causes.differing:,} operations; {causes.met_otherwise:,} were met by "
+        f"other interrupts on the board; of the {causes.undisturbed:,} that none met:"
     )
-    if found.constant_cycles is not None:
-        return [words, f"  each differs by {_number(found.constant_cycles)} cycles"]
-    if not found.ranked:
-        return [words, "  nothing that was counted goes with the difference"]
-    table = _table("goes with")
-    table.add_column("cycles each", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column("source")
-    for cause in found.ranked:
-        table.add_row(Text(cause.what), f"{cause.cycles_each:+,.2f}", f"{cause.share:.0%}", cause.source)
-    return [words, table]
+    return [words, f"  {in_proportion(causes)}"]
+
+
+def in_proportion(causes: Causes) -> str:
+    """What the difference of operations that no interrupt met goes with."""
+    if causes.constant_cycles is not None:
+        return f"each differs by {_number(causes.constant_cycles)} cycles"
+    if causes.cycles_per_probe is None:
+        return "the difference does not go with the probes"
+    return (
+        f"{causes.cycles_per_probe:+,.2f} cycles for each probe, which takes away {causes.share:.0%} of the "
+        "variation"
+    )
 
 
 def _table(*names: str) -> Table:

@@ -138,20 +138,19 @@ def test_stimuli_at_another_phase_decide_what_they_meet(tmp_path: Path) -> None:
 
 
 def test_what_the_difference_is_in_proportion_to(tmp_path: Path) -> None:
-    """Three cycles more for each probe: of candidates that count alike probes come first."""
+    """Three cycles more for each probe."""
     run = made_run(tmp_path, plan(), records=with_cycles(lambda _, probes: 3 * probes))
     found = compare(run)
     assert found.causes is not None
-    first = found.causes.ranked[0]
-    assert first.what == "probes"
-    assert first.cycles_each == pytest.approx(3)
-    assert first.share == pytest.approx(1)
+    assert found.causes.cycles_per_probe == pytest.approx(3)
+    assert found.causes.share == pytest.approx(1)
+    assert "+3.00 cycles for each probe, which takes away 100% of the variation" in as_text(found)
 
 
 def test_a_difference_that_is_always_the_same_is_told_as_that(tmp_path: Path) -> None:
     found = compare(made_run(tmp_path, plan(), records=with_cycles(lambda *_: 4)))
     assert found.causes is not None
-    assert (found.causes.constant_cycles, found.causes.ranked) == (4.0, ())
+    assert (found.causes.constant_cycles, found.causes.cycles_per_probe) == (4.0, None)
     assert "each differs by +4 cycles" in as_text(found)
 
 
