@@ -19,8 +19,7 @@ from capture.acquisition.direct import Direct
 from capture.acquisition.source import RunRequest
 from capture.desk.bench import Bench, read_bench
 from capture.store import RunResult
-from cli.work import choose_allocators
-from firmware.build import boards, region
+from firmware.build import boards, fit, region
 from firmware.build import image as firmware
 from firmware.build.footprint import section_bytes
 from scenarios import catalogue
@@ -170,7 +169,7 @@ def test_every_allocator_fits_a_small_board(board: str) -> None:
     """The linker refuses what does not fit flash and SRAM, and the build what serves nothing."""
     on = boards.board(board)
     plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile(region.place(on))
-    names, left_out = choose_allocators.choose([plan], ["all"], on)
+    names, left_out = fit.choose_for(on, [plan], ["all"])
     assert set(ALONE) == set(firmware.allocators()) - set(names)
     assert all(any(sentence.endswith(why) for sentence in left_out) for why in ALONE.values())
     for name in names:
@@ -185,7 +184,7 @@ def test_a_scenario_that_does_not_fit_is_refused_before_anything_is_built() -> N
         catalogue.load("worst").compile(region.place(on))
     slow = catalogue.load("mem_frag", stimulus="periodic:100000,7919").compile(region.place(on))
     with pytest.raises(CaptureError, match="The stimulus of mem_frag takes 100,000 ticks"):
-        choose_allocators.choose([slow], ["tlsf"], on)
+        fit.choose_for(on, [slow], ["tlsf"])
 
 
 def test_an_image_for_one_of_several_boards_says_which(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from base.microseconds import microseconds
 from base.paths import RUNS
 from base.processes import signals
 from capture.acquisition.direct import ANALYZER as DIRECT
-from cli.work import choose_allocators, progress
-from firmware.build import boards
+from cli.work import progress
+from firmware.build import boards, fit
 from simulator import build as simulator
 
 CAMPAIGNS = RUNS / "campaigns"
@@ -88,7 +88,7 @@ def _run(
 
 
 def _refuse(plan: Any, allocator: str, board: str) -> None:
-    choose_allocators.choose([plan], [allocator], boards.board(board))
+    fit.choose_for(boards.board(board), [plan], [allocator])
 
 
 class _Telling:

@@ -15,7 +15,7 @@ from cli.work.options import recorded as recorded_by
 from dashboards.tradeoff import needs as tradeoff_runs
 from dashboards.tradeoff import page
 from firmware.build import catalogue as allocators
-from firmware.build import host_heap, outside
+from firmware.build import fit, host_heap
 from scenarios import catalogue
 from scenarios import trace as scenarios_trace
 from scenarios.errors import ScenarioError
@@ -75,29 +75,17 @@ def divided(
     return words[: len(words) - len(further)], [*runs, *map(Path, further)]
 
 
-def choose(traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int) -> tuple[list[str], list[str]]:
-    """The allocators to run, and a sentence for each that `all` leaves out. Paths become names.
-
-    Raises HostHeapError for one that is unknown, and for one that was named and cannot run.
-    """
-    takes_all = list(wanted) == ["all"]
-    wanted = outside.admit(wanted)
-    names = list(allocators.allocators()) if takes_all else list(dict.fromkeys(wanted))
-    objections = {name: objection for name in names if (objection := _objection(traces, name, heap_bytes))}
-    if objections and not takes_all:
-        raise host_heap.HostHeapError(" ".join(objections.values()))
-    return [name for name in names if name not in objections], [
-        f"{name} is left out. {objection}" for name, objection in objections.items()
-    ]
-
-
-def _objection(traces: Sequence[Trace], allocator: str, heap_bytes: int) -> str | None:
-    if objection := host_heap.objection(allocator, heap_bytes):
-        return objection
+def choose(
+    traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The allocators to run, as fit.choose() has them. Raises HostHeapError."""
     frees = sum(int((trace.operations[:, KIND] == FREE).sum()) for trace in traces)
-    if frees and "frees" not in allocators.allocators()[allocator].promises:
-        return f"{allocator} never frees, and {traces[0].name} frees {frees:,} blocks."
-    return None
+
+    def objection(name: str) -> str | None:
+        refusal = host_heap.objection(name, heap_bytes)
+        return refusal or allocators.allocators()[name].cannot_free(traces[0].name, frees)
+
+    return fit.choose(wanted, objection, host_heap.HostHeapError)
 
 
 def _traces(

@@ -29,13 +29,12 @@ from capture.acquisition.source import RunRequest
 from capture.conduct import run as conduct
 from capture.desk.bench import BoardResource, read_bench
 from capture.store import RunResult
-from cli.work import choose_allocators, placements, progress, so_far_words
+from cli.work import placements, progress, so_far_words
 from cli.work.options import Options
 from cli.work.plan import compiled
-from firmware.build import boards, packaged
-from firmware.build import catalogue as allocators_of
+from firmware.build import boards, fit, packaged
 from firmware.build import image as firmware
-from firmware.build.boards import Board
+from firmware.build.image import BuildSpec
 from scenarios.plan import Plan
 from simulator import build as simulator
 
@@ -53,57 +52,81 @@ def run(
     """
     options = options or Options()
     resources = [read_bench().board(word) for word in options.boards]
-    if options.capture == "direct":
-        for resource in resources:
+    for resource in resources:
+        if options.capture == "direct":
             check_direct(resource, options.records)
-    targets = [
-        _target(word, resource, scenarios, allocators, options)
-        for word, resource in zip(options.boards, resources, strict=True)
-    ]
+    runs: list[_Planned] = []
+    for word, resource in zip(options.boards, resources, strict=True):
+        runs += _planned(word, resource, scenarios, allocators, options)
     with progress.shown(every_s=0) as shown:
-        # Then nothing is lost where this program is slow to take what comes.
-        overlapping = all(target.fits for target in targets)
-        capturers = {target.word: _capturer(options, target.fits, shown) for target in targets}
-        shown("building the virtual Nucleo")
-        images = _images(targets, options, shown)
-        pairs = [
-            (plan, built)
-            for target in targets
-            for plan in target.plans
-            for built in images[target.word, _needs(plan)]
-        ]
-        return _run_all(pairs, capturers, runs_folder, options, shown, overlapping=overlapping)
+        boards_ = dict.fromkeys((run.word, run.fits) for run in runs)
+        capturers = {word: _capturer(options, fits, shown) for word, fits in boards_}
+        images = _images(runs, options, shown)
+        return _run_all(runs, images, capturers, runs_folder, options, shown)
 
 
-def _target(
+class _Planned(NamedTuple):
+    """A run: what is run on which board, by its word on the command line, and the image that it
+    needs. `fits` says whether the board can hand over its edges itself, `left_out` has a sentence
+    for each allocator that cannot run on it.
+    """
+
+    word: str | None
+    fits: bool
+    left_out: tuple[str, ...]
+    plan: Plan
+    spec: BuildSpec
+
+    def title(self, options: Options, *, of_image: bool = False) -> str:
+        """The image for a reader: the allocator and what was chosen; `of_image` all that it has."""
+        spec = self.spec
+        heap = f"heap of {spec.heap_bytes:,} bytes"
+        shows_heap = spec.heap_bytes != spec.board.memory.heap_bytes and (of_image or options.heap_bytes)
+        words = [spec.allocator, *([spec.locking] if options.lockings != (None,) else [])]
+        words += [f"{name}={value}" for name, value in options.knobs.items()]
+        words += [heap] if shows_heap else []
+        words += [extra.replace("_", " ") for extra in spec.extras] if of_image else []
+        words += [] if spec.art else ["ART off"]
+        words += [] if spec.board.name == boards.DEFAULT else [spec.board.name]
+        return ", ".join(words)
+
+
+def _planned(
     word: str | None,
     resource: BoardResource,
     scenarios: Sequence[str],
     allocators: Sequence[str],
     options: Options,
-) -> _Target:
-    """Raises CaptureError where the board has no room for a plan, or its core no lock that was
-    asked for; and ScenarioError.
+) -> list[_Planned]:
+    """The runs on one board. Raises CaptureError where the board has no room for a plan, or its
+    core no lock that was asked for; BuildError and ScenarioError.
     """
+    board = resource.board
     for locking in filter(None, options.lockings):
-        if refusal := resource.board.lock_refused(locking):
+        if refusal := board.lock_refused(locking):
             raise CaptureError(refusal)
-    plans = tuple(compiled(name, options, resource.board) for name in scenarios)
-    names, left_out = choose_allocators.choose(plans, allocators, resource.board)
-    return _Target(word, resource.board, fits_direct(resource, options.records), plans, names, left_out)
-
-
-class _Target(NamedTuple):
-    """A board that is run on: its word on the command line, whether it can hand over its edges
-    itself, what is run there, and a sentence for each allocator that is left out.
-    """
-
-    word: str | None
-    board: Board
-    fits: bool
-    plans: tuple[Plan, ...]
-    allocators: tuple[str, ...]
-    left_out: tuple[str, ...]
+    plans = [compiled(name, options, board) for name in scenarios]
+    names, left_out = fit.choose_for(board, plans, allocators)
+    fits = fits_direct(resource, options.records)
+    return [
+        _Planned(
+            word,
+            fits,
+            left_out,
+            plan,
+            BuildSpec.of(
+                allocator,
+                art,
+                locking,
+                options.knobs,
+                plan.extras,
+                heap_bytes=plan.heap_bytes,
+                board=board.word,
+            ),
+        )
+        for plan in plans
+        for allocator, locking, art in product(names, options.lockings, options.art_states)
+    ]
 
 
 def _capturer(options: Options, fits: bool, shown: progress.Steps) -> str:
@@ -117,31 +140,67 @@ def _capturer(options: Options, fits: bool, shown: progress.Steps) -> str:
     return "direct"
 
 
+def _images(
+    runs: Sequence[_Planned], options: Options, shown: progress.Steps
+) -> dict[Path, firmware.FirmwareImage]:
+    """Builds the virtual Nucleo and each image, by its folder: as many at a time as there are
+    cores.
+    """
+    shown("building the virtual Nucleo")
+    builds: dict[Path, _Planned] = {}
+    for run in runs:
+        builds.setdefault(run.spec.folder, run)
+    until = f"to build, then {len(runs):,} runs" if len(runs) > 1 else "to build, then the run"
+    counted = progress.Counted(shown, len(builds), until=until)
+    images: dict[Path, firmware.FirmwareImage] = {}
+    with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
+        try:
+            simulated = at_a_time.submit(simulator.build)
+            compiled = options.placements > 1
+            under_way = {
+                folder: at_a_time.submit(firmware.make, run.spec, compiled=compiled)
+                for folder, run in builds.items()
+            }
+            simulated.result()
+            for sentence in dict.fromkeys(sentence for run in runs for sentence in run.left_out):
+                shown.line(sentence)
+            for folder, run in builds.items():
+                title = run.title(options, of_image=True)
+                counted(f"firmware with {title}: building")
+                image = images[folder] = under_way[folder].result()
+                how = "from a package" if packaged.holds(image.elf) else "built"
+                shown.line(f"firmware with {title}: {how}, sha256 {image.sha256[:12]}")
+        finally:
+            at_a_time.shutdown(wait=False, cancel_futures=True)
+    return images
+
+
 def _run_all(
-    pairs: Sequence[tuple[Plan, _Built]],
+    runs: Sequence[_Planned],
+    images: Mapping[Path, firmware.FirmwareImage],
     capturers: Mapping[str | None, str],
     runs_folder: Path,
     options: Options,
     shown: progress.Steps,
-    *,
-    overlapping: bool,
 ) -> list[RunResult]:
-    """Runs and explains one after another; a signal ends it with what there is.
-
-    If `overlapping`, a run is explained while the next one is captured.
-    """
+    """Runs and explains one after another; a signal ends it with what there is."""
+    # A run is explained while the next one is captured, if nothing is lost where this program is
+    # slow to take what comes.
+    overlapping = all(run.fits for run in runs)
     results: list[RunResult] = []
-    counted = progress.Counted(lambda _: None, len(pairs))
+    counted = progress.Counted(lambda _: None, len(runs))
     explained: Future[None] | None = None
     with ThreadPoolExecutor(1, "explain") as explaining:
-        for number, (plan, built) in enumerate(pairs, 1):
-            title = f"{plan.name} on {built.title}"
+        for number, run in enumerate(runs, 1):
+            title = f"{run.plan.name} on {run.title(options)}"
             counted(title)
-            part = Part(number, len(pairs), counted.left_s)
+            part = Part(number, len(runs), counted.left_s)
             watched = _Watched(title, part, shown)
             try:
-                request = _request(plan, built, runs_folder, options, watched)
-                results.append(_run_one(request, capturers[built.target.word], watched))
+                request = _request(run, images[run.spec.folder], runs_folder, options, watched)
+                source = Direct(request) if capturers[run.word] == "direct" else Sigrok(request)
+                results.append(conduct(source))
+                shown.line(f"{title}: {results[-1].verdict}")
                 signals.check()
                 if options.placements > 1:
                     placements.measure(request, results[-1], options.placements, watched)
@@ -151,7 +210,7 @@ def _run_all(
                 from analysis.explain.explanation import explain_all
 
                 explained = explaining.submit(_explain, explain_all, results[-1], title, shown)
-                if not overlapping or number == len(pairs):
+                if not overlapping or number == len(runs):
                     shown(f"{progress.place(*part)}{title}: explaining the worst of each kind")
                     explained.result()
                 signals.check()
@@ -187,124 +246,9 @@ class _Watched:
             self.shown(f"{self._place}{self.title}: {self._step}, {words}")
 
 
-class _Built(NamedTuple):
-    """An image and where it is to run, its title, and the words for the names of its folders."""
-
-    image: firmware.FirmwareImage
-    target: _Target
-    title: str
-    options: tuple[str, ...]
-
-
-class _Needs(NamedTuple):
-    """What a plan asks of the firmware."""
-
-    extras: tuple[str, ...]
-    heap_bytes: int
-
-
-class _Build(NamedTuple):
-    """An image that is to be built; None as lock is the allocator's own."""
-
-    target: _Target
-    needs: _Needs
-    allocator: str
-    locking: str | None
-    art: bool
-
-
-def _needs(plan: Plan) -> _Needs:
-    return _Needs(plan.extras, plan.heap_bytes)
-
-
-def _builds(targets: Sequence[_Target], options: Options) -> list[_Build]:
-    return [
-        _Build(target, needs, *chosen)
-        for target in targets
-        for needs in dict.fromkeys(map(_needs, target.plans))
-        for chosen in product(target.allocators, options.lockings, options.art_states)
-    ]
-
-
-def _images(
-    targets: Sequence[_Target], options: Options, shown: progress.Steps
-) -> dict[tuple[str | None, _Needs], list[_Built]]:
-    """Builds the virtual Nucleo and, for each board and the needs of each plan, each allocator with
-    each lock and each state of the flash accelerator asked for: as many at a time as there are
-    cores.
-    """
-    images: dict[tuple[str | None, _Needs], list[_Built]] = {}
-    builds = _builds(targets, options)
-    runs = sum(
-        len(target.plans) * len(target.allocators) * len(options.lockings) * len(options.art_states)
-        for target in targets
-    )
-    until = f"to build, then {runs:,} runs" if runs > 1 else "to build, then the run"
-    counted = progress.Counted(shown, len(builds), until=until)
-    with ThreadPoolExecutor(os.cpu_count(), "build") as at_a_time:
-        try:
-            simulated = at_a_time.submit(simulator.build)
-            begun = [(one, *_begin_image(at_a_time, one, options)) for one in builds]
-            simulated.result()
-            for sentence in dict.fromkeys(one for target in targets for one in target.left_out):
-                shown.line(sentence)
-            for one, title, under_way in begun:
-                counted(f"firmware with {title}: building")
-                built = under_way.result()
-                how = "from a package" if packaged.holds(built.image.elf) else "built"
-                shown.line(f"firmware with {title}: {how}, sha256 {built.image.sha256[:12]}")
-                images.setdefault((one.target.word, one.needs), []).append(built)
-        finally:
-            at_a_time.shutdown(wait=False, cancel_futures=True)
-    return images
-
-
-def _begin_image(
-    at_a_time: ThreadPoolExecutor, asked: _Build, options: Options
-) -> tuple[str, Future[_Built]]:
-    """Begins a build; its title, and what will come of it."""
-    target, needs, allocator, locking, art = asked
-    chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in options.knobs.items())]
-    own_heap = needs.heap_bytes != target.board.memory.heap_bytes
-    heap = [f"heap of {needs.heap_bytes:,} bytes"] if own_heap else []
-    extras = [extra.replace("_", " ") for extra in needs.extras]
-    off = [] if art else ["ART off"]
-    heap_asked = heap if options.heap_bytes is not None else []
-    on = [] if target.board.name == boards.DEFAULT else [target.board.name]
-
-    def build() -> _Built:
-        image = firmware.build(
-            allocator,
-            art,
-            locking,
-            options.knobs,
-            needs.extras,
-            heap_bytes=needs.heap_bytes,
-            compiled=options.placements > 1,
-            board=target.board.word,
-        )
-        words = folder_words(image, options, art=art)
-        return _Built(image, target, ", ".join([allocator, *chosen, *heap_asked, *off, *on]), words)
-
-    return ", ".join([allocator, *chosen, *heap, *extras, *off, *on]), at_a_time.submit(build)
-
-
-def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) -> tuple[str, ...]:
-    """What the name of a run's folder says of its options: those that differ from the defaults."""
-    row = allocators_of.allocators()[image.allocator]
-    built = image.configuration
-    default = boards.board(built.board).default_lock(row.lockings)
-    return (
-        *([] if art else ["art off"]),
-        *([] if built.locking == default else [built.locking]),
-        *(f"{name}={value}" for name, value in sorted(built.knobs.items()) if value != row.knobs[name]),
-        *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
-    )
-
-
 def _request(
-    plan: Plan,
-    built: _Built,
+    run: _Planned,
+    image: firmware.FirmwareImage,
     runs_folder: Path,
     options: Options,
     watched: _Watched,
@@ -319,10 +263,16 @@ def _request(
 
         return memory_of_run(image, plan, log)
 
+    differences = (
+        *([] if run.spec.art else ["art off"]),
+        *run.spec.other_lock,
+        *run.spec.turned_knobs,
+        *([f"heap {options.heap_bytes}"] if options.heap_bytes is not None else []),
+    )
     return RunRequest(
-        plan,
-        built.image,
-        board=built.target.word,
+        run.plan,
+        image,
+        board=run.word,
         samplerate_hz=options.samplerate_hz,
         runs=runs_folder,
         duration_s=options.duration_s,
@@ -332,15 +282,9 @@ def _request(
         progress=watched.step,
         live=watched.live,
         part=watched.part,
-        options=built.options,
+        options=differences,
         ignore_glitches=options.ignore_glitches,
     )
-
-
-def _run_one(request: RunRequest, capture: str, watched: _Watched) -> RunResult:
-    result = conduct(Direct(request) if capture == "direct" else Sigrok(request))
-    watched.shown.line(f"{watched.title}: {result.verdict}")
-    return result
 
 
 def _explain(

@@ -6,7 +6,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cli.work import choose_allocators, fragmentation, progress
+from cli.work import fragmentation, progress
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
@@ -39,7 +40,8 @@ def _choose(wanted: Sequence[str], on_host: bool) -> tuple[Sequence[str], Sequen
     if on_host:
         traces = [of_steps(name, _scenario(name).generator.steps()) for name in CONSTRUCTIONS]
         return fragmentation.choose(traces, wanted, host.HEAP_BYTES)
-    return choose_allocators.choose([_scenario(name).compile() for name in CONSTRUCTIONS], wanted)
+    plans = [_scenario(name).compile() for name in CONSTRUCTIONS]
+    return fit.choose_for(boards.default(), plans, wanted)
 
 
 def _on_board(allocators: Sequence[str], takes_all: bool, tell: progress.Steps) -> Matrix:

@@ -160,6 +160,12 @@ class Allocator(_Row):
             return None
         return f"{self.id} manages {largest:,} bytes at most, not {heap_bytes:,}."
 
+    def cannot_free(self, scenario: str, frees: int) -> str | None:
+        """Why it cannot run a scenario of so many frees, in one sentence; None if it can."""
+        if not frees or "frees" in self.promises:
+            return None
+        return f"{self.id} never frees, and {scenario} frees {frees:,} blocks."
+
     def check_knobs(self, knobs: Mapping[str, int], error: type[TailscopeError]) -> None:
         """Raises `error` for a name that is no knob of it, and for a number that none can have."""
         for name, value in knobs.items():

@@ -59,8 +59,14 @@ class FirmwareImage:
 
 
 @dataclass(frozen=True)
-class _Build:
-    """What is chosen at the build; the folder's name says what differs from the default."""
+class BuildSpec:
+    """What an image is built of; the folder's name says what differs from the default.
+
+    `art` is the flash accelerator, `locking` how the heap holds others off, `knobs` all numbers of
+    the allocator, `extras` what of EXTRAS its operations may call. `without` leaves out some of
+    INSTRUMENTS, to learn what they cost. `heap_bytes` is the size of the region; region.py says how
+    many slots it leaves. `optimization` is GCC's -O: 1, 2, 3 or s.
+    """
 
     allocator: str
     art: bool
@@ -72,14 +78,64 @@ class _Build:
     optimization: str = "2"
     board: Board = field(default_factory=boards.default)
 
+    @classmethod
+    def of(
+        cls,
+        allocator: str,
+        art: bool = True,
+        locking: str | None = None,
+        knobs: Mapping[str, int] | None = None,
+        extras: tuple[str, ...] = (),
+        without: tuple[str, ...] = (),
+        heap_bytes: int | None = None,
+        optimization: str = "2",
+        board: str = boards.DEFAULT,
+    ) -> BuildSpec:
+        """The spec of these choices: None is the default of the allocator on the board, `knobs` are
+        those that differ, `board` is the name of a board, or the path of its folder.
+
+        Raises BuildError for what cannot be built, and BoardError.
+        """
+        _check_allocator(allocator)
+        row, on = catalogue.allocators()[allocator], boards.named(board)
+        heap_bytes = on.memory.heap_bytes if heap_bytes is None else heap_bytes
+        _check_locking(row, locking, on)
+        row.check_knobs(knobs or {}, BuildError)
+        _check_heap(row, heap_bytes, on)
+        return cls(
+            allocator,
+            art,
+            locking or on.default_lock(row.lockings),
+            heap_bytes,
+            {**row.knobs, **(knobs or {})},
+            extras,
+            without,
+            optimization,
+            on,
+        )
+
+    @property
+    def row(self) -> catalogue.Allocator:
+        """The row of the allocator in the catalogue."""
+        return catalogue.allocators()[self.allocator]
+
+    @property
+    def other_lock(self) -> tuple[str, ...]:
+        """The lock, if it is not the allocator's default on the board."""
+        return () if self.locking == self.board.default_lock(self.row.lockings) else (self.locking,)
+
+    @property
+    def turned_knobs(self) -> tuple[str, ...]:
+        """`NAME=VALUE` of each knob that differs from the default."""
+        knobs = sorted(self.knobs.items())
+        return tuple(f"{name}={value}" for name, value in knobs if value != self.row.knobs[name])
+
     @property
     def folder(self) -> Path:
-        row = catalogue.allocators()[self.allocator]
-        words = [row.build_name]
-        words += [] if self.art else ["art-off"]
-        words += [] if self.locking == self.board.default_lock(row.lockings) else [self.locking]
+        """Where it is built."""
+        words = [self.row.build_name, *([] if self.art else ["art-off"]), *self.other_lock]
         words += [] if self.heap_bytes == self.board.memory.heap_bytes else [f"heap={self.heap_bytes}"]
-        words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
+        words += self.turned_knobs
         words += [extra.replace("_", "-") for extra in self.extras]
         words += [f"without-{instrument}" for instrument in self.without]
         words += [] if self.optimization == "2" else [f"O{self.optimization}"]
@@ -88,7 +144,7 @@ class _Build:
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
-"""What this process has built, by where it lies and all that was chosen."""
+"""What this process has built, by where it lies and all that was spec."""
 
 
 def allocators() -> tuple[str, ...]:
@@ -110,71 +166,58 @@ def build(
     compiled: bool = False,
     board: str = boards.DEFAULT,
 ) -> FirmwareImage:
-    """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
-    holds others off (None: the allocator's default), `knobs` its numbers where they differ,
-    `extras` what of EXTRAS its operations may call; `without` leaves out some of INSTRUMENTS, to
-    learn what they cost. `heap_bytes` is the size of the region (None: the board's own); region.py
-    says how many slots it leaves. `optimization` is GCC's -O: 1, 2, 3 or s. `board` is the name of
-    a board, or the path of its folder.
+    """Builds the firmware of a BuildSpec of these words, as make() does."""
+    spec = BuildSpec.of(
+        allocator, art, locking, knobs, extras, without, heap_bytes, optimization, board=board
+    )
+    return make(spec, compiled=compiled)
+
+
+def make(spec: BuildSpec, *, compiled: bool = False) -> FirmwareImage:
+    """Builds the firmware of a spec.
 
     An installed package brings the usual images, which need no compiler; `compiled` is for whoever
     needs the folder of the build as well.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
-    Raises BuildError, BoardError, and WriteError where the folder cannot be made.
+    Raises BuildError, and WriteError where the folder cannot be made.
     """
-    _check_allocator(allocator)
-    row = catalogue.allocators()[allocator]
-    on = boards.named(board)
-    heap_bytes = on.memory.heap_bytes if heap_bytes is None else heap_bytes
-    _check_locking(row, locking, on)
-    row.check_knobs(knobs or {}, BuildError)
-    _check_heap(row, heap_bytes, on)
-    chosen = _Build(
-        allocator,
-        art,
-        locking or on.default_lock(row.lockings),
-        heap_bytes,
-        {**row.knobs, **(knobs or {})},
-        extras,
-        without,
-        optimization,
-        on,
-    )
-    described = _cmake_build(chosen)
-    if not compiled and (told := packaged.find(chosen.folder.name, described.definitions)):
-        configuration = _configuration(chosen, told["kernel"])
-        return FirmwareImage(told["elf"], told["sha256"], row.id, configuration, tuple(told["looks"]))
+    described = _cmake_build(spec)
+    if not compiled and (ready := packaged.find(spec.folder.name, described.definitions)):
+        configuration = _configuration(spec, ready["kernel"])
+        return FirmwareImage(ready["elf"], ready["sha256"], spec.row.id, configuration, tuple(ready["looks"]))
     cmake_build.check_tools(TOOLS)
-    key = (str(described.source), str(chosen.folder), *map(str, described.definitions.items()))
+    key = (str(described.source), str(spec.folder), *map(str, described.definitions.items()))
     image = _MADE.get(key)
     if image is None or not image.elf.exists():
-        with taking_turns(chosen.folder):
-            image = _MADE[key] = _made(row, chosen, described)
+        with taking_turns(spec.folder):
+            image = _MADE[key] = _made(spec, described)
     return image
 
 
-def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build) -> FirmwareImage:
+def _made(spec: BuildSpec, described: cmake_build.Build) -> FirmwareImage:
+    row = spec.row
     try:
         described.make()
     except BuildError as error:
-        raise BuildError(_without_listing(row, chosen, str(error))) from None
-    _check_overhead(chosen)
-    elf = chosen.folder / packaged.ELF
+        raise BuildError(_without_listing(spec, str(error))) from None
+    _check_overhead(spec)
+    elf = spec.folder / packaged.ELF
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    configuration = _configuration(chosen, _kernel(chosen.folder))
+    configuration = _configuration(spec, _kernel(spec.folder))
     return FirmwareImage(elf, digest, row.id, configuration, looks(row, elf))
 
 
-def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str:
+def _without_listing(spec: BuildSpec, said: str) -> str:
     """Of an allocator from outside one sentence, where the reason is known; else all of it."""
+    row = spec.row
     if row.source is None:
         return said
     if overflow := re.search(r"region `SRAM' overflowed by ([0-9]+) bytes", said):
         return (
             f"{row.id} takes {int(overflow[1]):,} bytes of static RAM more than the board has beside a heap "
-            f"of {chosen.heap_bytes:,}: take the memory from the region, or give a smaller --heap."
+            f"of {spec.heap_bytes:,}: take the memory from the region, or give a smaller --heap."
         )
     if undefined := re.search(r"undefined reference to [`'](\w+)'", said):
         return f"{row.id} needs {undefined[1]}, which the bench's firmware does not define: define it."
@@ -190,15 +233,15 @@ def _check_heap(row: catalogue.Allocator, heap_bytes: int, board: Board) -> None
         raise BuildError(refusal)
 
 
-def _check_overhead(chosen: _Build) -> None:
+def _check_overhead(spec: BuildSpec) -> None:
     """Raises BuildError where the region does not even hold one block: some allocators would set up
     their lists outside of it.
     """
-    taken = region.read(chosen.folder / packaged.FOOTPRINT)
+    taken = region.read(spec.folder / packaged.FOOTPRINT)
     least = taken.heap + taken.smallest_block
-    if chosen.heap_bytes < least:
+    if spec.heap_bytes < least:
         raise BuildError(
-            f"{chosen.allocator} serves nothing from a heap of {chosen.heap_bytes:,} bytes: "
+            f"{spec.allocator} serves nothing from a heap of {spec.heap_bytes:,} bytes: "
             f"its own structures and its smallest block take {least:,}."
         )
 
@@ -210,14 +253,14 @@ def _kernel(folder: Path) -> str:
     return entries["TAILSCOPE_KERNEL_VERSION"]
 
 
-def _configuration(chosen: _Build, kernel: str) -> Configuration:
+def _configuration(spec: BuildSpec, kernel: str) -> Configuration:
     return Configuration(
-        heap_bytes=chosen.heap_bytes,
+        heap_bytes=spec.heap_bytes,
         kernel=kernel,
-        flash_acr=chosen.board.flash_acr(chosen.art),
-        locking=chosen.locking,
-        knobs=dict(chosen.knobs),
-        board=chosen.board.word,
+        flash_acr=spec.board.flash_acr(spec.art),
+        locking=spec.locking,
+        knobs=dict(spec.knobs),
+        board=spec.board.word,
     )
 
 
@@ -240,24 +283,24 @@ def _checkout(variable: str) -> str:
     return str(Path(chosen).resolve()) if chosen else ""
 
 
-def _cmake_build(chosen: _Build) -> cmake_build.Build:
-    row = catalogue.allocators()[chosen.allocator]
+def _cmake_build(spec: BuildSpec) -> cmake_build.Build:
+    row = spec.row
     checkout = row.checkout
     definitions = {
         **row.definitions,
-        "TAILSCOPE_BOARD": chosen.board.word,
-        "TAILSCOPE_ART": "on" if chosen.art else "off",
-        "TAILSCOPE_LOCKING": chosen.locking,
-        "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,
-        "TAILSCOPE_SLOTS": region.slots_beside(chosen.heap_bytes, chosen.board.memory.sram_bytes),
-        **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
-        **{f"TAILSCOPE_{name.upper()}": _on(name in chosen.extras) for name in EXTRAS},
-        "TAILSCOPE_OPTIMIZATION": chosen.optimization,
-        **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
+        "TAILSCOPE_BOARD": spec.board.word,
+        "TAILSCOPE_ART": "on" if spec.art else "off",
+        "TAILSCOPE_LOCKING": spec.locking,
+        "TAILSCOPE_HEAP_BYTES": spec.heap_bytes,
+        "TAILSCOPE_SLOTS": region.slots_beside(spec.heap_bytes, spec.board.memory.sram_bytes),
+        **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in spec.without) for name in INSTRUMENTS},
+        **{f"TAILSCOPE_{name.upper()}": _on(name in spec.extras) for name in EXTRAS},
+        "TAILSCOPE_OPTIMIZATION": spec.optimization,
+        **{f"TAILSCOPE_{name}": value for name, value in sorted(spec.knobs.items())},
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),
     }
-    return cmake_build.Build(f"The firmware with {chosen.allocator}", FIRMWARE, chosen.folder, definitions)
+    return cmake_build.Build(f"The firmware with {spec.allocator}", FIRMWARE, spec.folder, definitions)
 
 
 def _on(condition: bool) -> str:
@@ -287,9 +330,7 @@ def _check_locking(row: catalogue.Allocator, locking: str | None, board: Board) 
 def package(folder: Path, allocator: str, art: bool, extras: tuple[str, ...]) -> FirmwareImage:
     """Builds an image at the usual settings and puts it below `folder`. Raises BuildError."""
     built = build(allocator, art=art, extras=extras, compiled=True)
-    row = catalogue.allocators()[allocator]
-    chosen = _Build(allocator, art, row.lockings[0], knobs=row.knobs, extras=extras)
-    definitions = _cmake_build(chosen).definitions
+    definitions = _cmake_build(BuildSpec.of(allocator, art, extras=extras)).definitions
     kernel = built.configuration.kernel
     packaged.write(folder, definitions, built.elf.parent, built.sha256, kernel, built.looks)
     return built

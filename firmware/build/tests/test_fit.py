@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from base.files.errors import CaptureError
-from cli.work.choose_allocators import choose
+from firmware.build import boards, fit
 from firmware.build import image as firmware
 from scenarios import catalogue
 from scenarios.generator import Step
@@ -20,6 +20,10 @@ NO_CHECKOUT = (
     "sys_heap is compiled from a checkout of your own (Zephyr, lib/heap/heap.c): "
     "set ZEPHYR_PATH to its folder."
 )
+
+
+def choose(plans: list[Plan], wanted: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return fit.choose_for(boards.default(), plans, wanted)
 
 
 @pytest.fixture(autouse=True)
