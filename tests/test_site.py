@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
-from cli.work import site
+from cli.dev import site
 from dashboards.tests.browser import Browser, chromium
 from tests import pages
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from base.paths import RUNS
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import WHOLE, Choice
@@ -20,7 +25,29 @@ BENCHMARKS = ("simulator", "capture", "dashboard")
 @json_option
 def command(what: str, repeats: int, as_json: bool) -> None:
     """Measure a speed, side by side with what it is compared to."""
-    from cli.work import benchmarks
+    if what == "capture":
+        from dataclasses import asdict
 
-    found = benchmarks.run(what, repeats, RUNS)
-    answer(as_json, lambda: found.document, lambda: found.text)
+        from quality.speeds import capture
+
+        speeds = capture.measure(repeats)
+        answer(as_json, lambda: list(map(asdict, speeds)), lambda: capture.as_text(speeds))
+        return
+    figures = _dashboard(repeats) if what == "dashboard" else _simulator(repeats)
+    answer(as_json, lambda: figures, lambda: "\n".join(f"{name}: {value}" for name, value in figures.items()))
+
+
+def _simulator(repeats: int) -> Mapping[str, Any]:
+    from quality.speeds import simulator
+
+    return simulator.measure(repeats)
+
+
+def _dashboard(repeats: int) -> Mapping[str, Any]:
+    """Of the latest runs."""
+    from base.run_index.index import latest_folders
+    from dashboards import bench
+    from dashboards.loaded.runs import find_runs
+
+    with tempfile.TemporaryDirectory() as folder:
+        return bench.measure(latest_folders(find_runs(RUNS)), Path(folder), repeats)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
-from base.paths import BUILD
+from base.files.errors import TailscopeError
+from base.paths import BUILD, ROOT
 from cli.shell.declare import declare, option
 from cli.shell.values import FOLDER
+
+CONFIGURATION = ROOT / "docs" / "site" / "mkdocs.yml"
+WITHIN_S = 120.0
+_MARK = ".tailscope-site"
+"""By this file a folder is known as a site that may be replaced. MkDocs keeps hidden files."""
+
+
+class SiteError(TailscopeError):
+    """The site cannot be written."""
 
 
 @declare(section="Build", of_checkout=True)
@@ -19,6 +32,55 @@ from cli.shell.values import FOLDER
 )
 def command(output: Path) -> None:
     """Write the pages as a site that needs no network: README.md, docs and the rooms' own pages."""
-    from cli.work import site
+    print(write(output))
 
-    print(site.write(output))
+
+def write(output: Path) -> Path:
+    """Builds the site into the folder `output`, in place of one that is there, whole or not at all.
+
+    Returns its first page. Raises SiteError, also where a link leads nowhere, and WriteError.
+    """
+    from base.files.whole import why
+
+    if find_spec("mkdocs") is None:
+        raise SiteError("The site needs MkDocs: ./lab dev site installs it from requirements-test.lock.")
+    if output.exists() and not _may_be_replaced(output):
+        raise SiteError(f"{output} is no site, and would be emptied: choose another folder.")
+    place = output.resolve()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{place.name}-", dir=place.parent) as beside:
+            made = Path(beside) / "site"
+            _build(made)
+            if place.exists():
+                place.rename(Path(beside) / "before")
+            made.rename(place)
+    except OSError as error:
+        raise SiteError(f"The site cannot be written to {output}: {why(error)}.") from None
+    return output / "index.html"
+
+
+def _build(folder: Path) -> None:
+    from base.files.whole import write_bytes
+    from base.processes import children
+
+    mkdocs = ("env", "NO_MKDOCS_2_WARNING=1", sys.executable, "-m", "mkdocs")
+    options = ("--config-file", CONFIGURATION, "--site-dir", folder)
+    done = children.run([*mkdocs, "build", *options], within_s=WITHIN_S, folder=ROOT)
+    if done.returncode:
+        raise SiteError(f"The site was not built. {_complaints(done.stderr)}")
+    write_bytes(folder / _MARK, b"Written by ./lab dev site, which replaces this folder.\n")
+
+
+def _complaints(said: str) -> str:
+    """What MkDocs found wrong. It is not told to be --quiet, since then it is not strict."""
+    from base.processes import children
+
+    if "Traceback" in said:
+        return f"MkDocs says: {children.last_words(said)}"
+    lines = (line for line in said.strip().splitlines() if line and not line.startswith("INFO"))
+    return "\n".join(lines) or "MkDocs does not say why."
+
+
+def _may_be_replaced(folder: Path) -> bool:
+    return folder.is_dir() and (not any(folder.iterdir()) or (folder / _MARK).is_file())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from base.paths import BUILD
@@ -39,17 +41,45 @@ def command(
     minutes: float | None, runs: int | None, seed: int, board: str, fault: str, output: Path, as_json: bool
 ) -> int:
     """Make run after run on virtual board and emulated desk, with faults, and account for each."""
-    from cli.work import soak
-    from quality.soak.soak import as_text
+    from cli.work import progress
+    from firmware.build import image as firmware
+    from quality.soak import soak
+    from quality.soak.run import Outcome
+    from simulator import build as simulator
 
     with signals.orderly():
-        found = soak.run(
-            minutes=minutes,
-            runs=runs,
-            seed=seed,
-            boards=board.split(","),
-            faults=fault.split(",") if fault else [],
-            output=output,
-        )
-        answer(as_json, found.as_json, lambda: as_text(found))
-    return int(not found.sound)
+        faults = fault.split(",") if fault else []
+        soak.check_names(board.split(","), faults)
+        if (minutes is None) == (runs is None):
+            raise soak.SoakError("A soak needs an end: give --minutes or --runs.")
+        simulator.build()
+        firmware.build("tlsf")
+        began_s = time.monotonic()
+        with progress.shown() as shown:
+
+            def tell(number: int, outcome: Outcome) -> None:
+                shown.line(soak.line(number, outcome))
+                if shown.in_place:
+                    left = _left(number + 1, time.monotonic() - began_s, minutes, runs)
+                    shown(f"{number + 1:,} runs are done, {left}")
+
+            accounting = soak.soak(
+                board.split(","),
+                output / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{seed}",
+                seed=seed,
+                minutes=minutes,
+                runs=runs,
+                faults=faults,
+                tell=tell,
+            )
+        answer(as_json, accounting.as_json, lambda: soak.as_text(accounting))
+    return int(not accounting.sound)
+
+
+def _left(done: int, passed_s: float, minutes: float | None, runs: int | None) -> str:
+    """What is left once `done` runs are."""
+    from cli.work.progress import duration
+
+    if runs is None:
+        return f"about {duration(60 * (minutes or 0) - passed_s)} left"
+    return f"{runs - done:,} to go, about {duration(passed_s / done * (runs - done))}"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from base.paths import BUILD
 from cli.shell.declare import argument, declare, option
-from cli.shell.values import FILE, SECONDS, WHOLE
+from cli.shell.values import FILE, SECONDS, WHOLE, OptionError
 
 
 @declare(section="Your own program and allocator")
@@ -50,15 +53,59 @@ def command(
 
     For example: ./lab heap record -- ls -l
     """
-    from cli.work import record
+    from base.files.whole import write_bytes
+    from scenarios.recording import board_log
 
-    return record.run(
-        command,
-        output=output,
-        every=every,
-        most=most,
-        log=log,
-        serial=serial,
-        baud=baud,
-        seconds=seconds,
+    if bool(command) + bool(log) + bool(serial) != 1:
+        raise OptionError(
+            "Name one thing to record: a command behind --, as in `./lab heap record -- ls -l`, "
+            "--log FILE, or --serial PORT."
+        )
+    if command:
+        return _record(command, output, every, most)
+    if log:
+        return _convert(board_log.read(log), output, str(log))
+    heard = board_log.listen(str(serial), baud, seconds or math.inf)
+    return _convert(heard, output, str(write_bytes(output.with_suffix(".log"), heard)))
+
+
+def _record(command: Sequence[str], output: Path, every: bool, most: int | None) -> int:
+    """Records a command, and returns its exit status."""
+    from scenarios.recording.process_file import MOST_OPERATIONS
+    from scenarios.recording.record import record, sentences
+
+    most = most or MOST_OPERATIONS
+    if most > MOST_OPERATIONS:
+        raise OptionError(f"--most {most}: a trace has {MOST_OPERATIONS:,} operations at most.")
+    recorded = record(command, output, every=every, most=most)
+    print(*sentences(recorded), *_what_fits(recorded.written[0].path), sep="\n", file=sys.stderr)
+    return recorded.exit_status
+
+
+def _convert(heard: bytes, output: Path, name: str) -> int:
+    """Writes what a board said as a trace; returns 1 if it has a defect."""
+    from base.files.whole import write_bytes
+    from scenarios.recording import board_log
+
+    trace = board_log.convert(heard)
+    lines = [f"# What a board asked of its heap, by {Path(name).name!r}", *trace.lines]
+    write_bytes(output, "".join(f"{line}\n" for line in lines).encode())
+    print(
+        f"{output}: {len(trace.lines):,} operations, by {name}.",
+        *board_log.sentences(trace),
+        sep="\n",
+        file=sys.stderr,
     )
+    return int(bool(trace.defects))
+
+
+def _what_fits(trace: Path) -> Iterator[str]:
+    """Where the trace can be replayed, and how: told at once, not when that is tried."""
+    from scenarios.errors import ScenarioError
+    from scenarios.generators.recorded import told_of_the_board, told_of_this_machine
+
+    try:
+        yield told_of_the_board(trace)
+        yield told_of_this_machine(trace)
+    except ScenarioError as refused:
+        yield str(refused)

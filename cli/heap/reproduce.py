@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from base.paths import BUILD, ROOT
 from cli.shell import shared
 from cli.shell.declare import answer, argument, declare, json_option, option
 from cli.shell.values import FOLDER
+
+if TYPE_CHECKING:
+    from studies.reproduce.beside import Beside
+
+_HTML = "reproduced.html"
 
 
 @declare(section="Published figures")
@@ -27,13 +34,85 @@ def command(
     table: tuple[str, ...], quick: bool, listed: bool, jobs: int, output: Path, as_json: bool
 ) -> None:
     """Make the tables of five publications again, beside their published values."""
-    from cli.work import reproduce
+    from dataclasses import asdict
+
+    from studies.reproduce import beside
+    from studies.reproduce.conclusions import conclusions
 
     if listed:
-        print(reproduce.listing())
+        print(listing())
         return
-    whole = None if table or quick else ROOT / "docs" / "reference"
-    done = reproduce.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
+    pages = None if table or quick else ROOT / "docs" / "reference"
+    done = run(table, quick=quick, jobs=jobs, output=output, pages=pages)
     answer(
-        as_json, lambda: [reproduce.as_json(made) for made in done], lambda: reproduce.as_text(done, output)
+        as_json,
+        lambda: [
+            {
+                "table": made.table.name,
+                "conclusions": list(map(asdict, conclusions(made))),
+                "figures": beside.rows(made),
+            }
+            for made in done
+        ],
+        lambda: "\n".join(as_text(done, output)),
     )
+
+
+def run(
+    words: Sequence[str], *, output: Path, quick: bool = False, jobs: int, pages: Path | None = None
+) -> list[Beside]:
+    """Makes the tables again that are named, or all, and writes what came out into a folder.
+
+    CSV files are there as soon as their table is done. `pages` is another folder for the pages in
+    Markdown. Raises TailscopeError, and Stopped with what is kept.
+    """
+    from base.files.whole import write_bytes
+    from base.processes import signals
+    from cli.work import progress
+    from studies.reproduce import beside, engine, page
+    from studies.reproduce.engine import Budget
+    from studies.reproduce.kept import Kept
+
+    names = engine.chosen(words)
+    done: list[Beside] = []
+    try:
+        with progress.shown() as tell:
+            keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
+            for made in engine.run(names, Budget(quick, jobs), keep):
+                done.append(made)
+                write_bytes(output / f"{made.table.name}.csv", beside.as_csv(made).encode())
+            write_bytes(output / _HTML, page.html(done).encode())
+            for place in (output, *([pages] if pages else [])):
+                for name, text in page.pages(done).items():
+                    write_bytes(place / name, text.encode())
+    except signals.Stopped as stopped:
+        remains = f"{len(done)} of {len(names)} tables are done, and what was measured is kept: run again"
+        raise signals.Stopped(stopped.number, remains) from None
+    return done
+
+
+def as_text(done: Sequence[Beside], output: Path) -> Iterator[str]:
+    """For each table its conclusions and a line on its figures; then where the pages are."""
+    from studies.reproduce import comparisons, page
+    from studies.reproduce.conclusions import conclusions
+
+    width = max(len(made.table.name) for made in done)
+    for made in done:
+        for conclusion in conclusions(made):
+            yield f"{made.table.name:{width}}  {conclusion.verdict}: {conclusion.says}"
+            yield from (f"{'':{width}}    {words}" for words in (conclusion.told, conclusion.cause) if words)
+        yield f"{made.table.name:{width}}  {comparisons.headline(made)}"
+    yield f"pages: {output / _HTML}, {output / page.INDEX}"
+
+
+def listing() -> str:
+    """A line for each table: its name, how it compares, what it is and where it stands."""
+    from studies.reproduce import published
+
+    width = max(map(len, published.names()))
+    lines = []
+    for source in published.sources():
+        for table in source.table:
+            how = table.compared if table.making or table.reason else "not yet"
+            lines.append(f"{table.name:{width}}  {how:13}  {table.title} ({source.author}, {table.place})")
+    return "\n".join(lines)

@@ -7,7 +7,7 @@ functions behind the kinds raise OptionError, for those who read such words else
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -35,9 +35,15 @@ class OptionError(TailscopeError):
 
 
 class Value(click.ParamType[Any]):
-    """A kind of value. What comes from a command's default and is no text is taken as it is."""
+    """A kind of value. What comes from a command's default and is no text is taken as it is.
+
+    Of `several` words with commas the last is completed. `otherwise` is what it is completed to if
+    there are no candidates: a file or a dir.
+    """
 
     name: ClassVar[str] = "VALUE"  # type: ignore[misc]
+    several: ClassVar[bool] = False
+    otherwise: ClassVar[str] = ""
 
     def read(self, word: str, flag: str) -> Any:
         """The value of `word`. Raises TailscopeError with a sentence that names `flag`."""
@@ -61,8 +67,13 @@ class Value(click.ParamType[Any]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        found = self.candidates(ctx)
-        return [CompletionItem(word) for word in found if word.startswith(incomplete)]
+        """The candidates that begin so; where none does, what `otherwise` says."""
+        before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
+        given = before.split(",") if comma else []
+        words = [word for word in self.candidates(ctx) if word.startswith(last) and word not in given]
+        if self.otherwise and not words:
+            return [CompletionItem(incomplete, type=self.otherwise)]
+        return [CompletionItem(f"{before}{comma}{word}") for word in words]
 
 
 def _flag(param: click.Parameter | None) -> str:
@@ -92,30 +103,24 @@ class Choice(Value):
 class Several(Value):
     """Words that commas separate, each once: a tuple."""
 
+    several = True
+
     def __init__(self, *words: str, name: str = "WORDS") -> None:
         self.words = words
         self.name = name  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        found = tuple(dict.fromkeys(word.split(",")))
-        for one in found:
-            if one not in self.words:
+        given = tuple(dict.fromkeys(word.split(",")))
+        for name in given:
+            if name not in self.words:
                 raise OptionError(
                     f"{flag} {word[:_MOST_SHOWN]}: give {either(self.words)}, or several with commas."
-                    f"{near_miss(one, self.words)}"
+                    f"{near_miss(name, self.words)}"
                 )
-        return found
+        return given
 
     def candidates(self, ctx: click.Context) -> Iterable[str]:
         return self.words
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[str]]:
-        before, comma, last = incomplete.rpartition(",")
-        given = before.split(",") if comma else []
-        found = (word for word in self.candidates(ctx) if word.startswith(last) and word not in given)
-        return [CompletionItem(f"{before}{comma}{word}") for word in found]
 
 
 class Allocators(Several):
@@ -138,6 +143,7 @@ class Scenario(Value):
     """A scenario of the bench, or the path of a TOML file."""
 
     name = "SCENARIO"  # type: ignore[misc]
+    otherwise = "file"
 
     def read(self, word: str, flag: str) -> Any:
         known.check(scenario=word)
@@ -146,18 +152,12 @@ class Scenario(Value):
     def candidates(self, ctx: click.Context) -> Iterable[str]:
         return known.scenarios()
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[str]]:
-        """Names; where none begins so, files."""
-        found = super().shell_complete(ctx, param, incomplete)
-        return found or [CompletionItem(incomplete, type="file")]
-
 
 class Board(Value):
     """A board of the bench, or the path of a TOML file."""
 
     name = "BOARD"  # type: ignore[misc]
+    otherwise = "file"
 
     def read(self, word: str, flag: str) -> Any:
         known.check(board=word)
@@ -166,37 +166,22 @@ class Board(Value):
     def candidates(self, ctx: click.Context) -> Iterable[str]:
         return known.boards()
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[str]]:
-        """Names; where none begins so, files."""
-        found = super().shell_complete(ctx, param, incomplete)
-        return found or [CompletionItem(incomplete, type="file")]
-
 
 class Boards(Board):
     """Boards that commas separate: a tuple. One whose path has a comma of its own stands alone."""
 
     name = "BOARDS"  # type: ignore[misc]
+    several = True
 
     def read(self, word: str, flag: str) -> Any:
         words = (word,) if Path(word).exists() else tuple(word.split(","))
-        for one in words:
-            known.check(board=one)
-            if words.count(one) > 1:
-                raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: {one} is named twice; name each board once.")
+        for name in words:
+            known.check(board=name)
+            if words.count(name) > 1:
+                raise OptionError(
+                    f"{flag} {word[:_MOST_SHOWN]}: {name} is named twice; name each board once."
+                )
         return words
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[str]]:
-        """What Board has, for the last of the words."""
-        before, comma, last = incomplete.rpartition(",")
-        given = before.split(",") if comma else []
-        found = super().shell_complete(ctx, param, last)
-        return [
-            CompletionItem(f"{before}{comma}{one.value}", one.type) for one in found if one.value not in given
-        ]
 
 
 class BoardFolder(Value):
@@ -212,18 +197,15 @@ class RunFolder(Value):
     """A folder that is there."""
 
     name = "RUN"  # type: ignore[misc]
+    otherwise = "dir"
 
     def read(self, word: str, flag: str) -> Any:
         known.check_runs([word])
         return Path(word)
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[str]]:
-        """Runs of `runs`, the latest first; where none begins so, folders."""
-        runs = (f"{RUNS.name}/{name}" for name in known.runs(RUNS))
-        found = [CompletionItem(run) for run in runs if run.startswith(incomplete)]
-        return found or [CompletionItem(incomplete, type="dir")]
+    def candidates(self, ctx: click.Context) -> Iterable[str]:
+        """Runs of `runs`, the latest first."""
+        return (f"{RUNS.name}/{name}" for name in known.runs(RUNS))
 
 
 class Whole(Value):
@@ -245,7 +227,11 @@ class Seconds(Value):
     name = "TIME"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        return seconds(word, flag)
+        match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us|min|h)", word)
+        value = float(match[1]) * _SECONDS[match[2]] if match else 0.0
+        if value <= 0:
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")
+        return value
 
 
 class Worst(Value):
@@ -254,8 +240,8 @@ class Worst(Value):
     name = "worst[=N]"  # type: ignore[misc]
 
     def read(self, word: str, flag: str) -> Any:
-        found = re.fullmatch(r"worst(?:=([0-9]{1,4}))?", word)
-        count = int(found[1] or _WORST) if found else 0
+        match = re.fullmatch(r"worst(?:=([0-9]{1,4}))?", word)
+        count = int(match[1] or _WORST) if match else 0
         if not 1 <= count <= MOST_WORST:
             raise OptionError(
                 f"{flag} {word[:_MOST_SHOWN]}: give worst, or worst=N with N from 1 to {MOST_WORST}."
@@ -393,7 +379,7 @@ class Knob(Assignment):
 
 
 class Pairs(Value):
-    """`CRIT=D0,OP=D1` as a table, with channels in capitals."""
+    """`CRIT=D0,OP=D1` as a table, with channels in capitals; no words are an empty one."""
 
     name = "OURS=THEIRS,…"  # type: ignore[misc]
 
@@ -401,30 +387,13 @@ class Pairs(Value):
         self.example = example
 
     def read(self, word: str, flag: str) -> Any:
-        return pairs(word, flag, self.example)
-
-
-def pairs(words: str, flag: str, example: str) -> Mapping[str, str]:
-    """`CRIT=D0,OP=D1` as a table, with channels in capitals; no words are an empty one.
-
-    `example` is what the sentence gives. Raises OptionError.
-    """
-    split = [word.partition("=") for word in words.split(",")] if words else []
-    if any(not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split):
-        raise OptionError(f"{flag} {words[:_MOST_SHOWN]}: give OURS=THEIRS, such as {example}.")
-    found = {ours.strip().upper(): theirs.strip() for ours, _, theirs in split}
-    if len(found) != len(split):
-        raise OptionError(f"{flag} {words[:_MOST_SHOWN]}: it names a channel twice.")
-    return found
-
-
-def seconds(word: str, flag: str) -> float:
-    """`2s`, `500ms`, `20us`, `90min` or `2h`, in seconds. Raises OptionError."""
-    match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us|min|h)", word)
-    value = float(match[1]) * _SECONDS[match[2]] if match else 0.0
-    if value <= 0:
-        raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give a time, such as 2s or 500ms.")
-    return value
+        split = [pair.partition("=") for pair in word.split(",")] if word else []
+        if any(not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split):
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: give OURS=THEIRS, such as {self.example}.")
+        table = {ours.strip().upper(): theirs.strip() for ours, _, theirs in split}
+        if len(table) != len(split):
+            raise OptionError(f"{flag} {word[:_MOST_SHOWN]}: it names a channel twice.")
+        return table
 
 
 def whole(word: str, flag: str, least: int | None = 1, most: int | None = None) -> int:

@@ -15,8 +15,8 @@ import pytest
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.processes import signals
+from cli.heap import reproduce
 from cli.tests.typed import refused
-from cli.work import reproduce
 from studies.reproduce import beside, published
 from studies.reproduce.beside import Beside
 from studies.reproduce.published import UnknownTableError
@@ -33,7 +33,7 @@ def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
     with (tmp_path / "deck2-ranges.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["difference"] for line in lines] == ["100", "0"]
-    told = reproduce.as_text(done, tmp_path).splitlines()
+    told = [*reproduce.as_text(done, tmp_path)]
     assert told[0] == "thesis-1      nothing to compare"
     assert told[1].startswith("thesis-2      cannot be told: O1Heap is the fastest")
     assert told[4].startswith("deck2-ranges  reverses: The list (10, 5) holds blocks")
@@ -46,7 +46,7 @@ def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
 
 
 def test_the_pages_of_all_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
-    reproduce.run(FREE[:1], output=tmp_path / "out", jobs=1, pages_of_all=tmp_path / "docs")
+    reproduce.run(FREE[:1], output=tmp_path / "out", jobs=1, pages=tmp_path / "docs")
     for name in ("reproduced.md", "reproduced/thesis.md"):
         assert (tmp_path / "docs" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 

@@ -94,4 +94,4 @@ def test_other_words_than_worst_are_refused(word: str) -> None:
 
 
 def test_hours_and_minutes_are_times() -> None:
-    assert (values.seconds("2h", "--until"), values.seconds("90min", "--until")) == (7200, 5400)
+    assert (values.SECONDS.read("2h", "--until"), values.SECONDS.read("90min", "--until")) == (7200, 5400)

@@ -8,7 +8,6 @@ import subprocess
 import pytest
 
 from capture.desk.bench import read_bench
-from cli.work import wiring
 from tests import lab
 
 
@@ -17,9 +16,9 @@ def wired(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_plan_is_that_of_bench_toml() -> None:
-    rows = json.loads(wiring.run("plan", "nucleo", as_json=True).text)
+    rows = json.loads(wired("plan", "--board", "nucleo", "--json").stdout)
     assert {row["channel"]: row["input"] for row in rows} == read_bench().board("nucleo").analyzer.channels
-    lines = wiring.run("plan", "nucleo").text.splitlines()
+    lines = wired("plan", "--board", "nucleo").stdout.splitlines()
     assert lines[0] == "nucleo, Nucleo-F401RE: fx2lafw at 24,000,000 samples per second"
     assert lines[3].split() == ["D0", "CRIT", "PA8", "D7", "CN9-8"]
     assert lines[-1].split()[:3] == ["GND", "GND", "GND"]

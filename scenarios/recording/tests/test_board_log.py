@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from base.files.tests.sentences import is_sentence
 from base.paths import ROOT
 from base.run_folder.records import encode
-from cli.work import record
+from cli.shell import start
 from scenarios import trace
 from scenarios.errors import RecordingError
 from scenarios.recording import board_log
@@ -178,7 +178,9 @@ def test_a_port_is_heard_until_the_time_is_over(
 
     monkeypatch.setattr(serial, "serial_for_url", open_and_talk)
     output = tmp_path / "trace.csv"
-    status = record.run([], output=output, serial=os.ttyname(there), seconds=3.0)
+    status = start.run(
+        ["heap", "record", "--output", str(output), "--serial", os.ttyname(there), "--seconds", "3s"]
+    )
     talking.join()
     assert status == 0
     assert output.read_text().splitlines()[1:] == WHOLE
@@ -201,6 +203,6 @@ def test_a_port_that_says_nothing_is_told() -> None:
 def test_a_log_with_a_defect_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "heap.log").write_bytes(log(FOUR[0], *FOUR[2:]))
     output = tmp_path / "trace.csv"
-    assert record.run([], output=output, log=tmp_path / "heap.log") == 1
+    assert start.run(["heap", "record", "--output", str(output), "--log", str(tmp_path / "heap.log")]) == 1
     assert "Line 2: operations lost before it: 1." in capsys.readouterr().err
     assert output.exists()
