@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pickle
 import shutil
 import signal
 import subprocess
@@ -21,11 +20,11 @@ import pytest
 from distributed import Client, LocalCluster
 
 from analysis.campaign import conduct, matrix, work
-from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
+from analysis.campaign.order import Order, Orders, digest_of
 from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import ATTEMPTS_MAX, RUNS, Store
 from analysis.campaign.tests.made import inline
-from analysis.campaign.work import Outcome, Sample
+from analysis.campaign.work import Outcome
 from analysis.errors import CampaignError
 from base.files.errors import TailscopeError
 from base.paths import ROOT
@@ -123,7 +122,7 @@ def test_with_worker_and_command_killed_the_tables_are_the_same(
     assert tables(tmp_path / "out") == tables(undisturbed)
 
 
-def no_run(_order: Order, _image: ShippedImage, _scratch: Path) -> Outcome:
+def no_run(_order: Order, _scratch: Path) -> Outcome:
     raise AssertionError("a run was made")
 
 
@@ -192,7 +191,7 @@ def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
 ) -> None:
     attempts = []
 
-    def breaks(order: Order, _image: ShippedImage, _scratch: Path) -> Outcome:
+    def breaks(order: Order, _scratch: Path) -> Outcome:
         attempts.append(order.key)
         raise RuntimeError("the worker burnt down")
 
@@ -209,9 +208,9 @@ def test_a_run_that_breaks_is_tried_a_bounded_number_of_times_and_told(
 def test_a_key_is_of_all_that_decides_and_of_nothing_else(asked: matrix.Matrix) -> None:
     orders = Orders(asked)
     points = list(asked.points())
-    keys = [orders.make(point)[0].key for point in points]
+    keys = [orders.make(point).key for point in points]
     assert len(set(keys)) == 4
-    assert [Orders(asked).make(point)[0].key for point in points] == keys
+    assert [Orders(asked).make(point).key for point in points] == keys
 
 
 def test_the_digest_of_the_sources_changes_with_each(tmp_path: Path) -> None:
@@ -322,28 +321,12 @@ def test_placements_are_runs_of_one_campaign(tmp_path: Path, client: Client) -> 
         ]
 
 
-def test_a_share_is_chosen_by_key() -> None:
-    keys = [hashlib.sha256(bytes([number % 256, number // 256])).hexdigest() for number in range(2000)]
-    image = ShippedImage("", b"", b"", "tlsf", None, ())  # type: ignore[arg-type]
-    orders = [Order(key, None, None, 84_000_000, "direct", "") for key in keys]  # type: ignore[arg-type]
-
-    def chosen(share: float) -> set[str]:
-        sample = Sample(share)
-        return {order.key for order in orders if sample.takes(order.key, image, order.samplerate_hz)}
-
-    assert (chosen(0), chosen(1)) == (set(), set(keys))
-    assert chosen(1e-9) == {keys[0]}
-    tenth = chosen(0.1)
-    assert 150 < len(tenth) < 250 and tenth == chosen(0.1)
-    assert chosen(0.05) < tenth
-
-
 def test_a_run_without_a_folder_gives_the_bytes_of_one_with_it(direct: matrix.Matrix, tmp_path: Path) -> None:
-    order, image = Orders(direct).make(next(direct.points()))
-    alone, beside = (work.run(replace(order, verify=verify), image, tmp_path) for verify in (False, True))
+    order = Orders(direct).make(next(direct.points()))
+    alone, beside = (work.run(replace(order, verify=verify), tmp_path) for verify in (False, True))
     assert (alone.row["verified"], beside.row["verified"]) == (False, True)
     assert {**alone.row, "verified": True} == beside.row
-    assert (alone.tables, alone.digests) == (beside.tables, beside.digests)
+    assert alone.tables == beside.tables
 
 
 def test_a_greater_share_verifies_what_is_done(direct_folder: Path, client: Client, tmp_path: Path) -> None:
@@ -394,7 +377,7 @@ def test_a_simulator_that_is_not_what_the_real_tools_see_stops_the_campaign(
     assert tables(store.folder) == tables(direct_folder)
 
 
-def test_a_worker_knows_an_allocator_from_outside_by_its_image(
+def test_a_worker_knows_an_allocator_from_outside_by_its_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(ROOT / "docs" / "examples" / "my_heap.c", tmp_path / "mine.c")
@@ -405,16 +388,23 @@ def test_a_worker_knows_an_allocator_from_outside_by_its_image(
         encoding="utf-8",
     )
     monkeypatch.setattr(catalogue, "OUTSIDE", {})
-    asked = matrix.read(path)
-    (point,) = asked.points()
-    order, image = Orders(asked).make(point)
-    monkeypatch.setattr(catalogue, "OUTSIDE", {})  # as of a worker, which has the image alone
-    (tmp_path / "mine.c").unlink()
-    row = work.run(order, pickle.loads(pickle.dumps(image)), tmp_path).row
+    matrix_ = matrix.read(path)
+    order = Orders(matrix_).make(next(matrix_.points()))
+    monkeypatch.setattr(catalogue, "OUTSIDE", {})  # as of a worker
+    row = work.run(order, tmp_path).row
     source = (ROOT / "docs" / "examples" / "my_heap.c").read_bytes()
     assert (row["allocator"], row["verdict"]) == ("mine", "complete"), row
     assert row["outside_sha256"] == hashlib.sha256(source).hexdigest()
     assert row["peak_live_bytes"] > 0
+
+
+@pytest.mark.parametrize("changed", [{"bench": "another"}, {"image_sha256": "another"}])
+def test_a_worker_with_other_sources_or_compilers_gives_a_failed_row(
+    direct: matrix.Matrix, tmp_path: Path, changed: dict[str, str]
+) -> None:
+    order = Orders(direct).make(next(direct.points()))
+    row = work.run(replace(order, **changed), tmp_path).row  # type: ignore[arg-type]
+    assert row["state"] == "failed" and "others than those of the campaign" in row["reason"]
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,15 +19,12 @@ from analysis.campaign import work
 from analysis.campaign.matrix import Matrix, Point
 from analysis.campaign.order import (
     RECORDS,
-    Needs,
     Order,
     Orders,
-    ShippedImage,
     board,
-    digest,
+    image_of,
     key_without_run,
     samplerate_hz,
-    shipped,
 )
 from analysis.campaign.rows import DIFFERS, failed_row
 from analysis.campaign.store import Store
@@ -115,7 +112,7 @@ def check(matrix: Matrix, refuse: Refuse, tell: Callable[[str], None]) -> Matrix
                 unfit.add(point.allocator)
                 continue
             tell(f"building firmware with {point.allocator} for {point.board}")
-            shipped(Needs.of(point, plan))
+            image_of(point, plan)
         except TailscopeError as error:
             raise matrix.refusal(point, error) from None
     return matrix.without(unfit)
@@ -145,8 +142,7 @@ class _Conductor:
         self._client = client
         self._course = course
         self._tell = tell
-        self._under_way: dict[Any, tuple[Order, ShippedImage]] = {}
-        self._images: dict[str, Any] = {}
+        self._under_way: dict[Any, Order] = {}
 
     def run(self) -> Course:
         try:
@@ -166,18 +162,17 @@ class _Conductor:
             signals.check()
             self._tell(self._course)
             try:
-                order, image = self._orders.make(point)
+                order = self._orders.make(point)
             except TailscopeError as error:
                 self._give_up(point, str(error))
                 continue
-            rate = samplerate_hz(point)
-            verify = self._sample.takes(order.key, image, rate, point.placement)
+            verify = self._sample.takes(order)
             is_repeated = order.key in self._keys
             self._keys.add(order.key)
             if is_repeated or self._store.settled(order.key, verify):
                 self._course.settled += 1
             else:
-                self._submit(replace(order, verify=verify), image)
+                self._submit(replace(order, verify=verify))
         return bool(self._under_way)
 
     @property
@@ -192,13 +187,8 @@ class _Conductor:
         self._store.add(Outcome(row["key"], row))
         self._course.take(row)
 
-    def _submit(self, order: Order, image: ShippedImage) -> None:
-        """An image is sent once, under its content's name; workers hand it to each other."""
-        if image.digest not in self._images:
-            name = f"image-{image.digest}"
-            self._images[image.digest] = self._client.submit(_itself, image, key=name, pure=False)
-        future = self._client.submit(_make, order, self._images[image.digest], pure=False)
-        self._under_way[future] = order, image
+    def _submit(self, order: Order) -> None:
+        self._under_way[self._client.submit(_make, order, pure=False)] = order
 
     def _take(self) -> None:
         """Waits a while for runs that end, and stores them; what failed is tried again."""
@@ -212,7 +202,7 @@ class _Conductor:
             ended = set()
         signals.check()
         for future in ended:
-            order, image = self._under_way.pop(future)
+            order = self._under_way.pop(future)
             outcome = _outcome(future, order)
             self._store.add(outcome)
             if outcome.row["state"] == DIFFERS:
@@ -220,7 +210,7 @@ class _Conductor:
             elif self._store.settled(order.key, order.verify):
                 self._course.take(outcome.row)
             else:
-                self._submit(order, image)
+                self._submit(order)
 
 
 def _outcome(future: Any, order: Order) -> Outcome:
@@ -239,15 +229,11 @@ def _gone() -> CampaignError:
     return CampaignError("The scheduler is gone. What was done is kept: the same command goes on.")
 
 
-def _itself(image: ShippedImage) -> ShippedImage:
-    return image
-
-
-def _make(order: Order, image: ShippedImage) -> Outcome:
+def _make(order: Order) -> Outcome:
     """Makes a run on a worker."""
     from distributed import get_worker
 
-    return work.run(order, image, Path(get_worker().local_directory))
+    return work.run(order, Path(get_worker().local_directory))
 
 
 @contextmanager
@@ -286,7 +272,7 @@ def local(scratch: Path, workers: int = 0) -> Iterator[Any]:
 def remote(address: str) -> Iterator[Any]:
     """A client of the scheduler at `address`, such as tcp://host:8786.
 
-    Raises CampaignError where there is none, or its workers have other sources than these.
+    Raises CampaignError where there is none, or it has no workers.
     """
     from distributed import Client
 
@@ -296,17 +282,10 @@ def remote(address: str) -> Iterator[Any]:
         except (OSError, TimeoutError, ValueError) as error:
             raise CampaignError(f"There is no scheduler at {address}: {first_line(error)}.") from None
         try:
-            digests = client.run(digest, on_error="return")
-            if not digests:
+            if not client.nthreads():  # type: ignore[no-untyped-call]
                 raise CampaignError(
                     "The scheduler has no workers: start one (docs/how-to/campaigns.md), then try again."
                 )
-            for worker, sources in digests.items():
-                if sources != digest():
-                    raise CampaignError(
-                        f"The checkout of the worker at {worker} is another than this one: give it the same "
-                        "sources, or end it."
-                    )
             yield client
         finally:
             client.close(timeout=1.0)  # type: ignore[no-untyped-call]

@@ -1,24 +1,24 @@
-"""An image and an order, which a worker gets, and the key: a hash of all that decides a run."""
+"""An order, which a worker gets, and its key: a hash of all that decides a run."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 
 from analysis.campaign.matrix import Capture, Matrix, Point
 from analysis.fragmentation.of_run import program_of
-from base.files.errors import TailscopeError, first_line
+from base.files.errors import TailscopeError
 from base.paths import ROOT
 from capture.acquisition.duration import longest_s
 from capture.desk.bench import BoardResource, read_bench
-from firmware.build import boards, region
 from firmware.build import image as firmware
+from firmware.build import region
 from firmware.build.catalogue import Allocator, allocators
-from firmware.build.image import Configuration, FirmwareImage
+from firmware.build.image import FirmwareImage
 from firmware.build.placement import placed, placement
 from scenarios.plan import Plan
 
@@ -37,74 +37,22 @@ _DECIDING = (
 
 
 @dataclass(frozen=True)
-class Replayer:
-    """The host's build of an image's heap, which tells where the blocks of a run lay.
-
-    `name` is its folder's; without `program`, `why_none` is the sentence why there is none.
-    """
-
-    name: str = ""
-    program: bytes = b""
-    why_none: str = ""
-
-
-@dataclass(frozen=True)
-class ShippedImage:
-    """A firmware as bytes, with what a run must know of its build.
-
-    `footprint` is the ELF file that holds the allocator alone.
-    """
-
-    sha256: str
-    elf: bytes
-    footprint: bytes
-    allocator: str
-    configuration: Configuration
-    looks: tuple[int, ...]
-    replayer: Replayer = Replayer()
-    row: Allocator | None = None
-    """Of an allocator from outside, which a worker does not know."""
-
-    @cached_property
-    def digest(self) -> str:
-        """The digest of both files. The replayer follows from the image and the sources."""
-        return hashlib.sha256(self.elf + self.footprint).hexdigest()
-
-
-@dataclass(frozen=True)
 class Order:
-    """One run: its key, its settings, its plan. `bench` is digest() where the campaign began.
+    """One run: its key, its settings, its plan, and the SHA-256 of the firmware. `bench` is the
+    digest() of the campaign's sources, `outside` an allocator that is not in the catalogue.
 
     With `verify` it is also made by the real tools, and both are compared.
     """
 
     key: str
     point: Point
-    plan: Plan
+    plan: Plan = field(repr=False)
     samplerate_hz: int
     capture: Capture
+    image_sha256: str
     bench: str
+    outside: Allocator | None = None
     verify: bool = False
-
-
-@dataclass(frozen=True)
-class Needs:
-    """The image that a point needs from the build."""
-
-    allocator: str
-    art: bool
-    locking: str | None
-    knobs: tuple[tuple[str, int], ...]
-    extras: tuple[str, ...]
-    heap_bytes: int
-    placement: int = 0
-    board: str = boards.DEFAULT
-
-    @classmethod
-    def of(cls, point: Point, plan: Plan) -> Needs:
-        knobs = tuple(sorted((name.upper(), value) for name, value in point.knobs.items()))
-        choices = (point.allocator, point.art == "on", point.locking, knobs)
-        return cls(*choices, plan.extras, plan.heap_bytes, point.placement, point.board)
 
 
 def word(board: str) -> str:
@@ -123,43 +71,16 @@ def samplerate_hz(point: Point) -> int:
     return point.samplerate or board(point.board).analyzer.samplerate_hz
 
 
-@cache
-def shipped(needs: Needs) -> ShippedImage:
-    """Builds an image, once in each process. Raises TailscopeError."""
+def image_of(point: Point, plan: Plan) -> FirmwareImage:
+    """The firmware of a point, which a process builds once. Raises TailscopeError."""
     image = firmware.build(
-        needs.allocator,
-        needs.art,
-        needs.locking,
-        dict(needs.knobs),
-        needs.extras,
-        heap_bytes=needs.heap_bytes,
-        board=needs.board,
+        *(point.allocator, point.art == "on", point.locking),
+        {name.upper(): value for name, value in point.knobs.items()},
+        plan.extras,
+        heap_bytes=plan.heap_bytes,
+        board=point.board,
     )
-    return of_image(placed(image, placement(needs.placement)))
-
-
-def of_image(image: FirmwareImage) -> ShippedImage:
-    """The files of an image that is built."""
-    built = image.configuration
-    row = allocators()[image.allocator]
-    return ShippedImage(
-        image.sha256,
-        image.elf.read_bytes(),
-        image.elf.with_name("tailscope_footprint.elf").read_bytes(),
-        image.allocator,
-        replace(built, knobs=dict(built.knobs)),
-        image.looks,
-        _replayer(image),
-        row if row.source is not None else None,
-    )
-
-
-def _replayer(image: FirmwareImage) -> Replayer:
-    try:
-        program = program_of(image)
-        return Replayer(program.parent.name, program.read_bytes())
-    except TailscopeError as error:
-        return Replayer(why_none=first_line(error))
+    return placed(image, placement(point.placement))
 
 
 def key_without_run(point: Point) -> str:
@@ -183,12 +104,21 @@ def digest() -> str:
 def digest_of(root: Path, patterns: Iterable[str]) -> str:
     """SHA-256 of the names and contents of the files, those of tests left out."""
     files = {path for pattern in patterns for path in root.glob(pattern) if path.is_file()}
-    found = hashlib.sha256()
+    total = hashlib.sha256()
     for path in sorted(files):
         name = path.relative_to(root)
         if not {"tests", "__pycache__"} & set(name.parts):
-            found.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return found.hexdigest()
+            total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def _is_replayed(image: FirmwareImage) -> bool:
+    """Whether the allocator can be built for this machine, which tells where blocks lay."""
+    try:
+        program_of(image)
+    except TailscopeError:
+        return False
+    return True
 
 
 class Orders:
@@ -196,41 +126,37 @@ class Orders:
 
     def __init__(self, matrix: Matrix) -> None:
         self._matrix = matrix
-        self._latest: tuple[object, Plan, float] | None = None
+        self._latest: tuple[object, Plan] | None = None
 
     def plan(self, point: Point) -> Plan:
         """Raises TailscopeError."""
-        return self._compiled(point)[0]
+        choice = (point.scenario, point.parameters, point.seed, point.heap_bytes, point.board)
+        if self._latest is None or self._latest[0] != choice:
+            place = region.place(board(point.board).board)
+            self._latest = choice, self._matrix.scenario(point).compile(place)
+        return self._latest[1]
 
-    def _compiled(self, point: Point) -> tuple[Plan, float]:
-        """The plan, and the seconds that it may take."""
-        asked = (point.scenario, point.parameters, point.seed, point.heap_bytes, point.board)
-        if self._latest is None or self._latest[0] != asked:
-            on = board(point.board).board
-            plan = self._matrix.scenario(point).compile(region.place(on))
-            self._latest = (asked, plan, longest_s(plan, on.core_hz))
-        return self._latest[1:]
-
-    def make(self, point: Point) -> tuple[Order, ShippedImage]:
-        """The order of a point and its image, which is built where it is not yet.
+    def make(self, point: Point) -> Order:
+        """The order of a point, whose image is built where it is not yet.
 
         Raises TailscopeError where it cannot be run.
         """
-        plan, duration_s = self._compiled(point)
-        image = shipped(Needs.of(point, plan))
-        rate, capture = samplerate_hz(point), self._matrix.capture
+        plan, on = self.plan(point), board(point.board)
+        image, rate, capture = image_of(point, plan), samplerate_hz(point), self._matrix.capture
         decisions = {
-            "image": image.digest,
+            "image": image.sha256,
             "looks": image.looks,
             "operations": hashlib.sha256(plan.image).hexdigest(),
             "parameters": plan.parameters,
             "scenario": plan.name,
-            "duration_s": duration_s,
+            "duration_s": longest_s(plan, on.board.core_hz),
             "samplerate_hz": rate,
-            "board": str(board(point.board)),
+            "board": str(on),
             "records": RECORDS,
             "capture": capture,
-            "replayed": bool(image.replayer.program),
+            "replayed": _is_replayed(image),
             "bench": digest(),
         }
-        return Order(_hashed(decisions), point, plan, rate, capture, digest()), image
+        row = allocators()[image.allocator]
+        outside = None if row.source is None else row
+        return Order(_hashed(decisions), point, plan, rate, capture, image.sha256, digest(), outside)

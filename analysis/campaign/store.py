@@ -6,14 +6,13 @@ A result is written after its tables, whole or not at all, so a run that has one
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import polars as pl
@@ -29,7 +28,7 @@ from base.files.whole import WriteError, read_bytes, why, write_all, write_bytes
 from base.run_folder.folder import check_members
 from base.run_folder.tables import printable_texts, write_table
 
-SCHEMA = 2
+SCHEMA = 3
 MATRIX = "matrix.toml"
 ASKED = "asked.json"
 RESULTS = "results"
@@ -40,17 +39,15 @@ TABLES = ("operations", "interrupts")
 ATTEMPTS_MAX = 3
 _KEY = re.compile(r"[0-9a-f]{64}")
 
-Digests = dict[str, Annotated[str, Field(pattern=_KEY)]]
-
 
 class Result(Table):
-    """The content of results/KEY.json: the run's row, the SHA-256 of its tables, and how many
-    attempts at it failed.
+    """The content of results/KEY.json: the run's row, its tables, and how many attempts at it
+    failed.
     """
 
-    schema_: Annotated[Literal[2], Field(alias="schema")]
+    schema_: Annotated[Literal[3], Field(alias="schema")]
     row: dict[str, str | int | float | bool | None]
-    sha256: Digests
+    tables: list[Literal["operations", "interrupts"]]
     failures: Annotated[int, Field(ge=0)]
 
     @property
@@ -68,7 +65,7 @@ class Result(Table):
 class _Asked(Table):
     """The content of asked.json: how many runs the matrix has, and whether each is settled."""
 
-    schema_: Annotated[Literal[2], Field(alias="schema")]
+    schema_: Annotated[Literal[3], Field(alias="schema")]
     runs: Annotated[int, Field(ge=0)]
     over: bool = False
 
@@ -94,8 +91,6 @@ class Store:
         names = (path.stem, *map(str, (result.row.get("scenario"), result.row.get("allocator"))))
         if not _KEY.fullmatch(path.stem) or result.row.get("key") != path.stem or "/" in names[2]:
             raise CampaignError(f"{path} is of a run that nobody can have made; remove the file.")
-        if not set(result.sha256) <= set(TABLES):
-            raise CampaignError(f"{path} names tables that no run has; remove the file.")
         return result
 
     @property
@@ -159,34 +154,21 @@ class Store:
         return content.runs, content.over
 
     def add(self, outcome: Outcome) -> None:
-        """Writes the tables of a run, then its result.
-
-        Raises CampaignError where bytes came damaged, and WriteError.
-        """
-        for what, content in outcome.tables.items():
-            if hashlib.sha256(content).hexdigest() != outcome.digests[what]:
-                raise CampaignError(f"The table {what} of run {outcome.key} came damaged; run again.")
+        """Writes the tables of a run, then its result. Raises WriteError."""
         before = self.results.get(outcome.key)
         failed = outcome.row["verdict"] != "complete" and outcome.row["state"] != DIFFERS
         result = {
             "schema": SCHEMA,
             "row": outcome.row,
-            "sha256": outcome.digests,
+            "tables": [*outcome.tables],
             "failures": (before.failures if before else 0) + failed,
         }
         write_all({self._table(what, outcome.row): content for what, content in outcome.tables.items()})
-        shutil.rmtree(self.differing(outcome.key), ignore_errors=True)
-        if outcome.differing:
-            write_all(self._both_runs(outcome))
-        write_all({self._result(outcome.key): _json(result)})
+        both = self.differing(outcome.key)
+        shutil.rmtree(both, ignore_errors=True)
+        write_all({both / name: content for name, content in outcome.differing.items()})
+        write_bytes(self._result(outcome.key), _json(result))
         self.results[outcome.key] = Result.model_validate(result)
-
-    def _both_runs(self, outcome: Outcome) -> dict[Path, bytes]:
-        """The files of a run both ways. They came over a network: none may lie elsewhere."""
-        for name in map(PurePosixPath, outcome.differing):
-            if name.is_absolute() or ".." in name.parts or "\\" in str(name):
-                raise CampaignError(f"Run {outcome.key} came with a file that is not a run's: {name}.")
-        return {self.differing(outcome.key) / name: data for name, data in outcome.differing.items()}
 
     def rows(self) -> pl.DataFrame:
         """The columns COLUMNS, a row for each run, by key. Raises CampaignError."""
@@ -205,16 +187,13 @@ class Store:
         return write_whole(self.folder / RUNS, lambda path: write_table(path, rows))
 
     def gone(self) -> int:
-        """The number of runs that miss a table. It reads no table: clean() does."""
-        return sum(
-            not all(self._table(what, result.row).is_file() for what in result.sha256)
-            for result in self.results.values()
-        )
+        """The number of runs that miss a table."""
+        return sum(not self._is_whole(result) for result in self.results.values())
 
     def clean(self) -> int:
         """Forgets the runs that are not complete, to be tried anew, and what workers left.
 
-        A run of which a table is gone or altered is forgotten too. Where a direct run differs from
+        A run of which a table is gone is forgotten too. Where a direct run differs from
         the real one, so are all direct runs that were not verified. Returns how many. Raises
         CampaignError, WriteError.
         """
@@ -238,17 +217,7 @@ class Store:
         return len(forgotten)
 
     def _is_whole(self, result: Result) -> bool:
-        try:
-            return all(
-                hashlib.sha256(self._table(what, result.row).read_bytes()).hexdigest() == digest
-                for what, digest in result.sha256.items()
-            )
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise CampaignError(
-                f"A table of run {result.row['key']} cannot be read: {why(error)}; nothing was forgotten."
-            ) from None
+        return all(self._table(what, result.row).is_file() for what in result.tables)
 
     def _result(self, key: str) -> Path:
         return self.folder / RESULTS / f"{key}.json"

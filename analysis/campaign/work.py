@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
 import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -14,21 +12,19 @@ from typing import Any
 import polars as pl
 
 from analysis.bounds.image import bounds_of
-from analysis.campaign.order import RECORDS, Order, Replayer, ShippedImage, digest, word
+from analysis.campaign.order import RECORDS, Order, digest, image_of, word
 from analysis.campaign.rows import DIFFERS, failed_row, row_of
-from analysis.fragmentation.of_run import memory_by
+from analysis.fragmentation.of_run import memory_of_run
 from base.files.errors import TailscopeError
-from base.files.whole import write_bytes
-from base.processes import children
 from base.run_folder import folder as names
 from base.run_folder.manifest import Manifest, SectionBound, read_manifest
-from base.run_folder.memory import Memory, with_memory
+from base.run_folder.memory import with_memory
 from base.run_folder.records import Boot
 from base.run_folder.tables import write_table
 from capture import same
 from capture.acquisition.direct import Direct
 from capture.acquisition.sigrok import Sigrok
-from capture.acquisition.source import MemoryOf, RunRequest
+from capture.acquisition.source import RunRequest
 from capture.conduct import find
 from capture.conduct import run as conduct
 from capture.summary.summary import summarise_run
@@ -40,23 +36,22 @@ class Sample:
     """Which runs are made both ways: the first of each image at each samplerate, and a share.
 
     An image that is another placement of one is no other image: to link it takes far less time.
-
-    Matrix and keys decide alone, so that the choice is the same after each loss. The first of an
-    image takes about as long as its build, and a fault of all runs shows before many are made.
+    Matrix and keys decide alone, so that the choice is the same after each loss. A fault of all
+    runs shows before many are made.
     """
 
     def __init__(self, share: float) -> None:
         self._share = share
         self._met: set[tuple[str, int]] = set()
 
-    def takes(self, key: str, image: ShippedImage, samplerate_hz: int, placement: int = 0) -> bool:
-        """To be asked of each run, in the order of the matrix."""
+    def takes(self, order: Order) -> bool:
+        """To be called for each run, in the order of the matrix."""
         if not self._share:
             return False
-        what = (image.digest, samplerate_hz)
-        is_first = not placement and what not in self._met
-        self._met.add(what)
-        return is_first or int(key, 16) < self._share * 2.0**256
+        image = (order.image_sha256, order.samplerate_hz)
+        is_first = not order.point.placement and image not in self._met
+        self._met.add(image)
+        return is_first or int(order.key, 16) < self._share * 2.0**256
 
 
 def difference(real: Path, direct: Path) -> str | None:
@@ -81,12 +76,9 @@ def _files(**folders: Path) -> dict[str, bytes]:
     }
 
 
-_STARTS_WITHIN_S = 10.0
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one attempt: its row, and the bytes of each table, with their SHA-256.
+    """The result of one attempt: its row, and the bytes of each table.
 
     Where a direct run is not what the real tools bring, `differing` has the files of both, by
     `sigrok/…` and `direct/…`.
@@ -95,22 +87,25 @@ class Outcome:
     key: str
     row: dict[str, Any]
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
-    digests: dict[str, str] = field(default_factory=dict)
     differing: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 
-def run(order: Order, image: ShippedImage, scratch: Path, program: Path | None = None) -> Outcome:
+def run(order: Order, scratch: Path, program: Path | None = None) -> Outcome:
     """Makes the run of `order`; what it needs a folder for is below `scratch`, and goes again.
 
     `program` stands in for the simulator of a direct run. What a user can mend is a failed row;
     nothing is raised for it.
     """
     try:
-        if order.bench != digest():
+        if order.outside is not None:
+            catalogue.admit(order.outside)
+        image = image_of(order.point, order.plan)
+        if (order.bench, order.image_sha256) != (digest(), image.sha256):
             raise TailscopeError(
-                "The worker's checkout is another than that of the campaign; give it the same sources."
+                "The worker's checkout or its compilers are others than those of the campaign; give it the "
+                "same."
             )
-        return _run(order, _unpacked(image, scratch), _memory(image.replayer, scratch), scratch, program)
+        return _run(order, image, scratch, program)
     except TailscopeError as error:
         return Outcome(order.key, failed_row(order.key, order.point, str(error)))
 
@@ -119,9 +114,7 @@ _Parts = tuple[Manifest, pl.DataFrame, pl.DataFrame]
 """What a campaign keeps of a run: manifest, operations, interrupts."""
 
 
-def _run(
-    order: Order, image: FirmwareImage, memory: MemoryOf, scratch: Path, program: Path | None
-) -> Outcome:
+def _run(order: Order, image: FirmwareImage, scratch: Path, program: Path | None) -> Outcome:
     request = RunRequest(
         order.plan,
         image,
@@ -129,7 +122,7 @@ def _run(
         order.samplerate_hz,
         records=RECORDS,
         bounds=_bounds,
-        memory=memory,
+        memory=memory_of_run,
     )
     if order.capture == "direct" and not order.verify:
         return _outcome(order, *_without_folder(Direct(request, program)))
@@ -160,55 +153,16 @@ def _stored(folder: Path) -> _Parts:
 
 
 def _outcome(order: Order, manifest: Manifest, operations: pl.DataFrame, interrupts: pl.DataFrame) -> Outcome:
-    tables = {"operations": operations, "interrupts": interrupts}
-    content = {what: _packed(order.key, table) for what, table in tables.items()}
-    digests = {what: hashlib.sha256(data).hexdigest() for what, data in content.items()}
+    tables = {"operations": _packed(order.key, operations), "interrupts": _packed(order.key, interrupts)}
     verified = order.verify if order.capture == "direct" else None
-    row = row_of(order.key, manifest, verified, order.point.placement)
-    return Outcome(order.key, row, content, digests)
+    return Outcome(order.key, row_of(order.key, manifest, verified, order.point.placement), tables)
 
 
 def _packed(key: str, table: pl.DataFrame) -> bytes:
     """The bytes of a table with the key of its run in front."""
-    held = BytesIO()
-    write_table(held, table.select(pl.lit(key).alias("key"), pl.all()))
-    return held.getvalue()
-
-
-def _unpacked(image: ShippedImage, scratch: Path) -> FirmwareImage:
-    """The image as files, which are named by their content and written once."""
-    if image.row is not None:
-        catalogue.admit(image.row)
-    folder = scratch / f"image-{image.digest}"
-    for name, content in (("tailscope_footprint.elf", image.footprint), ("tailscope.elf", image.elf)):
-        if not (folder / name).exists():
-            write_bytes(folder / name, content)
-    elf = folder / "tailscope.elf"
-    return FirmwareImage(elf, image.sha256, image.allocator, image.configuration, image.looks)
-
-
-def _memory(replayer: Replayer, scratch: Path) -> MemoryOf:
-    """Raises TailscopeError where this machine cannot run a program that was built elsewhere."""
-    if not replayer.program:
-        return lambda _image, _plan, _log: Memory.unknown(replayer.why_none)
-    digest = hashlib.sha256(replayer.program).hexdigest()
-    program = scratch / f"replayer-{digest}" / replayer.name / "trace_replay"
-    _install(program, replayer.program)
-    return lambda image, plan, log: memory_by(lambda: program, image.configuration.heap_bytes, plan, log)
-
-
-@cache
-def _install(program: Path, content: bytes) -> None:
-    if not program.exists():
-        write_bytes(program, content)
-        program.chmod(0o755)
-    try:
-        children.run([program], within_s=_STARTS_WITHIN_S)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise TailscopeError(
-            f"The host's build of the heap does not run on this worker ({error}); it needs the libraries "
-            "of 32-bit programs, on Debian libc6-i386."
-        ) from None
+    packed = BytesIO()
+    write_table(packed, table.select(pl.lit(key).alias("key"), pl.all()))
+    return packed.getvalue()
 
 
 def _bounds(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:

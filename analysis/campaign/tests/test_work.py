@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
+import hashlib
 
+from analysis.campaign.matrix import Point
+from analysis.campaign.order import Order
 from analysis.campaign.work import Sample
 
 
+def order(key: str, image: str, samplerate_hz: int) -> Order:
+    point = Point("mem_frag", "tlsf")
+    return Order(key, point, None, samplerate_hz, "direct", image, "")  # type: ignore[arg-type]
+
+
 def test_the_first_of_each_image_and_rate_is_made_both_ways_and_a_share_of_the_others() -> None:
-    first, other = (SimpleNamespace(digest=name) for name in "ab")
     low, middle, high = ("0" * 64, f"8{'0' * 63}", "f" * 64)
     sample = Sample(0.5)
-    runs: list[tuple[str, Any, int]] = [
-        *((high, first, 84), (high, first, 84), (high, first, 24), (high, other, 84)),
-        *((low, first, 84), (middle, first, 84)),
+    runs = [
+        *((high, "a", 84), (high, "a", 84), (high, "a", 24), (high, "b", 84)),
+        *((low, "a", 84), (middle, "a", 84)),
     ]
-    assert [sample.takes(*each) for each in runs] == [True, False, True, True, True, False]
-    assert not Sample(0.0).takes(low, first, 84)  # type: ignore[arg-type]
+    assert [sample.takes(order(*each)) for each in runs] == [True, False, True, True, True, False]
+    assert not Sample(0.0).takes(order(low, "a", 84))
+
+
+def test_a_share_is_chosen_by_key() -> None:
+    keys = [hashlib.sha256(bytes([number % 256, number // 256])).hexdigest() for number in range(2000)]
+
+    def chosen(share: float) -> set[str]:
+        sample = Sample(share)
+        return {key for key in keys if sample.takes(order(key, "a", 84))}
+
+    assert (chosen(0), chosen(1)) == (set(), set(keys))
+    assert chosen(1e-9) == {keys[0]}
+    tenth = chosen(0.1)
+    assert 150 < len(tenth) < 250 and tenth == chosen(0.1)
+    assert chosen(0.05) < tenth
