@@ -140,9 +140,9 @@ class Bench:
         """Figures by name that may show the cause of what came out."""
         making, witnesses = self.making, {}
         for name, (row, column, *printed) in making.witnesses.items():
-            part = self.table.part[-1]
-            figure = first[part.title, row, column]
-            witnesses[name] = MadeFigure(part.printed(row, column) or 0, 1, 1) if printed else figure
+            (figure,) = (figure for (_, *place), figure in first.items() if place == [row, column])
+            value = self.table.part[-1].printed(row, column) if printed else None
+            witnesses[name] = figure if value is None else MadeFigure(value, 1, 1)
         if making.instructions:
             way = self.ways[0].model_copy(update={"window": "instructions"})
             scenario = next(iter(making.scenarios.values()))[0]
@@ -428,9 +428,9 @@ def _footprint(bench: Bench, _way: Way, _: Figures) -> Figures:
     rows = bench.allocators(on_the_board())
     sizes = {row: bench.measure(Footprints(allocator)).row(0, named=True) for row, allocator in rows}
     figures: dict[Place, MadeFigure | None] = {
-        (whole.title, row, column): _exact(sizes[row][bench.making.figures[column]])
+        (whole.title, row, column): _exact(sizes[row][key])
         for row in sizes
-        for column in whole.columns
+        for column, key in bench.making.figures.items()
     }
     for column, key in bench.making.figures.items():
         difference = sizes["TLSF"][key] - sizes["SEGLIST"][key]

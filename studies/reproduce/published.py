@@ -129,8 +129,8 @@ class Making(Document):
     are the expressions that give them (engine.py), by the same. `empty` is the scenario of the
     fixed cost, where it is not the table's own. What stands in braces in `made_from` and `notes` is
     computed; `notes_in_full` stand where further allocators ran. What may show a cause are the
-    `instructions` of each allocator, an expression, and `witnesses`: figures of the last part by
-    row and column, or the printed one.
+    `instructions` of each allocator, an expression, and `witnesses`: figures by row and column, or
+    the printed one.
     """
 
     by: list[str]

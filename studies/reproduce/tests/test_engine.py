@@ -103,3 +103,13 @@ def test_what_a_table_is_made_by_is_there(source: Source, table: PublishedTable)
     assert names <= set(catalogue.names())
     ways = [way.name for way in table.making.way or source.way]
     assert len(set(ways)) == len(ways)
+
+
+@pytest.mark.parametrize(("source", "table"), TABLES, ids=lambda one: getattr(one, "name", ""))
+def test_what_shows_a_cause_is_made(source: Source, table: PublishedTable) -> None:
+    assert table.making is not None
+    witnesses = set(table.making.witnesses)
+    if table.making.instructions:
+        witnesses |= {f"instructions of {row}" for row in source.names}
+    for claim in table.claim:
+        assert {name for cause in claim.cause for name in (cause.lesser, cause.greater)} <= witnesses
