@@ -105,6 +105,11 @@ class Calls:
     @cached_property
     def touching(self) -> set[int]:
         """The functions that change a mask or have the address of a cell, or call one that does."""
+        return self._with_callers(self.changing)
+
+    @cached_property
+    def changing(self) -> set[int]:
+        """The functions that change a mask, or have the address of a cell, themselves."""
         own = set()
         for function in self._program.functions:
             for address, _, mnemonic, operands in self._program.instructions(function):
@@ -112,7 +117,7 @@ class Calls:
                 changes = mnemonic.startswith("cps") or (mnemonic.startswith("msr") and masks)
                 if changes or self._loads_cell(address, operands):
                     own.add(function.address)
-        return self._with_callers(own)
+        return own
 
     def _with_callers(self, own: set[int]) -> set[int]:
         """The functions with those that call them, also by way of others."""
@@ -142,12 +147,26 @@ class Calls:
         return entry in self._circular or any(code.call == entry for code in codes)
 
     @cached_property
-    def _circular(self) -> set[int]:
-        """The functions that call themselves by way of others."""
+    def circles(self) -> list[list[int]]:
+        """All functions, callees first: those that call each other together, each other by itself."""
         ways = {caller: [(one, 0) for one in sorted(targets)] for caller, targets in self.callees.items()}
         nobody = -1
         ways[nobody] = [(entry, 0) for entry in self.callees]
-        return {entry for one in components(nobody, ways) if len(one) > 1 for entry in one}
+        return components(nobody, ways)[:0:-1]
+
+    @cached_property
+    def _circular(self) -> set[int]:
+        """The functions that call themselves by way of others."""
+        return {entry for circle in self.circles if len(circle) > 1 for entry in circle}
+
+    @cached_property
+    def reads_exception(self) -> bool:
+        """Whether some instruction reads which handler runs."""
+        return any(
+            mnemonic == "mrs" and operands.lower().endswith("ipsr")
+            for function in self._program.functions
+            for _, _, mnemonic, operands in self._program.instructions(function)
+        )
 
     def never_comes_back(self, entry: int) -> bool:
         """Whether the source or the user says so of a function."""

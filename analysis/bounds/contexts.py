@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from analysis.bounds.calls import Calls
 from analysis.bounds.flow import NOWHERE, RETURN, Called, Flow, Outcome, Solved
@@ -22,6 +24,8 @@ _MOST_CONTEXTS_OF_ITSELF = 200
 OF_A_LENGTH = ("memcpy", "memmove", "memset")
 """Functions of the C library whose loops go by their third argument."""
 _WIDEST_ARGUMENT = 1 << 20
+MANY_FUNCTIONS = 200
+"""Of a program with more that touch a mask, less is followed: Contexts.matters(), ways.Ways."""
 
 
 class Contexts:
@@ -57,6 +61,43 @@ class Contexts:
         known.
         """
         return Called(entry, self.nothing_held, (None,) * 4)
+
+    def matters(self, called: Called) -> bool:
+        """Whether sections may begin or end in a call, or in what is called there. Of a large
+        program only the functions that have some of a section themselves are followed from where
+        nothing is held off: all others end as they began.
+        """
+        is_free = called.masks._replace(exception=None) == self.nothing_held
+        return called.entry in (self.followed if is_free else self._calls.touching)
+
+    @cached_property
+    def followed(self) -> AbstractSet[int]:
+        """The functions that are followed from where nothing is held off: those that touch a mask; of
+        a large program those that change one, or call one that comes back with it changed.
+        """
+        touching = self._calls.touching
+        if len(touching) <= MANY_FUNCTIONS:
+            return touching
+        # It is asked for while it grows: a callee is decided before those that call it.
+        self.followed = found = set[int]()
+        opening: set[int] = set()
+        for circle in self._calls.circles:
+            called = {target for entry in circle for target in self._calls.callees.get(entry, ())}
+            if called.isdisjoint(opening) and self._calls.changing.isdisjoint(circle):
+                continue
+            found.update(circle)
+            if any(map(self._opens, circle)):
+                opening.update(circle)
+        return found
+
+    def _opens(self, entry: int) -> bool:
+        """Whether a function that is called with nothing held off may come back otherwise."""
+        try:
+            solved = self.solve(self.plain(entry))
+        except NoBoundError:
+            return False
+        edges = (edge for edges in solved.edges.values() for edge in edges)
+        return any(edge.target[0] == RETURN and edge.target[1] != self.nothing_held for edge in edges)
 
     def context(self, called: Called) -> Called:
         """The call with what is worth knowing of its arguments."""
@@ -117,7 +158,7 @@ class Contexts:
             return [Outcome(called.masks, None)]
         if self._calls.never_comes_back(called.entry):
             return []
-        if called.entry not in self._calls.touching:
+        if not self.matters(called):
             return [Outcome(called.masks, None)] if self._calls.returns(called.entry) else []
         try:
             solved = self.solve(self.context(called))

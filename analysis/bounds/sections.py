@@ -64,19 +64,20 @@ class Sections:
 
     def sections(self) -> list[Section]:
         """All sections, the longest first, those without a bound before."""
-        vectors = self._vectors
-        calls = self._ways.calls
-        roots = [(entry, self._plain._replace(exception=number)) for number, entry in vectors.items()]
+        vectors, calls = self._vectors, self._ways.calls
+        self._tell(f"looking which of {len(calls.touching):,} functions that mask hold a section")
+        followed = self._ways.contexts.followed
         called = {target for targets in calls.callees.values() for target in targets} | set(vectors.values())
-        roots += [(entry, self._plain) for entry in sorted(calls.touching) if entry not in called]
-        self._tell(f"following the machine code of {len(calls.touching):,} functions that mask")
+        roots = [(entry, self._in_handler(number)) for number, entry in vectors.items() if entry in followed]
+        roots += [(entry, self._plain) for entry in sorted(followed - called)]
+        first = len(roots)
+        callers_first = (entry for circle in reversed(calls.circles) for entry in circle)
+        roots += [(entry, self._plain) for entry in callers_first if entry in followed & called]
         for number, (entry, masks) in enumerate(roots, start=1):
-            self._tell(f"following {self._program.place(entry)}, {number:,} of {len(roots):,}")
-            self._root(entry, masks)
-        for entry in sorted(calls.touching):
-            if entry not in self._ways.unheld:
-                self._tell(f"following {self._program.place(entry)}, of which no call is known")
-                self._root(entry, self._plain)
+            # Of those that are called only what no call led to is left.
+            if number <= first or entry not in self._ways.unheld:
+                self._tell(f"following {self._program.place(entry)}, {number:,} of {len(roots):,}")
+                self._root(entry, masks)
         found = [self._with_late_floats(one) for one in self._ways.found.values()]
         return sorted(found, key=lambda one: (not one.price.why_not, -one.price.cycles))
 
@@ -98,8 +99,13 @@ class Sections:
 
     def handler(self, exception: int, entry: int) -> Price:
         """The longest way through the handler of an exception, once it has been entered."""
-        called = Called(entry, self._plain._replace(exception=exception), (None,) * 4)
+        self._tell(f"following the handler {self._program.place(entry)}")
+        called = Called(entry, self._in_handler(exception), (None,) * 4)
         return max(self._ways.of(called, HANDLER).through.values(), key=dearness, default=NOTHING)
+
+    def _in_handler(self, exception: int) -> Masks:
+        """What holds where a handler begins; its number only if some code asks for it."""
+        return self._plain._replace(exception=exception if self._ways.calls.reads_exception else None)
 
     def marked(self, entry: int, begin: int, end: int) -> Price:
         """The longest way in the function at `entry` from where it calls the function at `begin` to
@@ -165,8 +171,6 @@ class Sections:
 
     def _root(self, entry: int, masks: Masks) -> None:
         """Follows a function from outside. What it leaves held off is a section without end."""
-        if entry not in self._ways.calls.touching:
-            return
         called = Called(entry, masks, (None,) * 4)
         for kind in self._ways.calls.raised:
             try:

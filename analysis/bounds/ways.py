@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.bounds.caches import COLD, UNKNOWN, Hot
 from analysis.bounds.calls import Calls
-from analysis.bounds.contexts import Contexts
+from analysis.bounds.contexts import MANY_FUNCTIONS, Contexts
 from analysis.bounds.costs import Costs
 from analysis.bounds.cut import Cut
 from analysis.bounds.flow import Called, Node, Solved
@@ -25,8 +25,6 @@ from analysis.explain.program import Program
 
 _DEEPEST = 40
 """So many calls of a function that calls itself are followed into each other."""
-_MANY_FUNCTIONS = 200
-"""Of a program with more that touch a mask, fewer laps are gone through one by one."""
 _DEAR = 1 << 60
 """A price that tells how often it was paid."""
 
@@ -60,7 +58,7 @@ class Ways:
         # What another call of a function that is stated to call itself costs, while it is priced.
         self._again: dict[int, int] = {}
         # The functions of a large program take long enough by themselves.
-        self._spent = Spent(min(1.0, _MANY_FUNCTIONS / max(1, len(self.calls.touching))))
+        self._spent = Spent(min(1.0, MANY_FUNCTIONS / max(1, len(self.calls.touching))))
         self.found: dict[tuple[str, Mark, Mark | None], Section] = {}
         self.endless: dict[tuple[str, Mark], Section] = {}
 
@@ -199,7 +197,7 @@ class Ways:
             why_not = f"{self._program.place(code)} calls {called.entry:#010x}, where no function is known."
         if why_not:
             return Segments(through={called.masks: Price(why_not=frozenset((why_not,)))})
-        if called.entry not in self.calls.touching and not inside:
+        if not inside and not self.contexts.matters(called):
             return Segments()
         cold = self.of(called, kind)
         return cold if hot == COLD else self.of(called, kind, hot)

@@ -82,7 +82,7 @@ class Program:
         """
         return self._dwarf
 
-    @property
+    @cached_property
     def lines(self) -> list[tuple[int, str]]:
         """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
         return _sources(self._content).lines

@@ -23,7 +23,7 @@ from quality.soundness.chips import chips
 from quality.soundness.compiling import compiled
 from simulator.program import user_program
 
-SECTIONS, ROUNDS = {"branching": 12, "straight": 24, "unusual": 24}, 6
+SECTIONS, ROUNDS = {"branching": 12, "straight": 48, "unusual": 48}, 6
 WITHIN = "2s"
 _OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 # A generator writes what a person would not: variables that nobody reads, comparisons that are
