@@ -10,7 +10,7 @@ from analysis.bounds.masks import HANDLER
 from analysis.bounds.parts import Frame
 from analysis.program.bounds.explained import Block, Explained
 from analysis.program.bounds.measure import Bounded, BoundsReport
-from analysis.program.bounds.text import headline, presumes, where
+from analysis.program.bounds.text import headline, numbered, presumes, where
 from base.files.whole import write_bytes
 from dashboards.figures.chart import Chart, style
 from dashboards.figures.figure import Figure, Trace, bar, scatter
@@ -47,12 +47,12 @@ def _charts(report: BoundsReport, explanation: Explained | None) -> Iterator[Cha
             (),
             _sections(shown),
         )
-    priorities = [priority for priority in report.priorities if priority.cycles is not None]
+    priorities = [priority for priority in report.used_priorities if priority.cycles is not None]
     if priorities:
         yield Chart(
             "priorities",
             "How long an interrupt of a priority can be held off",
-            f"{len(priorities)} of {len(report.priorities)} priorities that the run used · {of_run}",
+            f"{len(priorities)} of {len(report.used_priorities)} priorities that the run used · {of_run}",
             "The parts add up: the interrupt's own entry, the longest section, and each handler that goes "
             "before it, once.",
             (),
@@ -173,9 +173,9 @@ def _points(
 
 
 def _priorities(report: BoundsReport) -> Figure:
-    priorities = [priority for priority in report.priorities if priority.cycles is not None]
+    priorities = [priority for priority in report.used_priorities if priority.cycles is not None]
     labels = [
-        f"{'~ ' * priority.is_estimate}{priority.priority:#04x} {', '.join(priority.exceptions)}"
+        f"{'~ ' * priority.is_estimate}{numbered(priority)} {', '.join(priority.exceptions)}"
         for priority in priorities
     ]
     figure = Figure(
@@ -338,14 +338,14 @@ def _presumed(report: BoundsReport) -> TextGrid:
 
 def _by_priority(report: BoundsReport) -> TextGrid:
     lines = []
-    for priority in report.priorities:
+    for priority in report.used_priorities:
         refill = f"caches read anew {grouped(priority.refill)}" if priority.refill else ""
         section = f"{where(priority.section)}: {grouped(priority.section.cycles)}" if priority.section else ""
         handlers = (f"{other.function} {grouped(other.cycles)}" for other in priority.handlers)
         without = (f"{len(priority.missing)} without a bound",) if priority.missing else ()
         lines.append(
             (
-                f"{priority.priority:#04x}",
+                numbered(priority),
                 ", ".join(priority.exceptions),
                 f"{'~' * priority.is_estimate}{grouped(priority.cycles)}",
                 MISSING if priority.cycles is None else _time(report, priority.cycles),

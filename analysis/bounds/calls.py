@@ -148,7 +148,7 @@ class Calls:
 
     @cached_property
     def circles(self) -> list[list[int]]:
-        """All functions, callees first: those that call each other together, each other by itself."""
+        """All functions, callees first; those that call each other stand together."""
         ways = {caller: [(one, 0) for one in sorted(targets)] for caller, targets in self.callees.items()}
         nobody = -1
         ways[nobody] = [(entry, 0) for entry in self.callees]

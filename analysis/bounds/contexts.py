@@ -72,8 +72,8 @@ class Contexts:
 
     @cached_property
     def followed(self) -> AbstractSet[int]:
-        """The functions that are followed from where nothing is held off: those that touch a mask; of
-        a large program those that change one, or call one that comes back with it changed.
+        """The functions that are followed from where nothing is held off: those that touch a mask;
+        of a large program those that change one, or call one that comes back with it changed.
         """
         touching = self._calls.touching
         if len(touching) <= MANY_FUNCTIONS:

@@ -49,7 +49,7 @@ def test_the_page_has_each_section_and_the_lines_of_the_longest_path(
 
 def test_the_parts_of_a_priority_are_its_bar(found: BoundsReport) -> None:
     bars = figure(found, None, "priorities")["data"]
-    for row, priority in enumerate(found.priorities):
+    for row, priority in enumerate(found.used_priorities):
         assert sum(part["x"][row] for part in bars) == priority.cycles
 
 

@@ -1,4 +1,4 @@
-"""Which functions of a large program are followed, and that its sections are those of a small one."""
+"""Which functions of a large program are followed, and that its sections are a small one's."""
 
 from __future__ import annotations
 

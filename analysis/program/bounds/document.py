@@ -79,6 +79,7 @@ def _row(found: BoundsReport, one: Bounded) -> dict[str, Any]:
 def _priority(found: BoundsReport, one: AtPriority) -> dict[str, Any]:
     return {
         "priority": one.priority,
+        "number": one.number,
         "exceptions": list(one.exceptions),
         "bound_cycles": one.cycles,
         "bound_ns": _ns(found, one.cycles),

@@ -33,6 +33,7 @@ from analysis.program.masks.measure import measure as measure_masks
 from analysis.program.masks.places import Place, Places, handlers
 from analysis.program.masks.priorities import Exceptions
 from base.tell import Tell
+from simulator.interrupts import priority_bits
 from simulator.program import UserProgram
 
 _RESET = 1
@@ -71,11 +72,13 @@ class Bounded:
 class AtPriority:
     """How long an interrupt of a priority can be held off: its own entry, the longest `section`
     that holds it off, and each of `handlers` once, which go before it. `cycles` is None if one of
-    them has no bound; `missing` names those. `refill`: where a handler comes in, what it interrupts
-    may find nothing in the caches of the flash any more.
+    them has no bound; `missing` names those. `number` is that of the NVIC, 5 for 0x50 of 4 bits.
+    There are rows of priorities that none of `exceptions` has, too. `refill`: where a handler comes
+    in, what it interrupts may find nothing in the caches of the flash any more.
     """
 
     priority: int
+    number: int
     exceptions: tuple[str, ...]
     cycles: int | None
     entry: int
@@ -117,6 +120,11 @@ class BoundsReport:
     def all(self) -> tuple[Bounded, ...]:
         """Sections and handlers."""
         return (*self.sections, *self.handlers)
+
+    @property
+    def used_priorities(self) -> tuple[AtPriority, ...]:
+        """Those that an exception of the run has."""
+        return tuple(row for row in self.priorities if row.exceptions)
 
     @property
     def estimates(self) -> tuple[Bounded, ...]:
@@ -454,7 +462,8 @@ def _priorities(
     masks: MaskReport, sections: list[Bounded], handlers: list[Bounded], costs: Costs
 ) -> Iterable[AtPriority]:
     by_number = {one.level: one for one in handlers}
-    priorities = Exceptions(masks.run.changes).priorities()
+    bits = priority_bits(masks.program.chip)
+    priorities = Exceptions(masks.run.changes).priorities(bits)
     entry = costs.entry_cycles
     for priority, numbers in priorities.items():
         holding = [one for one in sections if _holds(one, priority)]
@@ -478,6 +487,7 @@ def _priorities(
         seen = at.longest["cycles"] if at and at.longest else None
         yield AtPriority(
             priority,
+            priority >> 8 - bits,
             tuple(masks.places.exception(number) for number in numbers),
             None if missing else total,
             entry,

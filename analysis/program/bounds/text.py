@@ -72,14 +72,19 @@ def _flash(costs: Costs) -> str:
 
 
 def where(one: Bounded | AtPriority) -> str:
-    """`basepri 0x50, raised by f (f.c:12), called by g (g.c:3)`; `priority 0x80 (IRQ 6)`."""
+    """`basepri 0x50, raised by f (f.c:12), called by g (g.c:3)`; `priority 8 (0x80) (IRQ 6)`."""
     if isinstance(one, AtPriority):
-        return f"priority {one.priority:#04x} ({', '.join(one.exceptions)})"
+        return f"priority {numbered(one)} ({', '.join(one.exceptions) or 'no interrupt'})"
     if one.kind == HANDLER:
         return f"handler {one.begin}"
     level = "" if one.kind != "basepri" else " of any level" if one.level >= SOME else f" {one.level:#04x}"
     called = f", called by {one.caller}" if one.caller else ""
     return f"{one.kind}{level}, raised by {one.begin}{called}"
+
+
+def numbered(one: AtPriority) -> str:
+    """`5 (0x50)`: the NVIC's number, and its byte."""
+    return f"{one.number} ({one.priority:#04x})"
 
 
 def _cycles(found: BoundsReport, cycles: int) -> str:
@@ -92,11 +97,11 @@ def _parts(found: BoundsReport, everything: bool) -> Iterator[list[str | Table]]
             "LONGER THAN ITS BOUND: what was stated is wrong, or the bound: then please report it",
             *map(_violation, found.violations),
         ]
-    if found.priorities:
+    if found.used_priorities:
         yield [
             "By priority: the longest that such an interrupt can be held off",
             _priorities(found),
-            *(_made_up(one) for one in found.priorities),
+            *(_made_up(one) for one in found.used_priorities),
         ]
     bounded = [one for one in found.all if one.cycles is not None]
     if bounded:
@@ -210,19 +215,19 @@ def _priorities(found: BoundsReport) -> Table:
     for name in ("bound", UNIT, "seen"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("interrupts")
-    for one in found.priorities:
+    for one in found.used_priorities:
         cycles = "none" if one.cycles is None else f"{'~' * one.is_estimate}{one.cycles:,}"
         time = "" if one.cycles is None else digits(one.cycles / found.hz * _NS_PER_S)
         seen = "" if one.seen is None else f"{one.seen:,}"
-        table.add_row(f"{one.priority:#04x}", cycles, time, seen, ", ".join(one.exceptions))
+        table.add_row(numbered(one), cycles, time, seen, ", ".join(one.exceptions))
     return table
 
 
 def _made_up(one: AtPriority) -> str:
-    """`0x50: entry 29 + section 805 (…) + handlers, each once: SysTick_Handler 2,247`."""
+    """`5 (0x50): entry 29 + section 805 (…) + handlers, each once: SysTick_Handler 2,247`."""
     parts = [f"entry {one.entry}", *([f"caches read anew {one.refill:,}"] if one.refill else [])]
     if one.section:
         parts.append(f"section {one.section.cycles:,} ({where(one.section)})")
     parts += [f"{other.function} {other.cycles:,}" for other in one.handlers if other.cycles is not None]
-    words = f"{one.priority:#04x}: " + " + ".join(parts)
+    words = f"{numbered(one)}: " + " + ".join(parts)
     return f"{words}; and {len(one.missing)} without a bound" if one.missing else words

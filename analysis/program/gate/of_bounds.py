@@ -9,6 +9,7 @@ from analysis.bounds.masks import HANDLER, KINDS, SOME
 from analysis.program.bounds.measure import AtPriority, Bounded, BoundsReport
 from analysis.program.bounds.text import where
 from analysis.program.gate.rows import Measured, Row, Words, longest
+from simulator.interrupts import priority_bits
 
 COMMAND = "bounds"
 PRIORITY = "priority"
@@ -43,6 +44,7 @@ def measured(found: BoundsReport) -> Measured:
         together=tuple(_priority(found, one) for one in found.priorities),
         wrong=tuple(_wrong(found)),
         words=WORDS,
+        priority_bits=priority_bits(found.program.chip),
     )
 
 
@@ -74,7 +76,8 @@ def _priority(found: BoundsReport, one: AtPriority) -> Row:
     place = f"held off by {where(one.section)}, and handlers" if one.section else "held off by handlers"
     why_not = f"Without a bound: {', '.join(map(where, one.missing))}." if one.missing else ""
     kind = f"{PRIORITY} {one.priority:#04x}{f' {ESTIMATE}' if one.is_estimate else ''}"
-    return Row(function, kind, cycles, _ns(found, cycles), place, why_not=why_not)
+    unused = not one.exceptions
+    return Row(function, kind, cycles, _ns(found, cycles), place, why_not=why_not, named_only=unused)
 
 
 def _wrong(found: BoundsReport) -> Iterator[tuple[str, str]]:
