@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 
 from base.run_folder.session_file import write_sr
+from capture.importing import formats
 from capture.reading.tests.waveform import Waveform
+from cli import decode
 from cli.tests.typed import refused
-from cli.work import decode
-from cli.work.options import Options
 
 
-def told(folder: Path, channels: dict[str, str] | None = None) -> decode.Pulses:
+def imported(folder: Path, channels: dict[str, str] | None = None) -> formats.Import:
     """Two sections of 100 and 300 samples, and a stimulus that is answered after 40."""
     wave = Waveform(4000)
     wave.pulse("CRIT", 200, 300)
@@ -17,14 +17,12 @@ def told(folder: Path, channels: dict[str, str] | None = None) -> decode.Pulses:
     wave.toggle("STIM", 600)
     wave.pulse("ISR", 640, 650)
     write_sr(folder / "other.sr", wave.edges())
-    found = decode.run(folder / "other.sr", channels=channels, options=Options())
-    assert isinstance(found, decode.Pulses)
-    return found
+    return formats.read(folder / "other.sr", channels, None)
 
 
-def test_without_a_run_widths_intervals_and_latencies_are_told(tmp_path: Path) -> None:
+def test_without_a_run_widths_intervals_and_latencies_are_imported(tmp_path: Path) -> None:
     """At 84 MS/s 100, 300, 800 and 40 samples are 1190.5, 3571.4, 9523.8 and 476.2 ns."""
-    found = told(tmp_path).as_json()
+    found = decode.pulses(imported(tmp_path))
     assert found["verdict"] == "inconclusive"
     assert found["widths_ns"]["CRIT"]["n"] == 2
     assert found["widths_ns"]["CRIT"]["min"] == pytest.approx(1190.476, abs=0.001)
@@ -36,7 +34,7 @@ def test_without_a_run_widths_intervals_and_latencies_are_told(tmp_path: Path) -
 
 
 def test_the_text_names_file_rate_channels_and_what_is_missing(tmp_path: Path) -> None:
-    text = decode.as_text(told(tmp_path, {"CRIT": "CRIT", "ISR": "ISR"}))
+    text = decode.as_text(imported(tmp_path, {"CRIT": "CRIT", "ISR": "ISR"}))
     assert "other.sr (sigrok session): 4,000 samples at 84,000,000 Hz (as the file states)" in text
     assert "CRIT is CRIT, ISR is ISR." in text
     assert "3.57" in text and "STIM" not in text
